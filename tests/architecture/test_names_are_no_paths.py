@@ -28,8 +28,8 @@ NUMBERS = "a division of numbers whose words read like a join"
 LISTED = "came from listing that folder"
 KNOWN = {
     "bench": "benchmarks read what they wrote",
-    "cli/verbs/dataset.py: name": OWN,
-    "cli/verbs/report.py: f'episode_{episode}.png'": OWN,
+    "cli/datasets/dataset.py: name": OWN,
+    "cli/datasets/report.py: f'episode_{episode}.png'": OWN,
     "dataset/files/durable.py: entry.name.removesuffix(REMOVED)": LISTED,
     "dataset/lerobot/extend.py: name": "read_list refuses names outside the dataset, _refuse_links links",
     "dataset/files/replacing.py: name": "read_list refuses names outside the dataset; others came from listing it",

@@ -1,4 +1,4 @@
-"""Latency from the page to the robot's target, pictures per second over a socket on this machine, processor time."""
+"""Latency from the page to the robot's target, images per second over a socket on this machine, processor time."""
 
 import json
 import tempfile
@@ -34,10 +34,10 @@ RATE = 60.0
 
 
 def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
-    """Drive each task for some seconds with two views, and the first one with all of its views, too.
+    """Drive each task for a few seconds with two views, and the first one with all of its views, too.
 
     Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
-    physics and of its pictures says what it takes, whatever else runs.
+    physics and of its images says what it takes, whatever else runs.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     rows.append(_measured(names[0], seed, seconds, views=0))
@@ -72,7 +72,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
-    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of pictures."""
+    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of images."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     instance = sample_task(task, seed, 0)
     scene = build_scene(instance)
@@ -114,7 +114,7 @@ def _hand(tick: int) -> dict[str, Any]:
 
 
 class _Page:
-    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts pictures."""
+    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts images."""
 
     def __init__(self, app: TeleopApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds

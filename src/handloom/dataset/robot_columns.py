@@ -154,7 +154,7 @@ def canonical_columns(robot: RobotSeries) -> Columns:
 
 
 def reference_columns(robot: RobotSeries) -> Columns:
-    """Return the columns by the keys of the reference system."""
+    """Return the columns by the keys of InternDataEngine."""
     states: dict[str, tuple[Any, NDArray[Any]]] = {}
     master: dict[str, tuple[Any, NDArray[Any]]] = {}
     for arm in robot.arms:

@@ -290,7 +290,7 @@ def image_name(camera: str, kind: str) -> str:
 def drawing_facts(
     scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
 ) -> dict[str, str]:
-    """Return what the episode table says of pictures: how they were drawn, what ids stand for, and the cameras."""
+    """Return what the episode table says about images: how they were drawn, what ids stand for, and the cameras."""
     facts = {"render_backend": backend, "render_preset": preset} if videos else {}
     if videos and card:
         facts["render_card"] = card
@@ -326,7 +326,7 @@ def rendered_frames(
     Args:
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
-        preset: How much work goes into a picture: fast, balanced or quality.
+        preset: How much work goes into an image: fast, balanced or quality.
         kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
             of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.

@@ -68,7 +68,7 @@ class Skill(ABC, Generic[ConfigT]):
         """Return the success terms, which must all hold when the skill is done."""
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
-        """Return how far the joints go on from each grasp (n, 4, 4) when this skill follows a pick; None: any will do.
+        """Return how far the joints can continue from each grasp (n, 4, 4) after a pick; None if any grasp will do.
 
         Args:
             T_base_tool: Grasps of the first object, where it is now.
@@ -151,6 +151,14 @@ class Skill(ABC, Generic[ConfigT]):
         if check.share:
             return self._frames_held[_term(check)] >= check.share * self._frames_judged
         return holds(self.scene, check)
+
+    def calm(self, name: str) -> Check:
+        """Return the term that robots and an object are calm: of this arm alone where only another one moves."""
+        arm, calm = self.controller.arm, Check(name="calm", arguments={"object": name})
+        several = sum(len(robot.arms) for robot in self.scene.robots.values()) > 1
+        if not several or holds(self.scene, calm):
+            return calm
+        return Check(name="calm", arguments={"object": name, "robot": arm.robot_name, "arm": arm.name})
 
     def tolerances(self) -> tuple[float, float]:
         """Return when a pose counts as reached [m], [rad]."""

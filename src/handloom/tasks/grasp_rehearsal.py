@@ -25,7 +25,7 @@ from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint, why_not
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.work_area import reached_band
 from handloom.values import Failure
 
@@ -120,7 +120,7 @@ def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
 
     A pick is planned by the skill itself, by inverse kinematics only: width of the hand, approach, reach, collisions.
     Of a place or a pour, some pose over the target must be reachable with the object held by such a grasp. What earlier
-    skills have moved is not looked at again, but joints are where these leave them: opening, closing, turning and
+    skills have moved is ignored again, but joints are where these leave them: opening, closing, turning and
     pushing are planned as in an episode.
     """
     rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))

@@ -22,7 +22,7 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
-from handloom.tasks.sampling.chosen_arms import arms_of_skills, with_arms
+from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3
@@ -45,7 +45,7 @@ class Rehearsal(NamedTuple):
     notes: tuple[str, ...] = ()
     """What is known of the scenes otherwise."""
     unseen: tuple[str, ...] = ()
-    """Those of the mistakes that are about pictures only."""
+    """Those of the mistakes that are about images only."""
 
 
 def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
@@ -53,7 +53,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
 
     Args:
         task: A task that was loaded, so that its keys are right.
-        scenes: How many scenes are looked at.
+        scenes: How many scenes are examined.
         hands: Whether to look where the hands get to; False leaves that to a try.
         places: Whether to look for places of what has joints that no hand gets to, which takes some time.
     """

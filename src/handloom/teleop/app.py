@@ -1,4 +1,4 @@
-"""Puts the parts together: run, page, pictures and simulation, from the first scene to the dataset."""
+"""Puts the parts together: run, page, images and simulation, from the first scene to the dataset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,18 +28,18 @@ from handloom.web.certificate import self_signed, token_of
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """Where the page is served and how its pictures are drawn."""
+    """Where the page is served and how its images are drawn."""
 
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free port."""
     size: tuple[int, int] = (640, 480)
-    """Width and height that the large picture fits into [px]; the others are half as wide."""
+    """Width and height that the large image fits into [px]; the others are half as wide."""
     cameras: tuple[str, ...] = ()
     """Views to show, by name; all if none are given."""
     preset: str = "fast"
     backend: str = "cpu"
-    """What draws the live pictures: cpu or cuda."""
+    """What draws the live images: cpu or cuda."""
     https: bool = False
     """Serve HTTPS also on this machine; other machines get nothing else."""
     certificate_folder: Path | None = None

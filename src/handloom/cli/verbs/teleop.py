@@ -33,7 +33,7 @@ from handloom.engine import RunDirectory, RunSettings
 from handloom.engine.policy.policies import policy_source, try_policy
 from handloom.engine.sources import TELEOP
 from handloom.errors import InputError, require
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
@@ -85,7 +85,7 @@ def run(
     """Drive a robot from a browser: keyboard, mouse, gamepad, phone or headset. Needs the extra teleop.
 
     Open the address that is printed. What you save goes through the loop, the judge and the writer of generate.
-    The same command again goes on with the next scene.
+    The same command again continues with the next scene.
 
     Args:
         task: A task of the library, or a YAML file.
@@ -96,14 +96,14 @@ def run(
         port: Port of the page; 0 takes a free one.
         https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
         open: Open the page in the browser of this machine.
-        size: Width and height that the large live picture fits into; it is drawn as large as the page shows it.
+        size: Width and height that the large live image fits into; it is drawn as large as the page shows it.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
         trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
-        render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
-        preset: How much work goes into the pictures of the dataset.
-        backend: What draws these and the live ones: cpu, or cuda for NVIDIA cards (extra gpu).
+        render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not.
+        preset: How much work goes into the images of the dataset.
+        backend: What draws these and the live ones: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
         keep_failures: Allow to save attempts that did not succeed, into failures/.

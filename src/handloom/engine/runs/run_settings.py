@@ -48,7 +48,7 @@ class RunSettings(Config):
     render: RenderWhen = "now"
     preset: str = "balanced"
     backend: Literal["cpu", "cuda"] = "cpu"
-    """What draws; the pictures are the same bits, and still no dataset has those of both."""
+    """What draws; the images are the same bits, and still no dataset has those of both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
@@ -133,7 +133,7 @@ class RunSettings(Config):
             writer = values.get("handloom_version", "unknown") if isinstance(values, dict) else "unknown"
             raise ConfigError(
                 f"{file}: this is not a run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
-                f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
+                f"written by Handloom {writer}; continue with that Handloom, or choose another folder with -o"
             )
         return load_config(file, cls)
 

@@ -11,6 +11,8 @@ NEAREST, OTHER, BOTH = "nearest", "other", "both"
 CHOSEN = (NEAREST, OTHER)
 """Arms of a block that are chosen when a scene has been sampled."""
 WORDS = (*SIDES, NEAREST, BOTH)
+TWO_HANDED = ("lift", "handover", "carry")
+"""Verbs that take two arms."""
 ENDINGS = ("home",)
 """Steps without an object that the hand does which did the step before."""
 
@@ -20,7 +22,7 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
 
     Args:
         step: The step, without its ``arm``.
-        given: What it says of the arm; None: nothing.
+        given: What it says about the arm; None: nothing.
         arms: Arms of the robot of a deed file; None for a task that names its robots itself.
         what: Begins messages: file, line and key.
 
@@ -33,7 +35,8 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
         raise ConfigError(f"{what}: arm: {suggest(str(given), WORDS)}, got {given!r}")
     if arms is not None and len(arms) < 2:
         blocks = isinstance(step, dict) and set(SIDES) & step.keys()
-        if given == BOTH or (blocks and len(step) > 1):
+        two = isinstance(step, dict) and any(word in (*step, step.get("name")) for word in TWO_HANDED)
+        if given == BOTH or two or (blocks and len(step) > 1):
             raise ConfigError(f"{what}: this takes both arms, and the robot has one; take a robot with two arms")
         return arms[0], step
     if given == BOTH and (step == "home" or (isinstance(step, dict) and "home" in step)):
@@ -46,7 +49,7 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
 
 
 def same_hand(lane: Sequence[Any], step: Any) -> bool:
-    """Return whether a step without an arm of its own goes on with what the hand does: it has what the step names.
+    """Return whether a step without an arm of its own continues with what the hand does: it has what the step names.
 
     Args:
         lane: Steps of a hand that is chosen later.

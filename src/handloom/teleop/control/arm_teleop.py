@@ -42,8 +42,8 @@ SAME_GRIP = 0.1
 class ArmTeleop:
     """One arm behind one controller: squeeze to move it, trigger to close it.
 
-    Released, it stops where it is; engaged again, it goes on from there, however the hand moved meanwhile. The gripper
-    follows the trigger only after the trigger has been where the gripper is: a page that is loaded again drops
+    Released, it stops where it is; engaged again, it continues from there, however the hand moved meanwhile. The
+    gripper follows the trigger only after the trigger has been where the gripper is: a page that is loaded again drops
     nothing, and a trigger that is still pressed closes nothing in a new scene.
 
     Args:

@@ -9,7 +9,7 @@ LEAD = (0.005, 0.15)
 """A commanded tool is ahead of the measured one by no more than this in free motion: [m], and for every m/s [s]. Arms
 lag by 0.04 to 0.08 s."""
 ANSWER = 0.3
-"""A tool that moves at less than this share of the speed that it is told to move at is held up ..."""
+"""A tool that moves at less than this fraction of the speed that it is told to move at is held up ..."""
 PATIENCE = 0.1
 """... if that lasts for so long [s]: an arm needs a moment to begin."""
 PUSH = 0.012
@@ -21,7 +21,7 @@ RELIEF = 4.0
 GIVES_WAY = 0.002
 """What is pushed has given way once the tool has moved this far [m]."""
 SMOOTHING = 0.3
-"""Share of the newest tick in the commanded velocity."""
+"""Fraction of the newest tick in the commanded velocity."""
 
 
 class Resistance:

@@ -25,7 +25,7 @@ class PageView:
 
     Args:
         live: The operator's side of the session.
-        pictures: Draws the scene.
+        images: Draws the scene.
         publish: Sends a state to every page.
         task: Name of the task.
         keeps_failures: Whether attempts that did not succeed may be saved.

@@ -1,4 +1,4 @@
-"""Pictures of the running scene, drawn beside the simulation and packed as JPEG."""
+"""Images of the running scene, drawn beside the simulation and packed as JPEG."""
 
 import io
 import threading
@@ -29,12 +29,12 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 class PictureStream:
     """Draws the newest state that it was offered, again and again, in a thread of its own.
 
-    States that come faster than they can be drawn are skipped; physics never waits for a picture.
+    States that come faster than they can be drawn are skipped; physics never waits for an image.
 
     Args:
         publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
-        size: Width and height that the large picture fits into [px]; the others are half as wide and high.
-        preset: How much work goes into a picture.
+        size: Width and height that the large image fits into [px]; the others are half as wide and high.
+        preset: How much work goes into an image.
         backend: What draws: ``cpu`` or ``cuda``.
         cameras: Names of the views to draw, ``operator`` among them; all if none are given.
     """
@@ -64,7 +64,7 @@ class PictureStream:
         self.drawn_head = 0
         """Number of the head's pose that the last pictures were drawn for; 0 for none."""
         self.drawn: deque[float] = deque(maxlen=300)
-        """When the last sets of pictures were finished [s]."""
+        """When the last sets of images were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
         self._thread.start()
 
@@ -172,7 +172,7 @@ class LiveDrawing:
     Args:
         scene: What is drawn; only its model is read.
         cameras: The views.
-        preset: How much work goes into a picture.
+        preset: How much work goes into an image.
         backend: What draws.
     """
 
@@ -183,11 +183,11 @@ class LiveDrawing:
         self._renderer = Renderer(self._model, preset, looks=scene.looks, backend=backend)
 
     def files(self, state: Array) -> list[bytes]:
-        """Return the pictures of a state as JPEG files, in the order of the cameras."""
+        """Return the images of a state as JPEG files, in the order of the cameras."""
         return [jpeg(image) for image in self.draw(state)]
 
     def draw(self, state: Array) -> list[np.ndarray]:
-        """Return the pictures of a state (h, w, 3), in the order of the cameras."""
+        """Return the images of a state (h, w, 3), in the order of the cameras."""
         mujoco.mj_setState(self._model, self._data, state, STATE)
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
@@ -269,7 +269,7 @@ def right_eye(left: CameraSpec, distance: float) -> CameraSpec:
 
 
 def _sees(scene: Scene, eye: Array, point: Array) -> bool:
-    """Tell whether nothing large is between an eye and a point (3,) [m]: whatever is there is 10 cm from it at most."""
+    """Return whether nothing large blocks the view from an eye to a point (3,) [m], up to 10 cm before the point."""
     way = point - eye
     distance = mujoco.mj_ray(
         scene.world.model, scene.world.data, eye, way / np.linalg.norm(way), None, True, -1, np.zeros(1, np.int32), None
@@ -284,7 +284,7 @@ def fitted(camera: CameraSpec, width: int, height: int) -> CameraSpec:
 
 
 def jpeg(image: np.ndarray) -> bytes:
-    """Pack a picture (h, w, 3) uint8."""
+    """Pack an image (h, w, 3) uint8."""
     packed = io.BytesIO()
     Image.fromarray(image).save(packed, format="JPEG", quality=QUALITY)
     return packed.getvalue()

@@ -20,7 +20,7 @@ from handloom.teleop.serving.messages import InputMessage
 STALE = 0.2
 """Samples older than this are no samples [s]: the clutch holds until the next one."""
 LATE = 0.25
-"""A session that is behind by more than this goes on from now instead of hurrying [s]."""
+"""A session that is behind by more than this continues from now instead of hurrying [s]."""
 LATENCIES = 600
 """How many ages of samples are remembered."""
 
@@ -98,7 +98,7 @@ class LiveInput:
             self._leaders[device] = sample, self._now()
 
     def connect(self) -> None:
-        """A client takes control: sequence numbers begin anew, and nothing moves before it starts."""
+        """A client takes control: sequence numbers begin again, and nothing moves before it starts."""
         with self._changed:
             self._hands, self._used = None, -1
             self._press({}, {})

@@ -65,7 +65,7 @@ class RecordedInput:
 
 
 class ResumedInput:
-    """Plays a recording as fast as it can be carried out, then lets the operator go on from there.
+    """Plays a recording as fast as it can be carried out, then lets the operator continue from there.
 
     Args:
         recording: What was done before.
