@@ -84,6 +84,14 @@ def allow_outside() -> _Change:
     return _Change(replace(_present(), outside=True))
 
 
+def allow(*, code: bool, outside: bool = False) -> None:
+    """Allow from here on what the flags ``--allow-code`` and ``--allow-outside`` of a verb ask for."""
+    if code:
+        allow_code()
+    if outside:
+        allow_outside()
+
+
 def allow_folders(folders: Iterable[Path]) -> _Change:
     """Let archives and runs name files in some folders from here on, or within a ``with`` block."""
     now = _present()

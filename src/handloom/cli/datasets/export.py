@@ -64,10 +64,7 @@ def run(
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
     """
-    if allow_code:
-        own_code.allow_code()
-    if allow_outside:
-        own_code.allow_outside()
+    own_code.allow(code=allow_code, outside=allow_outside)
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
     if format == "hdf5":
         model_file = None if no_models else partial(_model_file, dataset.root)
