@@ -1,7 +1,7 @@
 """Import paths that were, and where their modules and names are now: old paths import the very same objects.
 
-``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path of this table gives
-the module that took its place, with a DeprecationWarning that says where it is; a path that never was stays an
+``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path in this table imports
+the module that replaced it, with a DeprecationWarning that names the new path; a path that never existed stays an
 ImportError.
 """
 

@@ -93,7 +93,7 @@ def still_standing(
 
 
 class Stillness:
-    """Watches whether what was handled has come to rest: for a while, since what rocks stands still as it turns.
+    """Watches whether handled objects stay at rest for a while: a rocking object is still at each reversal.
 
     Args:
         scene: The scene.
@@ -111,7 +111,7 @@ class Stillness:
         return not self._broken and not self._still
 
     def look(self, timeline: Sequence[SkillSpan]) -> None:
-        """Look at the state after a frame in which everything was left alone."""
+        """Update with the state after a frame without contact by a robot."""
         goals = [(span, checks) for span, checks in standing_goals(timeline) if checks]
         terms = [term for span, _ in goals for term in at_rest(self._scene, span.objects)]
         names = dict.fromkeys(name for term in terms for name in term.arguments["objects"])

@@ -12,7 +12,7 @@ FAILURE_FRAME, FAILURE_SKILL, PAIRS = "failure_frame", "failure_skill", "mistake
 
 
 def failure_facts(scene: Scene, record: EpisodeRecord) -> dict[str, Scalar]:
-    """Return further columns of the episode table; none for an episode in which nothing went wrong.
+    """Return further columns of the episode table; none for an episode without mistakes.
 
     ``failure_frame`` is the frame of the demonstration in which an attempt that failed went wrong: the last one in
     which the object of the skill that failed was held, if it was lost on the way, else the last of that skill.

@@ -1,4 +1,4 @@
-"""An operator as the source of an episode: what the devices say becomes the targets of one frame after the other."""
+"""An operator as the command source of an episode: device input becomes targets, frame by frame."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -174,7 +174,7 @@ class OperatorSource:
 
     @property
     def device_recording(self) -> DeviceRecording:
-        """What the devices said so far, with its end."""
+        """Device input recorded so far, with its end marker."""
         instance = self._scene.instance
         facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
         facts["rate_hz"] = self._rate

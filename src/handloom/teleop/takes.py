@@ -1,4 +1,4 @@
-"""Takes of a person: what the devices said, one file each, on the disk before anything is made of it.
+"""An operator's takes: device input, one file each, on disk before it is processed.
 
 Scenes can be made again, people cannot be asked to do the same again. So every take has a number of its own, no take
 overwrites another, and the journal says which one became the episode. A take without a receipt is one that was being

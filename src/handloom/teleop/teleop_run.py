@@ -238,7 +238,7 @@ class TeleopRun:
         return source, run_episode(scene, source, goal=source.judge.goal)
 
     def save(self, source: OperatorSource, record: EpisodeRecord, *, instruction: str = "") -> None:
-        """Write what the devices said, and let the saver make the episode of it; called again, it goes on.
+        """Write the device input and let the saver turn it into an episode; called again, it continues.
 
         Args:
             source: Who carried it out.

@@ -129,8 +129,8 @@ def run(
             on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
         labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
             lists them. handloom label adds them later.
-        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
-            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
+        disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
+            action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
         keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
             which each went wrong; or balanced, as many failures as successes, for which attempts go on.
