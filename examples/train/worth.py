@@ -98,7 +98,7 @@ class Workshop:
             with self._card:
                 _run([str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
         if not (result / "evaluation.json").exists():
-            tested = ["-n", str(recipe.scenes), "--seed", str(recipe.test_seed), "-o", str(result)]
+            tested = ["-n", str(recipe.scenes), "--seed", str(recipe.test_seed), "--videos", "0", "-o", str(result)]
             with self._processor:
                 self._handloom("evaluate", task, "--policy", "model:Trained", "--weights", str(weights), *tested)
         return json.loads((result / "evaluation.json").read_text())
