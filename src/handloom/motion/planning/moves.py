@@ -47,7 +47,7 @@ class Move:
 
 
 TRADED = 0.0013
-"""Position error that weighs as much as a rotation of a kept axis by its tolerance [m]; small against the 1 mm bound."""
+"""Position error that weighs as much as a rotation of a kept axis by its tolerance [m]; close to the 1 mm bound."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
