@@ -58,7 +58,7 @@ KNOWN = {
     "scene/rooms/room_files.py: kind": "one of KINDS",
     "scene/rooms/room_files.py: part": OWN,
     "scene/rooms/room_files.py: f'{name}.yaml'": LISTED,
-    "teleop/takes.py: take.file_name": "made of two numbers",
+    "teleop/keeping/takes.py: take.file_name": "made of two numbers",
     "cli/verbs/task.py: per_scene": NUMBERS,
     "child_process.py: f'/proc/{pid}/stat'": OWN,
     "config/search.py: written": CHECKED,

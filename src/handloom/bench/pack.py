@@ -32,7 +32,7 @@ Z = 1.96
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trial:
+class PackTrial:
     """One attempt of a task, as it is handed to a worker."""
 
     task: str
@@ -42,7 +42,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class PackOutcome:
     """What an attempt came to, as the record keeps it."""
 
     episode: int
@@ -90,7 +90,7 @@ def run(
     prints = {name: _fingerprint(f"{pack.name}/{name}", robot) for name in wanted}
     done = _read(record, pack.name, robot, seed, prints)
     todo = [
-        Trial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
+        PackTrial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
         for name in wanted
         if not prints[name].startswith(REFUSED)
         for episode in range(attempts)
@@ -140,17 +140,17 @@ REFUSED = "refused: "
 """Prefix of the placeholder fingerprint of a task that cannot be given to a robot."""
 
 
-def _attempted(todo: Sequence[Trial], processes: int, until: float) -> Iterator[Finished]:
+def _attempted(todo: Sequence[PackTrial], processes: int, until: float) -> Iterator[Finished]:
     """Yield attempts as they end; none begins when the time is up."""
     executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
     yield from executor.run(run_trial, (trial for trial in todo if time.monotonic() < until))
 
 
-def run_trial(trial: Trial) -> Outcome:
+def run_trial(trial: PackTrial) -> PackOutcome:
     """Make one attempt, in a worker."""
     made = attempt_task(_loaded(trial.task, trial.robot), trial.seed, trial.episode)
     receipt = made.receipt
-    return Outcome(
+    return PackOutcome(
         episode=trial.episode,
         success=receipt.success,
         reason="" if receipt.success else receipt.reason,
@@ -162,15 +162,11 @@ def run_trial(trial: Trial) -> Outcome:
 
 @lru_cache(maxsize=4)
 def _loaded(name: str, robot: str) -> Task:
-    task = load_task(name)
-    own = [str(entry.robot_config_file) for entry in task.config.robots]
-    if robot not in own:
-        raise InputError(f"{name} is written for {', '.join(own)}, not for {robot}")
-    return task
+    return load_task(name, robot=robot)
 
 
-def _crashed(finished: Finished) -> Outcome:
-    return Outcome(episode=finished.item.episode, success=False, reason="crash", detail=finished.crash)
+def _crashed(finished: Finished) -> PackOutcome:
+    return PackOutcome(episode=finished.item.episode, success=False, reason="crash", detail=finished.crash)
 
 
 def _fingerprint(name: str, robot: str) -> str:
@@ -183,15 +179,17 @@ def _fingerprint(name: str, robot: str) -> str:
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def _read(record: Path | None, pack: str, robot: str, seed: int, prints: dict[str, str]) -> dict[str, list[Outcome]]:
+def _read(
+    record: Path | None, pack: str, robot: str, seed: int, prints: dict[str, str]
+) -> dict[str, list[PackOutcome]]:
     """Return the outcomes of an earlier measurement, of the tasks that are still the same."""
-    done: dict[str, list[Outcome]] = {name: [] for name in prints}
+    done: dict[str, list[PackOutcome]] = {name: [] for name in prints}
     if record is None or not record.exists():
         return done
     try:
         values = json.loads(record.read_text(encoding="utf-8"))
         of = (values["format"], values["pack"], values["robot"], values["seed"])
-        entries = {name: (entry["task"], [Outcome(**one) for one in entry["outcomes"]])
+        entries = {name: (entry["task"], [PackOutcome(**one) for one in entry["outcomes"]])
                    for name, entry in values["tasks"].items()}  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{record}: is no record of bench pack ({error}); name another file") from error
@@ -204,7 +202,7 @@ def _read(record: Path | None, pack: str, robot: str, seed: int, prints: dict[st
 
 
 def _write(
-    record: Path, pack: str, robot: str, seed: int, prints: dict[str, str], done: dict[str, list[Outcome]]
+    record: Path, pack: str, robot: str, seed: int, prints: dict[str, str], done: dict[str, list[PackOutcome]]
 ) -> None:
     """Write the outcomes; those of tasks that were not asked for this time stay in the file."""
     kept: dict[str, Any] = {}
@@ -222,7 +220,7 @@ def _write(
         )
 
 
-def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[Outcome], attempts: int) -> dict[str, Any]:
+def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[PackOutcome], attempts: int) -> dict[str, Any]:
     outcomes = [outcome for outcome in outcomes if outcome.episode < attempts]
     wins = [outcome for outcome in outcomes if outcome.success]
     low, high = interval(len(wins), len(outcomes))

@@ -20,9 +20,9 @@ from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import OperatorSource, RecordedInput
-from handloom.teleop.picture_stream import OPERATOR, LiveDrawing, PictureStream
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.serving.picture_stream import OPERATOR, LiveDrawing, PictureStream
+from handloom.teleop.session.operator_source import OperatorSource, RecordedInput
 
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
 SECONDS = 8.0

@@ -86,6 +86,10 @@ MODULES = {
         "task teleop"
     ),
     ("handloom.bench", "handloom.bench.motion"): "collision ik plan planning_problems trajectory",
+    ("handloom.teleop", "handloom.teleop.control"): "arm_teleop position_follower resistance robot_teleop",
+    ("handloom.teleop", "handloom.teleop.session"): "live_input operator_source",
+    ("handloom.teleop", "handloom.teleop.keeping"): "saver still takes teleop_run",
+    ("handloom.teleop", "handloom.teleop.serving"): "messages page_view picture_stream server",
     ("handloom.motion.planning", "handloom.motion.planning.trees"): "hold_kernels jt_rrt rrt_connect shortcut",
 }
 """(Old folder, new folder) > the modules that went from the one to the other."""

@@ -220,6 +220,8 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
 
 DETAILED = "detailed"
 """Style of the columns that need the scene: ``handloom.episode.columns``."""
+INTERVENTION = "intervention"
+"""Style of the column that says which frames a person drove in place of a policy."""
 STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,

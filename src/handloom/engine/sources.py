@@ -77,7 +77,7 @@ class JudgedSource:
 
 EXPERT = "expert"
 TELEOP = "teleop"
-SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
+SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.session.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 RETRIES = 3
 """How often the expert begins again, per arm and block, in an episode in which objects are pushed or dropped."""

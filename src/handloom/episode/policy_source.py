@@ -84,6 +84,15 @@ class PolicySource:
         if frame >= self._scene.instance.max_frames - 1:
             self.failure = self._judge.failure(frame)
             return None
+        return self.command(frame)
+
+    def interrupt(self) -> None:
+        """Forget what was to be carried out: someone else has moved the robot, and the policy looks again."""
+        self._chunk.clear()
+        self._waypoints.clear()
+
+    def command(self, frame: int) -> Array | None:
+        """Return what the policy wants in a frame (controls,), whatever the goals; None when it asks for no number."""
         if not self._waypoints:
             if not self._chunk:
                 self._chunk.extend(self._asked())

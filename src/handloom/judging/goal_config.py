@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from handloom.config import Config
 from handloom.errors import ConfigError, unknown_name
 from handloom.judging.ahead import lasting_terms
-from handloom.judging.lasting import REST_SPEED
+from handloom.judging.lasting import REST_SPEED, ROCKING
 from handloom.judging.relations import BESIDE_WITHIN, facing_terms, relation_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.named_points import SIDES
@@ -203,7 +203,8 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
         about = {"object": tool, "target": name, "part": part}
         terms.append(Check(name="wipes", arguments=about, seconds=WIPED))
     if entry.at_rest:
-        terms.append(Check(name="lying_still", arguments={"objects": [name], "speed": REST_SPEED}))
+        about = {"objects": [name], "speed": REST_SPEED, "rocking": ROCKING}
+        terms.append(Check(name="lying_still", arguments=about))
     return terms
 
 

@@ -148,6 +148,13 @@ def held_by_both(scene: Scene, *, object: str) -> bool:
     return sum(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms) >= BOTH
 
 
+@check()
+def in_one_hand(scene: Scene, *, object: str) -> bool:
+    """Return whether exactly one hand holds an object."""
+    arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
+    return sum(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms) == 1
+
+
 def _push(scene: Scene, bodies: set[str], name: str, at: Array, along: Array, within: float) -> float:
     """Return the force [N] along a direction (3,) that bodies exert on an object within a distance of a point (3,)."""
     own, pressed = set(scene.world.subtree(scene.body_of(name))), 0.0

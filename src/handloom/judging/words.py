@@ -14,6 +14,7 @@ WORDS = {
     "headed": "{object} is turned to {yaw_deg} degrees",
     "in_cavity": "{object} is in {target}{of_part}",
     "in_hand": "{object} is in a hand",
+    "in_one_hand": "{object} is in one hand alone",
     "in_view": "{scanner} has seen {object}",
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",

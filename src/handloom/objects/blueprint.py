@@ -54,6 +54,9 @@ class Blueprint:
     """Convex pieces of all bodies."""
     links: tuple[Link, ...] = ()
     """Moving bodies; the first one carries the main joint."""
+    sections: tuple[str, ...] = ()
+    """Bodies fixed to the object that have a name of their own, such as the compartments of a caddy or the boards of a
+    shelf: a place, a region and a goal can mean one of them."""
     keypoints: Mapping[str, Keypoint] = field(default_factory=dict)
     """Named points."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
@@ -140,10 +143,10 @@ class Blueprint:
         shift = point(-self.aabb().mean(axis=0))
         return replace(
             self,
-            parts=tuple(p.moved(shift) if p.body == ROOT else p for p in self.parts),
+            parts=tuple(p.moved(shift) if p.body in (ROOT, *self.sections) else p for p in self.parts),
             links=tuple(link.moved(shift) if link.parent == ROOT else link for link in self.links),
             keypoints={
-                name: replace(k, position=point(np.add(k.position, shift))) if k.body == ROOT else k
+                name: replace(k, position=point(np.add(k.position, shift))) if k.body in (ROOT, *self.sections) else k
                 for name, k in self.keypoints.items()
             },
         )
@@ -165,6 +168,7 @@ class Blueprint:
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
             numbers += (link.rest,) if link.rest else ()  # Objects from before there were any keep their hash.
             numbers += (link.counterbalance, link.ratio, link.latch, link.stop)
+        rows += [self.sections] if self.sections else []
         for name, keypoint in sorted(self.keypoints.items()):
             rows.append((name, keypoint.body))
             numbers += keypoint.position
@@ -191,6 +195,8 @@ class Blueprint:
             _add_catch(spec, bodies[link.parent], bodies[link.name], link)
             # A free parent is exempt from contact with its child, a welded one is not: make both cases the same.
             spec.add_exclude(bodyname1=link.parent, bodyname2=link.name)
+        for section in self.sections:
+            bodies[section] = bodies[ROOT].add_body(name=section)
         for link in self.links:
             if link.drives is not None:
                 _add_drive(spec, link, next(other for other in self.links if other.name == link.drives))
@@ -229,7 +235,7 @@ class Blueprint:
         )
 
     def _body_origins(self) -> dict[str, Array]:
-        origins = {ROOT: np.zeros(3)}
+        origins = {ROOT: np.zeros(3), **{section: np.zeros(3) for section in self.sections}}
         for link in self.links:
             origins[link.name] = origins[link.parent] + link.origin
         return origins

@@ -12,6 +12,7 @@ from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, still_standing
+from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
@@ -188,6 +189,9 @@ def _grasp(scene: Scene, config: Any) -> tuple[Check, ...]:
     if getattr(config, "final_gripper_state", -1) == 1:
         return ()
     name = config.objects[0]
+    if getattr(config, "handed", False):
+        both = Check(name=held_by_both.__name__, arguments={"object": name}, seconds=1.0 / scene.instance.fps)
+        return (both, Check(name=in_one_hand.__name__, arguments={"object": name}))
     terms = [Check(name="in_hand", arguments={"object": name})]
     if config.lift_th > 0.0:
         from_z = float(scene.object_pose(name)[2, 3])

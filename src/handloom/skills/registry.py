@@ -9,6 +9,7 @@ from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, register_skill
 
 SKILLS = {
+    "aim": "handloom.skills.contacts.aim:Aim",
     "approach__rotate": "handloom.skills.held_objects.rotate_held:ApproachRotate",
     "artpreplan": "handloom.skills.articulated_objects.art_preplan:ArtPreplan",
     "carry": "handloom.skills.held_objects.carry:Carry",
@@ -36,6 +37,7 @@ SKILLS = {
     "pour": "handloom.skills.held_objects.pour:Pour",
     "pour__water__succ": "handloom.skills.held_objects.pour:PourWaterSucc",
     "press": "handloom.skills.contacts.press:PressPoint",
+    "push": "handloom.skills.contacts.push:Push",
     "rotate": "handloom.skills.articulated_objects.articulated:Rotate",
     "rotate__obj": "handloom.skills.held_objects.rotate_held:RotateObj",
     "scan": "handloom.skills.held_objects.flip_and_scan:Scan",
@@ -43,6 +45,7 @@ SKILLS = {
     "track": "handloom.skills.motions.track:Track",
     "use": "handloom.skills.contacts.use:Use",
     "wait": "handloom.skills.motions.joint_skills:Wait",
+    "wipe": "handloom.skills.contacts.wipe:Wipe",
 }
 
 

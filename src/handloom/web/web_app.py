@@ -91,10 +91,12 @@ class Socket:
     Args:
         receive: Of ASGI.
         send: Of ASGI.
+        query: What its address asks for.
     """
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, query: Mapping[str, str] | None = None) -> None:
         self._receive, self._send = receive, send
+        self.query = query or {}
 
     async def messages(self) -> AsyncIterator[str | bytes]:
         """Yield what the page says until it goes away."""
@@ -233,7 +235,7 @@ class WebApp:
         assert self._socket is not None
         await send({"type": "websocket.accept"})
         self.on_admitted(scope.get("server"), scope.get("client"))
-        await self._socket[1](Socket(receive, send))
+        await self._socket[1](Socket(receive, send, request.query))
 
 
 def called(handler: Callable[[Request], Response], request: Request) -> Response:

@@ -43,7 +43,7 @@ AT_ONCE = {
     "a number for a list": ("data:", "table_height: 0.75\ndata:", r":8: table_height: must be a list, such as \[0\.75, \.\.\.\]"),
     "an unknown category": ("category: apple", "category: aple", r":3: .*did you mean 'apple'\?"),
     "an unknown object": ("{pick: apple}", "{pick: aple}", r":10: .*did you mean 'apple'\?"),
-    "a place without a target": ("{place: apple, in: bowl}", "{place: apple}", r":11: .*in, on, stack_on, beside or to"),
+    "a place without a target": ("{place: apple, in: bowl}", "{place: apple}", r":11: .*in, on, stack_on, beside, left_of.*to or at"),
     "a place with another word": ("in: bowl}", "inside: bowl}", r":11: .*got inside; did you mean in\?"),
     "home with a wrong arm": ("  - {pick: apple}", "  - {home: lft}\n  - {pick: apple}", r":10: .*\{home: left\}.*'lft'"),
     "a place with two targets": ("in: bowl}", "in: bowl, on: bowl}", r":11: .*got in, on"),

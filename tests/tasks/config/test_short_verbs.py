@@ -73,14 +73,14 @@ def test_a_handover_takes_a_long_thing_by_its_ends_with_both_arms_in_turn(tmp_pa
     [
         ("{opne: cabinet}", r"did you mean 'open'\?"),
         ("{shut: cabinet}", r"did you mean 'close'\?"),
-        ("{wipe: tray}", r"skills are written"),
+        ("{juggle: tray}", r"skills are written"),
         ("{open: cube}", r"nothing of it moves.*\{pick: cube\}"),
         ("{open: {cabinet: door}}", r"no part 'door'; .*drawer_0, drawer_1, drawer_2"),
         ("{open: 3}", r"write an object, \{open: cabinet\}.*got 3"),
         ("{turn: cabinet}", r"drawer_2 slides; write \{open: cabinet\}"),
         ("{handover: cube, from: left, to: left}", r"\{handover: stick, from: left, to: right\}.*got 'cube'"),
         ("{left: [{handover: cube}]}", r"flat list"),
-        ("{left: [{wipe: tray}]}", r"skills are written"),
+        ("{left: [{juggle: tray}]}", r"skills are written"),
     ],
 )
 def test_mistakes_name_the_line_and_what_exists(skill, expected, tmp_path):
@@ -92,5 +92,5 @@ def test_mistakes_name_the_line_and_what_exists(skill, expected, tmp_path):
 
 def test_the_message_for_an_unknown_verb_shows_every_verb(tmp_path):
     with pytest.raises(ConfigError) as caught:
-        loaded(tmp_path, "{wipe: tray}")
+        loaded(tmp_path, "{juggle: tray}")
     assert [verb for verb in VERBS if not re.search(rf"\b{verb}\b", str(caught.value))] == []

@@ -1,5 +1,6 @@
 """``handloom report RUN``: what became of a run."""
 
+from collections.abc import Mapping
 from json import dumps
 from pathlib import Path
 
@@ -114,6 +115,8 @@ def print_report(report: RunReport, *, workers: int) -> None:
         print(plain(f"  {count:>5}  {reason}: {report.failure_examples[reason]}"))
     if len(reasons) > MOST_REASONS:
         print(f"         and {len(reasons) - MOST_REASONS} more reasons")
+    if report.disturbed:
+        print(plain(disturbed_line(report.disturbed, report.disturbed_attempts, report.attempts)))
     work = sum(report.worker_seconds.values())
     if not report.episodes or not work:
         return
@@ -123,6 +126,14 @@ def print_report(report: RunReport, *, workers: int) -> None:
     print(f"data:    {seconds:.0f} s of demonstrations, {report.realtime_factor:.2f}x real time per core")
     print(f"         {report.robot_hours_per_day(workers):.0f} robot-hours per day with {workers} worker(s)")
     print(f"work:    ms per demonstrated second: {stages}")
+
+
+def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> str:
+    """Say what was moved or fell though the task is not about it."""
+    names = [f"{name} {count}" for name, count in disturbed.items()]
+    more = f" and {len(names) - MOST_REASONS} more" if len(names) > MOST_REASONS else ""
+    told = ", ".join(names[:MOST_REASONS]) + more
+    return f"beside:  in {times} of {attempts} attempts something else was moved by over 5 cm or fell: {told}"
 
 
 def advice(report: RunReport) -> str:

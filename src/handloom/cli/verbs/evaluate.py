@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.datasets.report import disturbed_line
 from handloom.cli.flags import (
     Backend,
     Number,
@@ -143,5 +144,7 @@ def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
         print(plain(f"  {skill}: achieved in {count}"))
     for reason, count in result.failure_reasons.items():
         print(plain(f"  {count:>5}  {reason}"))
+    if result.disturbed:
+        print(plain(disturbed_line(result.disturbed, result.disturbed_scenes, result.scenes)))
     for file in (page, *videos):
         print(f"wrote:   {file}")

@@ -51,6 +51,10 @@ class PolicyEvaluation:
     """Run seed of the scenes; scene ``i`` is its attempt ``i``."""
     mean_seconds: float
     """Simulated time of the successes [s]."""
+    disturbed: dict[str, int]
+    """Object that the task is not about > scenes in which it was moved by more than 5 cm or fell over."""
+    disturbed_scenes: int
+    """Scenes in which that happened to any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -74,6 +78,8 @@ def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation
         failed_episodes=tuple(receipt.episode for receipt in known if not receipt.success),
         seed=seed,
         mean_seconds=float(np.mean([receipt.frames / receipt.fps for receipt in wins])) if wins else 0.0,
+        disturbed=dict(Counter(name for receipt in known for name in receipt.disturbed).most_common()),
+        disturbed_scenes=sum(bool(receipt.disturbed) for receipt in known),
     )
 
 

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from handloom.config import Config, load_config, read_document
-from handloom.dataset.robot_columns import DETAILED, STYLES
+from handloom.dataset.robot_columns import DETAILED, INTERVENTION, STYLES
 from handloom.dataset.video.video_codec import CODECS
 from handloom.engine.sources import EXPERT, source_factory
 from handloom.errors import ConfigError, InputError, unknown_name
@@ -68,8 +68,8 @@ class RunSettings(Config):
         if self.codec not in CODECS:
             raise unknown_name("video codec", self.codec, CODECS)
         for style in self.columns:
-            if style not in (*STYLES, DETAILED):
-                raise unknown_name("column style", style, (*STYLES, DETAILED))
+            if style not in (*STYLES, DETAILED, INTERVENTION):
+                raise unknown_name("column style", style, (*STYLES, DETAILED, INTERVENTION))
         if not self.columns:
             raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
         for feature in self.lerobot_features:

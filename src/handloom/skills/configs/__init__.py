@@ -12,6 +12,7 @@ from handloom.skills.configs import articulated, contacts, motions, picks, place
 from handloom.skills.configs.parts import SkillConfig
 
 SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
+    "aim": contacts.AimConfig,
     "approach__rotate": places.ApproachRotateConfig,
     "artpreplan": articulated.ArtPreplanConfig,
     "carry": places.CarryConfig,
@@ -39,6 +40,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "pour": motions.PourConfig,
     "pour__water__succ": motions.PourWaterSuccConfig,
     "press": contacts.PressConfig,
+    "push": contacts.PushConfig,
     "rotate": articulated.RotateConfig,
     "rotate__obj": places.RotateObjConfig,
     "scan": places.ScanConfig,
@@ -46,6 +48,7 @@ SKILL_CONFIGS: dict[str, type[SkillConfig]] = {
     "track": motions.TrackConfig,
     "use": contacts.UseConfig,
     "wait": motions.WaitConfig,
+    "wipe": contacts.WipeConfig,
 }
 """Published name > config class."""
 

@@ -53,6 +53,8 @@ class PickConfig(GraspAnnotation, Filters):
     return_to_pregrasp: bool = False
     lift_th: float = 0.0
     """Success needs the object lifted by more than this [m]; 0 does not check."""
+    handed: bool = False
+    """It is taken from the other hand: both must have held it at once, and in the end one of them alone (ours)."""
     test_mode: TestMode = "forward"
     """How candidates are tested: a whole plan, or inverse kinematics only."""
     close_wait_steps: Annotated[Any, UnusedKey("the reference system does not read it either")] = None

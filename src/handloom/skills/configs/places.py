@@ -33,6 +33,8 @@ class PlaceConfig(Tolerances, Filters):
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
     """Where the object's ``front`` faces, or its x axis where it has no front: a word as the robot sees it, or degrees,
     0 to the right of the robot and 90 away from it; judged to 15 degrees (ours)."""
+    point_down: str | None = None
+    """Named point of the held object, such as the tip of a pen, that goes down, to 15 degrees; judged to 45 (ours)."""
     gap: tuple[Metres, Metres] | None = None
     """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: least and largest gap between the two
     [m]; absent: 3 to 6 cm, judged to 10 cm (ours)."""

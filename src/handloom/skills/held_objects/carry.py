@@ -188,7 +188,9 @@ class Carry(Skill[CarryConfig]):
         apart = p[:, None, :2] - r[None, :, :2]
         off = np.linalg.norm(0.5 * (p[:, None, :2] + r[None, :, :2]) - middle, axis=2)
         width = np.linalg.norm(apart, axis=2)
-        own_side = apart @ (bases[0][:2, 3] - bases[1][:2, 3]) > 0.0
+        roots = self.scene.robot(self.controller.arm.robot_name).roots
+        first, second = (roots[controller.arm.name][:2] for controller in arms)
+        own_side = apart @ (first - second) > 0.0
         cost = np.where(own_side, off - 0.5 * width, np.inf)
         order = np.argsort(cost, axis=None, kind="stable")[:TESTED]
         i, j = np.unravel_index(order, cost.shape)

@@ -14,6 +14,7 @@ from handloom.scene.measures import geom_box
 from handloom.skills.arms.orientations import Alignment
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.picking.grasp_poses import UNBOUNDED
+from handloom.skills.placing.spots import way_of_point
 from handloom.skills.skill import between
 from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
@@ -36,6 +37,8 @@ XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 HEADED = float(np.deg2rad(10.0))
 """How far from the heading that a task asks for a place may be planned [rad]; judged to 15 degrees."""
+POINTS_DOWN = float(np.deg2rad(45.0))
+"""How far from straight down a point that goes down may point in the end [rad]: pens lean in their cup."""
 MEANS = {"inside": "in", "resting": "on", "beside": "beside"}
 """Our success modes > the relation that they mean."""
 CUP_RISE = 0.05
@@ -300,7 +303,12 @@ def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, n
 
 def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
     """Return the terms of what a place says in words: in, on, stacked on or beside, standing upright if it stands."""
-    return relation_terms(
+    down: tuple[Check, ...] = ()
+    if config.point_down is not None:
+        axis = -way_of_point(scene, config.objects[0], config.point_down)
+        about = {"object": config.objects[0], "axis": axis.tolist(), "angle": POINTS_DOWN}
+        down = (Check(name="points_up", arguments=about),)
+    terms = relation_terms(
         scene,
         *(config.objects[0], config.relation or MEANS.get(config.success_mode, "on"), config.objects[1]),
         part=config.place_part_prim_path,
@@ -309,6 +317,7 @@ def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
         gap=config.gap,
         lean=config.lean,
     )
+    return (*terms, *down)
 
 
 def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:

@@ -32,8 +32,8 @@ from handloom.skills.placing.landing import (
     stood_up,
     unit,
 )
-from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
-from handloom.skills.placing.spots import origins_at, reach_of
+from handloom.skills.placing.place_in import Entry, NoCavityError, deepest, entries_into, in_section
+from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Phase, Skill, command_at
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -42,6 +42,8 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
+AGAIN = 4
+"""How many times more poses are drawn at its widest: at the end of an arm's reach few of them do."""
 RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
 LOST = 3
@@ -52,6 +54,8 @@ ANGLE = float(np.deg2rad(0.5))
 """Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
 """Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
+DOWN = float(np.deg2rad(15.0))
+"""How far from straight down a point that goes down may point [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
@@ -128,6 +132,7 @@ class Place(Skill[PlaceConfig]):
         if config.keep_upright is not None and config.keep_upright_widest is not None:
             for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
+            yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
             yield {"place_z_offset": config.place_z_offset + rise}
 
@@ -147,6 +152,9 @@ class Place(Skill[PlaceConfig]):
         if places is None:
             return
         pre, place = places
+        if self._entry is not None and in_section(self.scene, config):
+            fits = deepest(self.scene, config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+            pre, place = pre[fits], place[fits]
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
         # The retreat leaves the object behind, so nothing has to be held any more.
@@ -256,7 +264,8 @@ class Place(Skill[PlaceConfig]):
         own = world_box(self.scene, config.objects[0])
         rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
         R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
-        if config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None:
+        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
+        if turned or config.point_down is not None:
             rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = config.at is not None or config.at_point is not None or config.relation in SIDES
@@ -325,6 +334,9 @@ class Place(Skill[PlaceConfig]):
         stands = self._stood_up(T_base_world, T_tool_object, R_start)
         up = T_base_world[:3, 2]
         alignment = asked_alignment(config, up, T_tool_object[:3, :3], R_base_target, R_start, stands=stands)
+        if config.point_down is not None:
+            pointing = T_tool_object[:3, :3] @ way_of_point(self.scene, config.objects[0], config.point_down)
+            alignment = Alignment(axis_tool=pointing, axis_base=-up, tolerance=DOWN)
         if isinstance(kept, HeldAxis) and alignment is None:
             axis = np.asarray(kept.axis_tool)
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)

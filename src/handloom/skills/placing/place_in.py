@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.scene import Scene
-from handloom.scene.cavities import Cavity, hollow
-from handloom.scene.measures import world_box
+from handloom.scene.cavities import ROOT, Cavity, hollow
+from handloom.scene.measures import local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.landing import drop_height
+from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
 """How far before the opening of a cavity the straight way in begins [m]."""
@@ -21,8 +24,14 @@ ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
+NEARLY = 0.01
+"""How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
+
+
+ACROSS = 0.7
+"""Largest part of an axis along the way into a cavity that counts as across it."""
 
 
 class NoCavityError(Exception):
@@ -84,6 +93,18 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
     return Entry(box=box, keys={**keys, **({"approach": INTO} if config.approach is None else {})})
 
 
+def in_section(scene: Scene, config: PlaceConfig) -> bool:
+    """Return whether a place is in a part of its target that has a name and does not move, such as a compartment."""
+    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
+
+
+def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
+    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls."""
+    drops = np.array([drop_height(scene, name, pose) for pose in T_world_object])
+    return drops >= drops.max() - NEARLY
+
+
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
     """Return the cavities of an object as its joints stand now, without mere gaps."""
     asset = scene.assets[name]
@@ -111,6 +132,9 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))
         raise NoCavityError(f"everything in {target} that could take {name} is shut: {shut}; open it first")
     size = float(np.ptp(world_box(scene, name), axis=0)[:2].min())
+    if config.point_down is not None:  # It goes in with that point first, and is as wide as it is across.
+        across = np.abs(way_of_point(scene, name, config.point_down)) < ACROSS
+        size = float(np.ptp(local_box(scene, name)[0], axis=0)[across].min(initial=np.inf))
     wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)

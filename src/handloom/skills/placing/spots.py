@@ -3,9 +3,10 @@
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import ConfigError
 from handloom.scene import Scene
 from handloom.scene.measures import local_box, world_box
-from handloom.scene.named_points import SIDES, named_point, way_to, work_spot
+from handloom.scene.named_points import SIDES, named_point, point_of, way_to, work_spot
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.skill import between
 
@@ -70,3 +71,17 @@ def reach_of(scene: Scene, name: str, R_world_object: Array) -> Array:
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     centre, size = R_world_object @ middle, np.abs(R_world_object) @ half
     return np.stack([centre - size, centre + size], axis=1)
+
+
+def way_of_point(scene: Scene, name: str, where: str) -> Array:
+    """Return the unit vector (3,) from the middle of an object to a named point of it, in the object's own frame.
+
+    Raises:
+        ConfigError: It has no such point, or it is the middle itself.
+    """
+    known = point_of(scene.assets[name], name, where)
+    way = np.asarray(known.position, float) - local_box(scene, name)[0].mean(axis=0)
+    length = float(np.linalg.norm(way))
+    if length < 1e-3:
+        raise ConfigError(f"{name}.{where} is the middle of it and points nowhere; name a tip or an end")
+    return way / length

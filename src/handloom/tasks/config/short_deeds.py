@@ -10,6 +10,7 @@ from math import ceil
 from typing import Any
 
 from handloom.errors import ConfigError
+from handloom.scene.named_points import SIDES
 from handloom.skills.contacts.press import has_button
 from handloom.tasks.config.short_points import Asset, demanded
 
@@ -172,6 +173,51 @@ def _use(verb: str) -> "Deed":
     return use
 
 
+def _push(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
+    """Return the push of an object over a table; a push of a drawer, which says not where to, is that of a joint."""
+    verb = "push" if "push" in given else "slide"
+    sides = [side for side in SIDES if side in given]
+    if verb == "push" and not sides and not {"to", "by"} & given.keys():
+        return None
+    name, _ = demanded(given.pop(verb), asset, what)
+    if len(sides) + len({"to", "by"} & given.keys()) != 1:
+        raise ConfigError(
+            f"{what} {name}: say where to, with one of to: [x, y] in the work frame, by: [x, y], {', '.join(SIDES)}"
+        )
+    words, objects = f"Push the {{{name}}}.", [name]
+    if sides:
+        target, _ = demanded(given.pop(sides[0]), asset, f"{what} {name}, {sides[0]}")
+        said = {"left_of": "to the left of", "right_of": "to the right of", "in_front_of": "in front of"}
+        words = f"Push the {{{name}}} {said.get(sides[0], sides[0])} the {{{target}}}."
+        objects, given = [name, target], {**given, "relation": sides[0]}
+    return {"name": "push", "objects": objects, "instruction": words, **TOLERANCES, **given}
+
+
+def _wipe(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the wipe of a surface with what is held."""
+    target, spot = demanded(given.pop("wipe"), asset, what)
+    if "with" not in given:
+        raise ConfigError(f"{what} {target}: say with what, e.g. {{wipe: {target}, with: sponge}}")
+    name, point = demanded(given.pop("with"), asset, f"{what} {target}, with")
+    ends = {key: end for key, end in (("point", point), ("target_point", spot)) if end is not None}
+    words = f"Wipe the {{{target}}} with the {{{name}}}."
+    return {"name": "wipe", "objects": [name, target], "instruction": words, **TOLERANCES, **ends, **given}
+
+
+def _scan(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the scan of an object with a held scanner, or of a held object before one: ``at: scanner``."""
+    name, _ = demanded(given.pop("scan"), asset, what)
+    if ("with" in given) == ("at" in given):
+        raise ConfigError(
+            f"{what} {name}: with: scanner points a held scanner at it; at: scanner holds it before one that stands"
+        )
+    held = "with" in given
+    scanner, _ = demanded(given.pop("with" if held else "at"), asset, f"{what} {name}")
+    words = f"Scan the {{{name}}} with the {{{scanner}}}."
+    skill, objects = ("aim", [scanner, name]) if held else ("scan", [name, scanner])
+    return {"name": skill, "objects": objects, "instruction": words, **TOLERANCES, **given}
+
+
 Deed = Callable[[dict[str, Any], Asset, str], dict[str, Any] | None]
 DEEDS: dict[str, Deed] = {
     "press": _press,
@@ -179,6 +225,10 @@ DEEDS: dict[str, Deed] = {
     "turn": _turn,
     "shake": _shake,
     "lift": _lift,
+    "push": _push,
+    "slide": _push,
+    "wipe": _wipe,
+    "scan": _scan,
     **{verb: _use(verb) for verb in USES},
 }
 """Verb > the skill that it is written as; None leaves it to the verbs of joints."""

@@ -16,10 +16,10 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
-from handloom.tasks.config.arm_words import all_arms, arm_of_step, same_hand
+from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_deeds import DEEDS, short_deed, unfolded
-from handloom.tasks.config.short_points import in_work_frame, named_place
-from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, handover, library_asset, on_joint
+from handloom.tasks.config.short_points import in_work_frame, inserted, named_place
+from handloom.tasks.config.short_verbs import ON_JOINTS, Asset, fingers_opened, handover, library_asset, on_joint
 from handloom.tasks.rooms.room_names import fixture_entries, named_part
 
 ARMS = ("left", "right")
@@ -70,10 +70,14 @@ WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "st
          "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
          "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
          "behind": "Put the {0} behind the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home")
+VERBS = ("pick", "place", "pour", "insert", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home")
 EXAMPLES = (
     "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
-    "{turn: knob, by: 90}, {push: drawer}, {press: pedal}, {handover: stick, from: left, to: right}, home"
+    "{turn: knob, by: 90}, {push: drawer}, {push: plate, to: [0, 0.1]}, {slide: plate, by: [0.1, 0]}, "
+    "{press: bell.top}, {shake: bottle}, {strike: block, with: hammer.head}, {touch: block, with: stick.tip}, "
+    "{stamp: pad, with: seal.face}, {scan: box, with: scanner}, {wipe: plate, with: sponge}, "
+    "{hang: mug, on: tree.peg_1}, {insert: pen.tip, into: cup}, {lift: pot, with: both}, {stack: [a, b]}, "
+    "{arrange: [a, b, c]}, {handover: stick, from: left, to: right}, home"
 )
 """One of each verb, for messages."""
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
@@ -124,6 +128,7 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
             )
             for k, skill in enumerate(lane)
         ]
+        lane[:] = fingers_opened(lane)
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)
@@ -209,7 +214,8 @@ def _nest(
         arm, step = arm_of_step(step, arm, arms, f"{mark}: skills.{i}")
         block |= isinstance(step, dict) and bool(set(ARMS) & step.keys())
         if isinstance(step, dict) and "handover" in step:
-            step, block = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}"), True
+            step = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}", arms)
+            block = True
         if robot is None:
             if len(robots) != 1:
                 known = ", ".join(robots)
@@ -246,10 +252,19 @@ def _unknown_verb(item: Any) -> str:
 
 
 def _handed_over(
-    task: Mapping[str, Any], stages: Sequence[Mapping[str, Any]], step: dict[str, Any], robot: str, what: str
+    task: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
+    step: dict[str, Any],
+    robot: str,
+    what: str,
+    arms: Sequence[str] | None,
 ) -> list[dict[str, Any]]:
     """Return the blocks of a handover; one whose object the hand has just picked begins with holding it out."""
     blocks = stages[-1].get(robot, []) if stages else []
+    if arms is not None and len(arms) < len(ARMS):
+        raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; take a robot with two arms")
+    if arms is not None and not {"from", "to"} & step.keys():
+        step = {**step, "from": NEAREST, "to": OTHER}
     first = step.get("from", "left")
     lane = blocks[-1].get(first, []) if blocks and list(blocks[-1]) == [first] else []
     held = (
@@ -285,6 +300,8 @@ def _expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
         return deed
     if verb in ON_JOINTS:
         return on_joint(verb, given, _assets(objects), what)
+    if verb == "insert":
+        verb, given = "place", {**inserted(given, _assets(objects), what)}
     if verb == "handover":
         raise ConfigError(f"{what}: handover takes both arms in turn; write it in a flat list, outside the arms' lists")
     name = given.pop(verb)

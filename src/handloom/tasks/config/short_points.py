@@ -69,3 +69,23 @@ def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str])
     if not isinstance(skill, dict) or "place" not in skill or "at" not in skill or {*relations, True} & skill.keys():
         return skill
     return {**skill, "on": task.get("work_surface", TABLE), "at_frame": "work"}
+
+
+def inserted(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return ``{insert: pen.tip, into: holder}`` as a place in it, that point down.
+
+    Args:
+        given: The short form.
+        asset: The objects of the task.
+        what: Begins messages: file, line and key.
+
+    Raises:
+        ConfigError: It does not say what into, or names a point that is not there.
+    """
+    rest = {key: value for key, value in given.items() if key not in ("insert", "into")}
+    name, point = demanded(given["insert"], asset, f"{what}: insert")
+    if "into" not in given:
+        raise ConfigError(f"{what}: insert {name}: say what into, e.g. {{insert: {name}, into: holder}}")
+    where = {} if point is None else {"point_down": point}
+    words = f"Insert the {{{name}}} into the {{{str(given['into']).partition('.')[0]}}}."
+    return {"place": name, "in": given["into"], "instruction": words, **where, **rest}

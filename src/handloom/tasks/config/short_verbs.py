@@ -4,7 +4,7 @@
 ``{handover: stick, from: left, to: right}``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from handloom.errors import ConfigError, HandloomError, suggest
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.tasks.config.arm_words import NEAREST, OTHER
 
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files, whose joints are not known yet."""
@@ -20,12 +21,14 @@ OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
 """As far as the arm can, which differs from robot to robot and from place to place."""
 CLOSE: dict[str, Any] = {"collision_valid": False}
 """Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+TURN: dict[str, Any] = {"collision_valid": False}
+"""Fingers around a low handle meet what it stands on, too, and it is turned all the same."""
 PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
 """With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
     "close": ("close", "Close", CLOSE),
-    "turn": ("rotate", "Turn", {}),
+    "turn": ("rotate", "Turn", TURN),
     "push": ("close", "Push", {"grasp": False, **CLOSE}),
     "press": ("rotate", "Press", PRESS),
 }
@@ -33,6 +36,7 @@ ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 HANDOVER: dict[str, Any] = {
     "position": [0.33, 0.0, 0.2],
     "between_arms": True,
+    "spread": [0.1, 0.06, 0.1],
     "position_constraint": "object",
     "align_obj_tol": 20,
     "approach": ["any", 180],
@@ -100,6 +104,25 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
     return {"name": skill, "objects": [named], "instruction": words, **where, **keys, **given}
 
 
+def fingers_opened(lane: Sequence[Any]) -> list[Any]:
+    """Return the skills of an arm with an opening of the hand between one that pushes and one that takes a handle.
+
+    What pushes ends with closed fingers, and the way to a handle is planned for the fingers as they are.
+    """
+    told: list[Any] = []
+    for skill in lane:
+        before = told[-1] if told and isinstance(told[-1], dict) else {}
+        pushed = before.get("name") == "close" and not before.get("grasp") and "hold" not in before
+        holds = isinstance(skill, dict) and skill.get("name") in ("open", "rotate") and skill.get("grasp", True)
+        short = isinstance(skill, dict) and before.get("collision_valid") is False
+        if pushed and holds and short:
+            told.append(
+                {"name": "gripper__action", "gripper_state": 1, "wait_steps": 12, "instruction": "Open the hand."}
+            )
+        told.append(skill)
+    return told
+
+
 def _varies(joint: str, joints: list[str]) -> bool:
     """Return whether another variant of an object may have a joint: cabinets have one to three drawers."""
     stem, _, number = joint.rpartition("_")
@@ -121,7 +144,7 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
     name = given.pop("handover")
     first, second = str(given.pop("from", "left")), given.pop("to", None)
     second = str(second or {"left": "right", "right": "left"}.get(first))
-    if not isinstance(name, str) or {first, second} != {"left", "right"}:
+    if not isinstance(name, str) or {first, second} not in ({"left", "right"}, {NEAREST, OTHER}):
         raise ConfigError(
             f"{what}: handover: write {{handover: stick, from: left, to: right}}, "
             f"got {name!r} from {first!r} to {second!r}"
@@ -130,33 +153,43 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
         raise ConfigError(f"{what}: handover {name}: unknown key {next(iter(given))!r}; known: from, to")
     axis, long = _long_axis(asset(name))
     constraints = [{"constraints": [axis, *share]} if long else {} for share in ENDS]
-    sign = -1.0 if first == "left" else 1.0
+    signs = {"left": -1.0, "right": 1.0}
     direction = [float(axis == letter) for letter in "xyz"]
     out = {
         "name": "goto__pose",
         "objects": [name],
         "align_obj_axis": direction,
-        "align_ref_axis": [0.0, sign, 0.0],
+        "align_ref_axis": [0.0, signs.get(first, -1.0), 0.0],
         **HANDOVER,
         "instruction": f"Hold the {{{name}}} out to the {second} hand.",
     }
+    if first == NEAREST:
+        out["by_arm"] = {arm: {"align_ref_axis": [0.0, sign, 0.0]} for arm, sign in signs.items()}
     if not long:
         out["align_obj_tol"] = 180
     pick = {"name": "pick", "objects": [name], "gripper_change_steps": 15, "t_eps": 0.01, "o_eps": 0.1}
     take = {"approach": ["down", 40], "pre_grasp_offset": 0.06, "lift_th": 0.04}
     take |= {"post_grasp_offset_min": 0.05, "post_grasp_offset_max": 0.07}
     over = {"approach": "any", "pre_grasp_offset": 0.07, "post_grasp_offset_min": 0.0, "post_grasp_offset_max": 0.0}
-    begin = {**pick, **take, **constraints[0], "instruction": f"Pick up the {{{name}}} with the {first} hand."}
+    over["handed"] = True
+    begin = {**pick, **take, **constraints[0], "instruction": f"Pick up the {{{name}}} with the {spoken(first)} hand."}
+    # The third block is done by the arm that did not do the second.
+    again = second if first == NEAREST else first
     return [
         {first: [*([] if held else [begin]), out]},
         {second: [{**pick, **over, **constraints[1], "instruction": f"Take the {{{name}}} with the {second} hand."}]},
         {
-            first: [
+            again: [
                 {"name": "gripper__action", "gripper_state": 1, "wait_steps": 12, "instruction": "Let go."},
                 {"name": "heuristic__skill", "mode": "back", "value": 0.07, "instruction": "Draw back."},
             ]
         },
     ]
+
+
+def spoken(arm: str) -> str:
+    """Return how a sentence calls an arm."""
+    return "one" if arm == NEAREST else arm
 
 
 def _long_axis(asset: ObjectAsset | None) -> tuple[str, bool]:

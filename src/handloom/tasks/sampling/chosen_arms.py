@@ -117,7 +117,7 @@ class _Hands:
             return word if word in SIDES else next(iter(self.shoulders))
         if word == OTHER:
             return next(arm for arm in self.shoulders if arm != self.last)
-        names = [name for skill in skills for name in skill.objects]
+        names = [skill.objects[0] for skill in skills if skill.objects]  # The other objects may be in the other hand.
         holding = next((self.holds[name] for name in names if name in self.holds), None)
         if holding is not None:
             return holding

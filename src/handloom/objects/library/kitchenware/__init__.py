@@ -1,0 +1,1 @@
+"""Groceries, cookware and holders of kitchens and desks, as suites of household tasks name them."""
