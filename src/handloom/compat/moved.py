@@ -164,6 +164,9 @@ RENAMED = {
     "handloom.bench.rooms": "handloom.bench.worlds.rooms",
     "handloom.bench.table": "handloom.bench",
     "handloom.cli.datasets.remake": "handloom.cli.datasets.publish",
+    "handloom.labels.failure_facts": "handloom.labels.touches",
+    "handloom.scene.model_xml": "handloom.scene.build",
+    "handloom.cli.verbs.view": "handloom.cli.datasets.view",
 }
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 

@@ -21,7 +21,7 @@ from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.errors import FileError, HandloomError, MachineError
 from handloom.labels import EpisodeLabeller
-from handloom.labels.failure_facts import failure_facts
+from handloom.labels.touches import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills

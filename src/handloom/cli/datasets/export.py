@@ -17,7 +17,7 @@ from handloom.engine.trust import demand_trusted
 from handloom.errors import FileError
 from handloom.labels.export_coco import export_coco, export_questions
 from handloom.scene import build_scene
-from handloom.scene.model_xml import model_xml
+from handloom.scene.build import model_xml
 
 Format = Literal["hdf5", "lerobot-v3", "lerobot-v2.1", "rlds", "zarr", "rerun", "coco", "jsonl"]
 PLAIN: dict[str, Callable[..., Path]] = {

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.datasets.dataset import verify
+from handloom.cli.datasets.view import live_page
 from handloom.cli.flags import (
     Backend,
     Codec,
@@ -29,7 +30,6 @@ from handloom.cli.flags import (
 )
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
-from handloom.cli.verbs.view import live_page
 from handloom.config import own_code
 from handloom.engine import (
     Executor,

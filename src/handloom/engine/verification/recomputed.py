@@ -15,7 +15,7 @@ from handloom.dataset.lerobot.table_check import short, statistic_differences
 from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.dataset.robot_columns import DETAILED, INTERVENTION
 from handloom.episode.columns import drawing_facts, episode_columns, video_features
-from handloom.labels.failure_facts import failure_facts
+from handloom.labels.touches import failure_facts
 from handloom.scene import Scene
 from handloom.values import EpisodeRecord
 
