@@ -67,6 +67,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "display_stand": "handloom.objects.library.desktop.holders:display_stand",
     "dustbin": "handloom.objects.library.desktop.holders:dustbin",
     "mouse_pad": "handloom.objects.library.desktop.holders:mouse_pad",
+    "nesting_bowl": "handloom.objects.library.desktop.holders:nesting_bowl",
     "plastic_box": "handloom.objects.library.desktop.holders:plastic_box",
     "skillet": "handloom.objects.library.desktop.holders:skillet",
     "soup_pot": "handloom.objects.library.desktop.holders:soup_pot",

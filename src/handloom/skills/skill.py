@@ -152,6 +152,14 @@ class Skill(ABC, Generic[ConfigT]):
             return self._frames_held[_term(check)] >= check.share * self._frames_judged
         return holds(self.scene, check)
 
+    def calm(self, name: str) -> Check:
+        """Return the term that robots and an object are calm: of this arm alone where only another one moves."""
+        arm, calm = self.controller.arm, Check(name="calm", arguments={"object": name})
+        several = sum(len(robot.arms) for robot in self.scene.robots.values()) > 1
+        if not several or holds(self.scene, calm):
+            return calm
+        return Check(name="calm", arguments={"object": name, "robot": arm.robot_name, "arm": arm.name})
+
     def tolerances(self) -> tuple[float, float]:
         """Return when a pose counts as reached [m], [rad]."""
         return getattr(self.config, "t_eps", 1e-3), getattr(self.config, "o_eps", 5e-3)

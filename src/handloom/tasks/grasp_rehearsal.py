@@ -25,7 +25,7 @@ from handloom.spatial import pose_from_pos_quat
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint, why_not
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.work_area import reached_band
 from handloom.values import Failure
 

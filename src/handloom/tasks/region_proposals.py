@@ -25,7 +25,7 @@ from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import troubles
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points

@@ -22,7 +22,7 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
-from handloom.tasks.sampling.chosen_arms import arms_of_skills, with_arms
+from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3

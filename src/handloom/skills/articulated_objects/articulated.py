@@ -98,7 +98,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state}, share=once)]
         if config.process_valid:
             terms.append(Check(name="joint_still", arguments={"object": name, "joint": joint, "speed": STILL}))
-            terms.append(Check(name="calm", arguments={"object": name}))
+            terms.append(self.calm(name))
         if config.collision_valid:
             touch = {"robot": arm.robot_name, "arm": arm.name, "object": name, "base": self._keypoints.link.parent}
             terms.append(Check(name="fingers_only", arguments=touch, share=1.0))

@@ -132,7 +132,7 @@ class GraspMoves:
             arguments = {"robot": arm.robot_name, "arm": arm.name, "object": self.object}
             terms.append(Check(name="grasped", arguments=arguments))
         if process_valid:
-            terms.append(Check(name="calm", arguments={"object": self.object}))
+            terms.append(skill.calm(self.object))
         if lift_th > 0:
             terms.append(Check(name="lifted", arguments={"object": self.object, "from_z": from_z, "by": lift_th}))
         return tuple(terms)

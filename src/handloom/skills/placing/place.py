@@ -234,7 +234,7 @@ class Place(Skill[PlaceConfig]):
         outcome = outcome_checks(config, side, below=self._place_z - HEIGHT_DROP, near=self._near)
         if config.success_mode == "relation":
             outcome = (*relation_checks(self.scene, config), *outcome)
-        calm = (Check(name="calm", arguments={"object": config.objects[0]}),) if config.process_valid else ()
+        calm = (self.calm(config.objects[0]),) if config.process_valid else ()
         return (*outcome, *attitude_checks(config), *calm)
 
     def _places(
