@@ -186,7 +186,7 @@ class Work:
             ways.append("--attempt-seconds grants more time")
         if finished.fault in STUCK:
             ways.append("--skip-stuck counts such attempts as failed")
-        said = finished.crash.removeprefix(f"attempt {episode} cannot go on: ")
+        said = finished.crash.removeprefix(f"attempt {episode} cannot continue: ")
         text = (
             f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); that is a "
             f"fault of the machine, so nothing was recorded: {'; '.join(ways)}"
