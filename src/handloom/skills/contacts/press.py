@@ -99,7 +99,7 @@ def press_of(scene: Scene, config: PressConfig) -> Press:
 
 
 class PressPoint(Skill[PressConfig]):
-    """Closed fingers come straight at the point, press it as far as it goes or as hard as is asked, and draw back."""
+    """Closed fingers approach the point straight on, press it to its stop or with the given force, and retreat."""
 
     Config: ClassVar = PressConfig
 
