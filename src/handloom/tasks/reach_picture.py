@@ -82,8 +82,8 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
     """Return where the arms of a robot get to in its setup, by inverse kinematics, without touching anything.
 
     Args:
-        robot: A robot of the zoo, a robot folder or file; one without a work place or setup of its own stands at the edge
-            of a table.
+        robot: A robot of the zoo, a robot folder or file; one without a work place or setup of its own stands at the
+            edge of a table.
         setups: Folder of the setups.
     """
     known = {folder: setups.parent / folder / f"{robot}.yaml" for folder in ("workplaces/table", "setups")}
