@@ -77,7 +77,7 @@ class TaskReach:
                 yield arms
 
     def share(self, name: str, corners: Array, places: Mapping[str, Placed]) -> float:
-        """Return in what share of a rectangle on the table (2, 2), from its middle, an object is within reach."""
+        """Return in what fraction of a rectangle on the table (2, 2), from its middle, an object is within reach."""
         x, y = self.map.spots()
         inside = [(a, b) for a in x for b in y if np.all(corners[0] <= (a, b)) and np.all(corners[1] >= (a, b))]
         spots = inside or [tuple(corners.mean(axis=0))]
