@@ -22,6 +22,8 @@ MARGIN = 0.03
 """How much further from the window than asked for the object may be [m]."""
 STEEPS = (0.0, 0.5, 1.0, 1.5)
 """How steeply from above the scanner looks [rad]."""
+LOOKS = 3
+"""How often at most it is pointed."""
 AROUND = 8
 """From how many sides."""
 
@@ -37,6 +39,7 @@ class Aim(Skill[AimConfig]):
     """The hand brings the window of the scanner before the object, from whichever side it gets there."""
 
     Config: ClassVar = AimConfig
+    _looks: int = 1
 
     @staticmethod
     def deeds(scene: Scene, config: AimConfig) -> tuple[Check, ...]:
@@ -60,6 +63,16 @@ class Aim(Skill[AimConfig]):
             there,
             *[command_at(poses[chosen.index], "close_gripper")] * self.frames(config.hold_steps),
         ]
+
+    def is_done(self) -> bool:
+        """Return whether nothing is left to do; a scanner that has swung in the hand on its way is pointed anew."""
+        if not super().is_done():
+            return False
+        if self.is_success() or self._looks >= LOOKS:
+            return True
+        self._looks += 1
+        self.simple_generate_manip_cmds()
+        return not self.manip_list
 
     def checks(self) -> tuple[Check, ...]:
         """Return: the object is in view, and the scanner in the hand."""

@@ -8,6 +8,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
+from handloom.scene import SceneArm
 from handloom.scene.markers import hide
 from handloom.scene.measures import local_box, surface_height, world_box
 from handloom.skills.arms.arm_controller import TIMELESS
@@ -37,6 +38,8 @@ CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
 FOOTPRINT = 7
 """Points along each side of a held object under which the target's surface is sought before it is pressed on."""
+HANGS = 0.35
+"""How far below the shoulders of a torso the arms' own bases would be [m]: where arms on a table begin."""
 WIDER = 4
 """How many times as many candidates there are where places around a position are tried, too."""
 OFFERED = 6
@@ -155,8 +158,16 @@ class GotoPose(Skill[GotoPoseConfig]):
             raise ConfigError(f"{self.config.name}: between_arms is for robots of two arms; {arm.robot_name} has one")
         y = (bases["left"] - bases["right"]) * [1.0, 1.0, 0.0]
         y, z = y / np.linalg.norm(y), np.array([0.0, 0.0, 1.0])
-        T_world_middle = make_pose(np.column_stack([np.cross(y, z), y, z]), (bases["left"] + bases["right"]) / 2)
+        middle = (bases["left"] + bases["right"]) / 2
+        if np.allclose(arm.T_world_base[:3, 3], self._other_base(arm)):
+            middle = middle - HANGS * z  # Arms that hang from one torso begin at its shoulders.
+        T_world_middle = make_pose(np.column_stack([np.cross(y, z), y, z]), middle)
         return invert_pose(arm.T_world_base) @ T_world_middle
+
+    def _other_base(self, arm: SceneArm) -> Array:
+        """Return where the base of the robot's other arm is (3,), in the world [m]."""
+        others = [other for other in self.scene.robot(arm.robot_name).arms if other.name != arm.name]
+        return others[0].T_world_base[:3, 3]
 
     def _unturned(self, position: Array) -> Array:
         """Return the pose (4, 4) with the hand, or the held object, at a position (3,) [m], turned as it is now."""
