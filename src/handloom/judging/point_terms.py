@@ -12,7 +12,7 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point, point_of
 
 SAME_LEVEL = 0.04
-"""How far apart the lowest points of things may be that stand on the same thing [m]: plates and mats have a foot."""
+"""Largest height difference between the lowest points of objects on one support [m]: plates and mats have a foot."""
 NOTHING = 0.02
 """Least force that counts as a touch [N]."""
 BOTH = 2

@@ -146,7 +146,7 @@ class MobileTranslateConfig(SkillConfig):
 
 
 class NavigateConfig(SkillConfig):
-    """Drive to an object or a place, around everything in the way, and face it (ours)."""
+    """Drive to an object or a place around obstacles, and face it (ours)."""
 
     objects: tuple[str, ...] = Field(default=(), max_length=2)
     """What to go to and face, and the furniture to stand at if that is another: ``[cup, table]``."""

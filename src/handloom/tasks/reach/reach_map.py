@@ -175,7 +175,7 @@ def _made(task: Task, key: str) -> ReachMap:
 
 
 def computed(task: Task) -> ReachMap:
-    """Compute where the first robot of a task gets on its table, which takes some seconds."""
+    """Compute where the first robot of a task gets on its table, which takes a few seconds."""
     scene = _bare_scene(task)
     surface = task.config.work_surface
     box = world_box(scene, surface)
