@@ -1,5 +1,8 @@
 """Things that many tests look at and that take a moment to make."""
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from handloom.episode import run_episode
@@ -7,6 +10,8 @@ from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
+
+sys.path.insert(0, str(Path(__file__).parent))  # Modules that tests of several folders share.
 
 PICK = "fr3_pick_cube"
 

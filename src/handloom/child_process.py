@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple
 from handloom.errors import FileError, HandloomError
 
 TIMEOUT = 60.0
-"""How long drawing a picture may take, or starting a child [s]."""
+"""How long drawing an image may take, or starting a child [s]."""
 SECONDS = 15.0
 """Processor time that reading a file may take [s]."""
 PATIENCE = 6.0
@@ -35,10 +35,10 @@ MEMORY = 1_250_000_000
 LARGE = 400_000_000
 """A child that still holds this much when it is done [bytes] gives way to a fresh one."""
 LOOK = 0.5
-"""How often a child that takes long is looked at [s]."""
+"""How often a child that takes long is checked [s]."""
 THREADS = 4
 HEEDED = ("HANDLOOM_CACHE", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")
-"""Variables that readers heed: when one changes, the child is started anew."""
+"""Variables that readers heed: when one changes, the child is restarted."""
 _SIZE = struct.Struct(">Q")
 
 
@@ -78,7 +78,7 @@ def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECON
         function: ``module:function``.
         arguments: Values that can be pickled.
         what: What is read; error messages begin with it.
-        seconds: How much processor time it may take [s]; as long by the clock where that is not known.
+        seconds: How much processor time it may take [s]; as long by the clock if unknown.
         more: How the user can grant more time.
 
     Raises:
@@ -224,7 +224,7 @@ def _serve() -> None:
     _send(answers, None)
     while size := requests.read(_SIZE.size):
         function, arguments, folder, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
-        signal.alarm(round(PATIENCE * seconds) + 5)  # In case nobody is left who would end this process.
+        signal.alarm(round(PATIENCE * seconds) + 5)  # In case no one is left who would end this process.
         os.chdir(folder)
         answer = _carried_out(function, arguments)
         last = _resident() > LARGE
@@ -247,7 +247,7 @@ def _carried_out(function: str, arguments: tuple[Any, ...]) -> Any:
 
 
 def _resident() -> int:
-    """Return the memory that this process holds now [bytes]; 0 where nobody knows."""
+    """Return the memory that this process holds now [bytes]; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

@@ -21,7 +21,7 @@ IGNORED = "HANDLOOM_IGNORED_MUJOCO_GL"
 
 
 def loads(library: str) -> bool:
-    """Tell whether a shared library can be loaded."""
+    """Return whether a shared library can be loaded."""
     try:
         ctypes.CDLL(library)
     except OSError:

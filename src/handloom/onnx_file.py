@@ -1,4 +1,4 @@
-"""ONNX files that anybody may have made: opened without reading anything outside their folder, run on one core.
+"""ONNX files that anyone may have made: opened without reading anything outside their folder, run on one core.
 
 ONNX Runtime runs no code of a model but its own operators; libraries of custom ones are never loaded. What is left is
 ``external_data``, by which a model names files with its weights.

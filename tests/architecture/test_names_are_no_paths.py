@@ -28,8 +28,8 @@ NUMBERS = "a division of numbers whose words read like a join"
 LISTED = "came from listing that folder"
 KNOWN = {
     "bench": "benchmarks read what they wrote",
-    "cli/verbs/dataset.py: name": OWN,
-    "cli/verbs/report.py: f'episode_{episode}.png'": OWN,
+    "cli/datasets/dataset.py: name": OWN,
+    "cli/datasets/report.py: f'episode_{episode}.png'": OWN,
     "dataset/files/durable.py: entry.name.removesuffix(REMOVED)": LISTED,
     "dataset/lerobot/extend.py: name": "read_list refuses names outside the dataset, _refuse_links links",
     "dataset/files/replacing.py: name": "read_list refuses names outside the dataset; others came from listing it",
@@ -58,7 +58,7 @@ KNOWN = {
     "scene/rooms/room_files.py: kind": "one of KINDS",
     "scene/rooms/room_files.py: part": OWN,
     "scene/rooms/room_files.py: f'{name}.yaml'": LISTED,
-    "teleop/takes.py: take.file_name": "made of two numbers",
+    "teleop/keeping/takes.py: take.file_name": "made of two numbers",
     "cli/verbs/task.py: per_scene": NUMBERS,
     "child_process.py: f'/proc/{pid}/stat'": OWN,
     "config/search.py: written": CHECKED,

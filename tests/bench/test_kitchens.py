@@ -2,7 +2,7 @@
 
 import pytest
 
-from handloom.bench.kitchens import run
+from handloom.bench.worlds.kitchens import run
 from handloom.errors import InputError
 
 

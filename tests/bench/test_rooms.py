@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.bench import rooms
+from handloom.bench.worlds import rooms
 from handloom.errors import HandloomError
 from handloom.tasks import load_task
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handloom.bench.scenes import crowded_task, run, scene_row
+from handloom.bench.worlds.scenes import crowded_task, run, scene_row
 from handloom.tasks import library, load_task
 
 

@@ -116,7 +116,7 @@ def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_
     ],
 )
 def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.verbs.dataset.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.datasets.dataset.compile_kernels", not_reached)
     RunDirectory.begin(tmp_path / "run", RunSettings.of_task(load_task("fr3_pick_cube"), seed=0))
     (tmp_path / "run" / "dataset" / "meta").mkdir(parents=True)
     (tmp_path / "run" / "dataset" / "meta" / "info.json").write_text("{}")

@@ -13,12 +13,11 @@ import pytest
 from PIL import Image
 
 from handloom.dataset import DatasetReader, find_episodes, merge_episodes
-from handloom.dataset.exports.crc_kernels import crc32c
 from handloom.dataset.exports.export_lerobot import export_lerobot_v3, export_lerobot_v21
 from handloom.dataset.exports.export_rerun import export_rerun
 from handloom.dataset.exports.export_rlds import export_rlds
 from handloom.dataset.exports.export_zarr import export_zarr
-from handloom.dataset.exports.tfrecord import example, parse_example, read_records
+from handloom.dataset.exports.tfrecord import crc32c, example, parse_example, read_records
 from handloom.errors import FileError, MissingExtraError
 
 

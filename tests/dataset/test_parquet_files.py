@@ -16,9 +16,9 @@ PAIR = pa.list_(pa.float32(), 2)
 LIST_BOMB = """
 import sys
 import numpy, pyarrow, pyarrow.parquet
-count = 300_000_000
+count = 100_000_000
 ends = pyarrow.array([0, count], pyarrow.int32())
-column = pyarrow.ListArray.from_arrays(ends, pyarrow.array(numpy.zeros(count, numpy.int8)))
+column = pyarrow.ListArray.from_arrays(ends, pyarrow.array(numpy.zeros(count, numpy.int64)))
 pyarrow.parquet.write_table(pyarrow.table({"tasks": column}), sys.argv[1])
 """
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rest_task import REST
+
 COMMAND = [
-    *(sys.executable, "-m", "handloom", "generate", "fr3_pick_cube", "-n", "2", "--workers", "2", "--unit-size", "1"),
-    *("--set", "cameras.0.size=[48, 48]", "cameras.1.size=[48, 48]"),
+    *(sys.executable, "-m", "handloom", "generate", "rest.yaml", "-n", "2", "--workers", "2", "--unit-size", "1"),
 ]
 
 
@@ -17,13 +18,14 @@ def generate(run: Path, *, largest_file: int | None) -> subprocess.CompletedProc
         if largest_file is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
+    (run.parent / "rest.yaml").write_text(REST)
     command = [*COMMAND, "-o", str(run)]
-    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=run.parent, preexec_fn=limit, capture_output=True, text=True, check=False)
 
 
 def test_a_full_disk_ends_the_run_with_one_message_and_nothing_half_written(tmp_path):
     run = tmp_path / "run"
-    full = generate(run, largest_file=20_000)
+    full = generate(run, largest_file=4_000)
     assert full.returncode == 2
     (message,) = full.stderr.strip().splitlines()
     assert message.startswith("handloom generate: cannot write")

@@ -184,7 +184,7 @@ def test_an_interrupted_run_finishes_what_it_does_and_says_how_to_go_on(number, 
     process.send_signal(number)
     _, error = process.communicate()
     assert process.returncode == 1
-    assert b"go on with: handloom generate fr3_pick_cube -n 5" in error
+    assert b"continue with: handloom generate fr3_pick_cube -n 5" in error
     assert 1 <= len(list(run.glob("episodes/episode_*"))) < 5
     assert finish(start(generate(run))) == 0
     assert sum("states.npz" in name for name in digest(run / "dataset")) == 5

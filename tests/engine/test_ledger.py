@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from handloom.engine import RunDirectory, RunSettings
@@ -25,6 +26,7 @@ def receipt(episode: int) -> Receipt:
         seconds={"plan": 0.1 + episode, "render": 1.0 / 3.0} if episode % 2 else {"plan": 0.5},
         cpu_seconds=1.25,
         skills={} if failed else {"pick": 2.0},
+        disturbed=("mug", "can") if episode % 4 == 1 else (),
     )
 
 
@@ -92,3 +94,10 @@ def test_a_part_reads_back_exactly(tmp_path):
     told = [receipt(k) for k in range(7)]
     part = write_part(tmp_path, told)
     assert [json.dumps(r.to_json()) for r in read_part(part)] == [json.dumps(r.to_json()) for r in told]
+
+
+def test_parts_from_before_bystanders_were_looked_at_are_read(tmp_path):
+    file = write_part(tmp_path, [receipt(episode) for episode in range(4)])
+    older = pq.read_table(file).drop_columns(["disturbed"])
+    pq.write_table(older, file)
+    assert [found.disturbed for found in read_part(file)] == [()] * 4

@@ -13,8 +13,7 @@ from handloom.dataset.lerobot.file_list import read_list
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run
 from handloom.engine.labelling import label_dataset
 from handloom.engine.lineage import CERTIFICATE, check_certificate, remake, write_certificate
-from handloom.engine.lineage.dataset_certificate import read_certificate
-from handloom.engine.lineage.merkle import is_proved, proof_of, root_of
+from handloom.engine.lineage.dataset_certificate import is_proved, proof_of, read_certificate, root_of
 from handloom.engine.publishing import CARD, PICTURE, write_card
 from handloom.errors import FileError, InputError
 from handloom.tasks import load_task

@@ -19,8 +19,23 @@ RECEIPTS = [
         episode=0, success=True, frames=90, seconds={"plan": 1.0, "render": 2.0}, cpu_seconds=2.0, skills={"pick": 3}
     ),
     Receipt(episode=1, success=False, stage="plan", reason="no_path", detail="pick: <blocked> by the shelf"),
-    Receipt(episode=2, success=True, frames=30, seconds={"plan": 1.0}, cpu_seconds=1.0, skills={"pick": 1}),
-    Receipt(episode=3, success=False, stage="execute", reason="slipped", detail="pick: the cube fell"),
+    Receipt(
+        episode=2,
+        success=True,
+        frames=30,
+        seconds={"plan": 1.0},
+        cpu_seconds=1.0,
+        skills={"pick": 1},
+        disturbed=("mug",),
+    ),
+    Receipt(
+        episode=3,
+        success=False,
+        stage="execute",
+        reason="slipped",
+        detail="pick: the cube fell",
+        disturbed=("can", "mug"),
+    ),
 ]
 
 
@@ -36,6 +51,7 @@ def test_the_figures_follow_from_the_receipts():
     assert report.realtime_factor == pytest.approx(1.0)
     assert report.cpu_realtime_factor == pytest.approx(4 / 3)
     assert report.skill_seconds == {"pick": 2.0}
+    assert (report.disturbed, report.disturbed_attempts) == ({"mug": 2, "can": 1}, 2)
 
 
 def test_adding_receipts_one_by_one_gives_the_same_report():

@@ -21,7 +21,7 @@ from handloom.engine.sources import SOURCES, source_factory
 from handloom.errors import ConfigError, InputError, NotFoundError
 from handloom.skills import Schedule
 from handloom.tasks import load_task
-from handloom.teleop.operator_source import OperatorSource
+from handloom.teleop.session.operator_source import OperatorSource
 from handloom.values import Check, SkillSpan
 
 OPERATOR = "operator_source:StackOperator"

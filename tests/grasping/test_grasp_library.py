@@ -12,7 +12,7 @@ from handloom.grasping.grasp_library import cache_file, grasp_key
 from handloom.objects import ObjectAsset, make_object
 from handloom.robots import load_robot
 
-OPTIONS = AnnotateOptions(count=30, samples=200)
+OPTIONS = AnnotateOptions(count=10, samples=60)
 PROGRAM = """
 import hashlib, os, sys
 import numpy as np
@@ -22,7 +22,7 @@ from handloom.grasping import AnnotateOptions, GripperShape, grasps_for
 from handloom.objects import make_object
 from handloom.robots import load_robot
 asset = make_object("mug", rng=np.random.default_rng(3))
-rows = grasps_for(asset, GripperShape.of(load_robot("fr3")), options=AnnotateOptions(count=30, samples=200))
+rows = grasps_for(asset, GripperShape.of(load_robot("fr3")), options=AnnotateOptions(count=10, samples=60))
 print(hashlib.sha256(rows.tobytes()).hexdigest())
 """
 
@@ -73,7 +73,7 @@ def test_the_key_depends_on_object_gripper_and_options(fr3, so101):
         grasp_key(cube, fr3, OPTIONS),
         grasp_key(an("cube", edge=0.021), fr3, OPTIONS),
         grasp_key(cube, so101, OPTIONS),
-        grasp_key(cube, fr3, AnnotateOptions(count=31, samples=200)),
+        grasp_key(cube, fr3, AnnotateOptions(count=11, samples=60)),
     }
     assert len(keys) == 4
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from tests.judging.conftest import Make, put
@@ -12,11 +13,11 @@ from handloom.engine.runs.run_settings import RunSettings
 from handloom.engine.verification.resampled import goal_differs
 from handloom.episode import replay
 from handloom.judging import Judge, holds
-from handloom.judging.ahead import LASTING, lasting_terms
+from handloom.judging.ahead import LASTING, lasting_after, lasting_terms
 from handloom.judging.relations import relation_terms
 from handloom.scene import Scene
-from handloom.scene.measures import world_box
-from handloom.spatial import matrix_from_quat, quat_from_matrix
+from handloom.scene.measures import lying_still, world_box
+from handloom.spatial import matrix_from_quat, matrix_from_rotvec, quat_from_matrix
 from handloom.tasks import load_task
 from handloom.values import Check
 
@@ -119,8 +120,15 @@ def test_a_recording_says_whether_it_was_asked_to_last_and_replays_by_that(tmp_p
     assert goal_differs(run, tmp_path, scene, record) == ""
     earlier = replace(record, goal=record.goal[:-1])
     assert replay(earlier).exact
-    assert goal_differs(run, tmp_path, scene, earlier) == "", "it was made before success had to last"
+    assert goal_differs(run, tmp_path, scene, earlier) == "", "it was made before success had to last, and it does"
+    strict = [replace(t, arguments={k: v for k, v in t.arguments.items() if k != "rocking"}) for t in record.goal]
+    assert goal_differs(run, tmp_path, scene, replace(record, goal=tuple(strict))) == "", "it was asked for more"
     assert "another goal" in goal_differs(run, tmp_path, scene, replace(record, goal=record.goal[1:]))
+    scene.world.restore_state(record.states[-1])
+    name = record.goal[-1].arguments["objects"][0]
+    put(scene, name, scene.object_pose(name)[:3, 3] + np.array([0.0, 0.0, 0.03]))
+    forged = replace(earlier, states=np.vstack([record.states[:-1], scene.world.save_state()[None]]))
+    assert "does not ask that success lasts, and it does not" in goal_differs(run, tmp_path, scene, forged)
     never = replace(record.goal[-1], arguments={**record.goal[-1].arguments, "distance": 0.0, "angle": 0.0})
     assert not replay(replace(record, goal=(*record.goal[:-1], never))).success_again
 
@@ -139,3 +147,32 @@ def test_what_only_a_robot_props_up_does_not_stay_and_the_model_is_left_as_it_wa
     world.step(round(1.0 / world.timestep))
     assert world.touching(scene.body_of("thing"), robot), "it does lie on the arm"
     assert np.linalg.norm(scene.object_pose("thing")[:3, 3] - before[:3, 3]) < 0.01
+
+
+def test_what_slides_or_rocks_by_little_lies_still_and_what_rolls_away_does_not(table: Make):
+    for category, still in (("cube", True), ("orange", False)):
+        scene = table(thing=f"category: {category}")
+        scene.world.step(round(0.5 / scene.world.timestep))
+        joint = scene.world.model.body_jntadr[scene.world.body_index(scene.body_of("thing"))]
+        scene.world.data.qvel[scene.world.model.jnt_dofadr[joint]] = 0.08
+        mujoco.mj_forward(scene.world.model, scene.world.data)
+        scene.world.invalidate()
+        before = scene.world.save_state()
+        assert not lying_still(scene, objects=["thing"], speed=0.02)
+        assert lying_still(scene, objects=["thing"], speed=0.02, rocking=0.01) is still, category
+        assert (scene.world.save_state() == before).all()
+
+
+def test_what_rocks_stays_and_what_leans_ever_farther_falls(table: Make):
+    scene = table(cup="category: cup")
+    T = scene.object_pose("cup")
+    put(scene, "cup", T[:3, 3] + np.array([0.0, 0.0, 0.002]), quat_from_matrix(T[:3, :3] @ _about_x(8.0)))
+    strict = {"objects": ["cup"], "after": 1.0, "distance": 0.05, "angle": np.deg2rad(5.0)}
+    assert not lasting_after(scene, **strict)
+    assert lasting_after(scene, **strict, rocking=np.deg2rad(15.0)), "it falls back onto its foot"
+    put(scene, "cup", T[:3, 3] + np.array([0.0, 0.0, 0.05]), quat_from_matrix(T[:3, :3] @ _about_x(50.0)))
+    assert not lasting_after(scene, **{**strict, "distance": 1.0}, rocking=np.deg2rad(15.0)), "it falls over"
+
+
+def _about_x(degrees: float) -> np.ndarray:
+    return matrix_from_rotvec(np.array([np.deg2rad(degrees), 0.0, 0.0]))

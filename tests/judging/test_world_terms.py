@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from tests.judging.conftest import Make, put
+from tests.oracle.oracle import Deed
+from tests.oracle.run_oracle import oracle_of
 
 from handloom.judging.checks import holds
 from handloom.judging.relations import relation_terms
 from handloom.scene.measures import world_box
+from handloom.spatial import matrix_from_quat, quat_from_matrix
 from handloom.values import Check
 
 SIDEWAYS = (0.70710678, 0.70710678, 0.0, 0.0)
@@ -147,3 +150,27 @@ def test_a_cucumber_across_a_small_bowl_is_not_in_it_and_a_short_one_on_its_floo
     scene = table(egg="category: egg", bowl=small)
     put(scene, "egg", over(scene, "bowl", 0.02), settle=2.0)
     assert is_in(scene, "egg", "bowl")
+
+
+LENGTHWISE = "category: banana, parameters: {length: 0.1558, width: 0.0339, bend: 95.4}"
+SHORT_TRAY = "category: cardboard_tray, parameters: {length: 0.227, width: 0.1529, height: 0.0808}"
+WEDGED = "category: cucumber, parameters: {length: 0.1818, width: 0.0362}"
+NARROW = "category: basket, parameters: {radius: 0.0885, height: 0.0823}"
+
+
+@pytest.mark.parametrize(
+    ("thing", "box", "place", "quat", "right"),
+    [
+        (LENGTHWISE, SHORT_TRAY, (-0.0261, 0.0023, 0.0406), (0.5005, 0.4001, -0.4974, -0.5848), False),
+        (WEDGED, NARROW, (-0.0264, -0.0014, -0.0293), (0.2504, 0.6233, 0.6751, 0.3051), True),
+    ],
+    ids=["a banana across two rims", "a cucumber wedged between steep walls"],
+)
+def test_judge_and_oracle_agree_on_what_a_rim_bears_and_on_what_walls_hold(table: Make, thing, box, place, quat, right):
+    scene = table(thing=thing, box=box)
+    T = scene.object_pose("box")
+    put(scene, "thing", T[:3, :3] @ np.array(place) + T[:3, 3], quat_from_matrix(T[:3, :3] @ matrix_from_quat(quat)))
+    scene.world.step(round(1.0 / scene.world.timestep))
+    assert is_in(scene, "thing", "box") is right
+    verdict = oracle_of(scene, scene.world.save_state()).judge([Deed(kind="in", obj="thing", target="box")])
+    assert verdict.done is right, verdict.why

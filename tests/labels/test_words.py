@@ -10,9 +10,9 @@ from labelled_episodes import Labelled
 
 from handloom.episode.loop import user_inputs
 from handloom.labels.entities import Entities
+from handloom.labels.labeller import episode_words
 from handloom.labels.motion import motion_of
 from handloom.labels.surfaces import Surfaces
-from handloom.labels.words.episode_words import episode_words
 from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.sampling.wording import faults_of_sentence

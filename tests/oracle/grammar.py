@@ -270,7 +270,12 @@ def _joint(sheet: Sheet) -> tuple[Deed, ...]:
         verb, joint, amount = rng.choice(("open", "close")), "drawer_1", 0.45
         name = _cabinet(sheet, ", joint_position_range: [0.06, 0.1]" if verb == "close" else "")
     share = f", amount: {amount}" if verb != "close" else ""
-    sheet.skills.append(f"  - {{name: {verb}, objects: [{name}]{share}}}")
+    if rng.random() < 0.5:
+        short = {"rotate": "turn"}.get(verb, verb)
+        sheet.skills.append(f"  - {{{short}: {name}{share if verb == 'rotate' else ''}}}")
+        amount = 0.5 if verb == "open" else amount  # As far as the arm can, and half of the way at least.
+    else:
+        sheet.skills.append(f"  - {{name: {verb}, objects: [{name}]{share}}}")
     kind = {"open": "open", "close": "close", "rotate": "turn"}[verb]
     return (Deed(kind=kind, obj=name, part=joint, amount=amount),)  # pyright: ignore[reportArgumentType]
 

@@ -34,7 +34,7 @@ from tests.oracle.run_oracle import Attempt, attempt, goal_holds, load_written, 
 
 Row = dict[str, Any]
 """What became of one unit: its counts and its findings."""
-COUNTS = ("attempts", "judge", "oracle", "honest", "unclear", "false_success", "false_failure")
+COUNTS = ("attempts", "judge", "oracle", "honest", "unclear", "false_success", "false_failure", "own_term")
 PER_SCENE, HELD = 14, 2
 """Wrongs planted into one scene, and moments looked at in which the hand still had the object."""
 YIELD = 4
@@ -95,7 +95,8 @@ def _row(kind: str, robot: str, name: str, tried: list[Attempt], text: str) -> R
     odd: list[Row] = []
     for one in tried:
         done = one.verdict.done
-        word = "false_success" if one.false_success else "false_failure" if one.false_failure else ""
+        words = {"false_success": one.false_success, "false_failure": one.false_failure, "own_term": one.own_term}
+        word = next((word for word, said in words.items() if said), "")
         word = "unclear" if done is None else word
         counts.update(
             attempts=1,

@@ -12,6 +12,8 @@ from typing import Literal
 
 import mujoco
 import numpy as np
+from tests.oracle.rims import rim_bears
+from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
 _STANDING = "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar"
@@ -29,12 +31,16 @@ INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
 OFF, ON_OUTLINE = 0.5, 0.65
 """Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
+RIM_BEARS, ALL_OF_IT = 0.5, 0.9
+"""Share of a thing's weight up to which the rim of what it is in may bear it, and from which it lies across it."""
+SAMPLED = 0.05
+"""How much a share of a volume differs with how it is sampled, and with the hull or the box that it is in."""
 STAYS = 0.02
 """How far a thing may move in a second without the robot [m]."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
-NEAR = 0.15
-"""Largest gap between things that are beside each other [m]."""
+BESIDE, NEAR = 0.1, 0.15
+"""Gap up to which things are beside each other, as the documentation has it, and from which they are not [m]."""
 LEANS, FALLEN = 20.0, 35.0
 """Tilt up to which a thing is upright, and from which it is not [deg]."""
 
@@ -43,7 +49,25 @@ LEANS, FALLEN = 20.0, 35.0
 class Deed:
     """One thing that a task's words ask for."""
 
-    kind: Literal["in", "on", "stack_on", "beside", "open", "close", "turn", "pour", "pick", "rest", "within"]
+    kind: Literal[
+        "in",
+        "on",
+        "stack_on",
+        "beside",
+        "open",
+        "close",
+        "turn",
+        "pour",
+        "pick",
+        "rest",
+        "within",
+        "left_of",
+        "right_of",
+        "in_front_of",
+        "behind",
+        "at",
+        "facing",
+    ]
     obj: str
     target: str = ""
     part: str = ""
@@ -52,6 +76,13 @@ class Deed:
     amount: float = 0.6
     upright: bool = True
     """Whether a thing that stands must stand."""
+    gap: tuple[float, float] = (0.0, 0.1)
+    """Of ``left_of`` and the like: least and largest gap [m]."""
+    spot: tuple[float, float] = (0.0, 0.0)
+    """Of ``at``: where its middle is to be, in the world [m]."""
+    heading: float = 0.0
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    """Of ``facing``: where an axis of it, in its own frame, is to point [deg]; 0 along x, 90 along y."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +263,16 @@ class Oracle:
         best = next((a for a in answers if not a), None)
         if best is None:
             return Verdict(False, "; ".join(answers) or f"the {deed.target} has no part that could hold it")
-        return self.standing(deed)
+        across = self.across_a_rim(deed)
+        return across if across.done is False else self.standing(deed) if across.done else across
+
+    def across_a_rim(self, deed: Deed) -> Verdict:
+        """Return whether a rim does not bear it: all of its weight on two sides is no, most of it cannot be told."""
+        own, target = set(self.bodies(deed.obj)), set(self.bodies(deed.target))
+        share, around = rim_bears(self.later_model, self.later, self.solids(deed.target), own=own, target=target)
+        if share <= RIM_BEARS:
+            return Verdict(True)
+        return Verdict(None if share < ALL_OF_IT or around else False, f"the rim bears {share:.0%} of it")
 
     def _cavity_parts(self, deed: Deed) -> list[str]:
         """Return the parts that can hold something: not doors and lids, which turn about a hinge."""
@@ -300,7 +340,7 @@ class Oracle:
         along = way[0] if deed.side == "right" else -way[0]
         if along <= 0 or along < 0.6 * abs(way[1]):
             return Verdict(False, f"it is at {np.degrees(np.arctan2(way[1], way[0])):.0f} degrees, not {deed.side}")
-        return self.standing(deed)
+        return self.standing(deed) if gap <= BESIDE else Verdict(None, f"{gap:.2f} m away")
 
     def rests(self, deed: Deed) -> Verdict:
         """In or on: the published place does not say which."""
@@ -310,8 +350,21 @@ class Oracle:
     def is_within(self, deed: Deed) -> Verdict:
         """Within: ``amount`` of its volume lies in the hull of the target, which may lie on its side."""
         share = float(np.mean(self.solids(deed.target, deed.part).in_hull(self.solids(deed.obj).points)))
-        why = self._carried(deed) or ("" if share > deed.amount else f"only {share:.0%} of it is within")
-        return Verdict(not why, why)
+        if why := self._carried(deed) or ("" if share > deed.amount - SAMPLED else f"only {share:.0%} of it is within"):
+            return Verdict(False, why)
+        return Verdict(True if share > deed.amount else None, f"{share:.0%} of it is within")
+
+    def is_on_side(self, deed: Deed) -> Verdict:
+        """On one side of another thing, with a gap."""
+        return is_on_side(self, deed, Verdict)
+
+    def is_at_spot(self, deed: Deed) -> Verdict:
+        """At a spot of the table."""
+        return is_at_spot(self, deed, Verdict)
+
+    def faces(self, deed: Deed) -> Verdict:
+        """Facing some way."""
+        return faces(self, deed, Verdict)
 
     # -- joints and grains -----------------------------------------------------------------------------------------
 
@@ -369,12 +422,11 @@ class Oracle:
         ways = {
             "in": self.is_in, "on": self.is_on, "stack_on": self.is_on, "beside": self.is_beside, "open": self.is_open,
             "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
-            "rest": self.rests, "within": self.is_within,
+            "rest": self.rests, "within": self.is_within, **dict.fromkeys(WAYS, self.is_on_side),
+            "at": self.is_at_spot, "facing": self.faces,
         }  # fmt: skip
-        verdict = ways[deed.kind](deed)
-        return Verdict(
-            verdict.done, f"{deed.kind} {deed.obj} {deed.target}{deed.part and '/' + deed.part}: {verdict.why}"
-        )
+        verdict, where = ways[deed.kind](deed), f"{deed.target}{deed.part and '/' + deed.part}"
+        return Verdict(verdict.done, f"{deed.kind} {deed.obj} {where}: {verdict.why}")
 
     def judge(self, deeds: Iterable[Deed]) -> Verdict:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""

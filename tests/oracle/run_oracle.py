@@ -26,6 +26,8 @@ from handloom.values import Check, EpisodeRecord
 
 JUDGED = ("not_", "no_")
 """How reasons of failures begin that come from a judging term."""
+OWN = ("fingers_only", "joints_at", "hand_at")
+"""How those of them end that ask for more than the deed: published terms of the expert's way to do it."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,15 @@ class Attempt:
     @property
     def false_failure(self) -> bool:
         """Only a judging term failed it, and the oracle is content."""
+        return self._only_judged and not self.own_term
+
+    @property
+    def own_term(self) -> bool:
+        """Oracle and goal are content, and a published term of the expert's own skill is not: fingers on a base."""
+        return self._only_judged and self.goal and self.reason.endswith(OWN)
+
+    @property
+    def _only_judged(self) -> bool:
         return not self.success and self.reason.startswith(JUDGED) and self.verdict.done is True
 
 

@@ -161,6 +161,13 @@ class Rays:
         )
         return float(np.mean(hit >= 0))
 
+    def height(self, place: Array, above: float) -> float:
+        """Return the height of the first solid below a place (2,), looked at from a height; -inf without any [m]."""
+        hit, down = np.full(1, -1, np.int32), np.array([0.0, 0.0, -1.0])
+        start = np.array([place[0], place[1], above])
+        far = mujoco.mj_ray(self.model, self.data, start, down, self.groups, True, -1, hit, None)
+        return above - far if far >= 0.0 else -np.inf
+
 
 def sphere_directions(count: int = 160) -> Array:
     """Return unit vectors (count, 3) spread evenly over the sphere."""

@@ -56,7 +56,7 @@ def tries(written: Written, folder: Path, seed: int, episodes: range) -> list[At
         return []
 
 
-@pytest.mark.parametrize("module", ["oracle.py", "solids.py"])
+@pytest.mark.parametrize("module", ["oracle.py", "rims.py", "solids.py"])
 def test_the_oracle_shares_nothing_with_the_judge(module):
     tree = ast.parse((Path(__file__).parent / module).read_text(encoding="utf-8"))
     names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]

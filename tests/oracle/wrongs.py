@@ -6,6 +6,7 @@ import numpy as np
 from tests.oracle.bench import Array, Bench
 from tests.oracle.oracle import STANDING, Deed
 
+SIDED = ("left_of", "right_of", "in_front_of", "behind")
 Plant = Callable[[Bench, Deed], None]
 
 
@@ -190,12 +191,58 @@ def spilled(bench: Bench, deed: Deed) -> None:
     world.forward()
 
 
+def around(bench: Bench, deed: Deed) -> None:
+    """Beside the target as far as it was, on another side."""
+    right = {"right_of": 0.0, "behind": 0.5, "left_of": 1.0, "in_front_of": 1.5}[deed.kind] * np.pi
+    turn = bench.rng.choice([0.5, 1.0, 1.5]) * np.pi + bench.rng.uniform(-0.3, 0.3)
+    bench.put(deed.obj, _ring(bench, deed, right + turn, float(np.mean(deed.gap))), yaw=0.0)
+
+
+def wrong_gap(bench: Bench, deed: Deed) -> None:
+    """On the right side, too near or too far."""
+    angle = {"right_of": 0.0, "behind": 0.5, "left_of": 1.0, "in_front_of": 1.5}[deed.kind] * np.pi
+    low, high = deed.gap
+    gap = high + bench.rng.uniform(0.03, 0.1)
+    if low > 0.03 and bench.rng.random() < 0.5:
+        gap = bench.rng.uniform(0.0, low - 0.02)
+    bench.put(deed.obj, _ring(bench, deed, angle, gap), yaw=0.0)
+
+
+def aside(bench: Bench, deed: Deed) -> None:
+    """Diagonally off the right side."""
+    low, high = bench.box(deed.target)
+    a, b = bench.box(deed.obj)
+    middle, half = 0.5 * (low + high)[:2], 0.5 * (high - low)[:2]
+    way = np.array({"right_of": (1, 0), "behind": (0, 1), "left_of": (-1, 0), "in_front_of": (0, -1)}[deed.kind], float)
+    across = np.array([-way[1], way[0]]) * bench.rng.choice([-1.0, 1.0])
+    off = way * (half + 0.5 * (b - a)[:2] + np.mean(deed.gap)) + across * (half + 0.06)
+    bench.put(deed.obj, np.array([*(middle + off), bench.table() + 0.002]), yaw=0.0)
+
+
+def off_spot(bench: Bench, deed: Deed) -> None:
+    """Near its spot, but not there."""
+    angle, away = bench.rng.uniform(-np.pi, np.pi), bench.rng.uniform(0.08, 0.15)
+    spot = np.array(deed.spot) + away * np.array([np.cos(angle), np.sin(angle)])
+    bench.put(deed.obj, np.array([*spot, bench.table() + 0.002]))
+
+
+def turned_away(bench: Bench, deed: Deed) -> None:
+    """Where it was, turned about the vertical."""
+    a, b = bench.box(deed.obj)
+    turn = np.deg2rad(deed.heading) - np.arctan2(deed.axis[1], deed.axis[0])
+    turn += bench.rng.choice([-1.0, 1.0]) * np.deg2rad(bench.rng.uniform(35.0, 180.0))
+    bench.put(deed.obj, np.array([*(0.5 * (a + b))[:2], a[2] + 0.002]), yaw=float(turn))
+
+
 ROUND_ABOUT: tuple[Plant, ...] = (next_to, touching, behind, on_floor, leaning, as_at_first)
 PLANTS: dict[str, tuple[Plant, ...]] = {
     "in": (*ROUND_ABOUT, roof, under, covered, on_turned_over, rim, hanging),
     "on": (*ROUND_ABOUT, far, under, rim, hanging, covered),
     "stack_on": (*ROUND_ABOUT, reversed_order, rim, hanging),
     "beside": (roof, other_side, in_front_or_behind, far, on_floor, as_at_first, under),
+    **dict.fromkeys(SIDED, (around, wrong_gap, aside, roof, on_floor, as_at_first)),
+    "at": (off_spot, on_floor, as_at_first, off_spot),
+    "facing": (turned_away, turned_away, tipped),
     "open": (part_way, as_at_first),
     "close": (part_way, as_at_first),
     "turn": (part_way, as_at_first),

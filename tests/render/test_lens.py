@@ -10,7 +10,7 @@ from handloom.render import Renderer
 from handloom.render.appearance.lens import exposed
 from handloom.render.cameras import distorted, project, undistorted, unproject
 from handloom.values import CameraSpec
-from handloom.values.optics import Optics
+from handloom.values.camera import Optics
 
 XML = """
 <mujoco>

@@ -32,10 +32,10 @@ def test_a_picture_is_what_it_contains_whatever_its_name(tmp_path: Path) -> None
     ("content", "said"),
     [
         (png(9_000, 9_000), "has 9000 x 9000 pixels"),
-        (png(100_000, 100_000), "cannot be read as a picture"),
-        (png(8, 8), "cannot be read as a picture"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "cannot be read as a picture"),
-        (b"", "cannot be read as a picture"),
+        (png(100_000, 100_000), "cannot be read as an image"),
+        (png(8, 8), "cannot be read as an image"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "cannot be read as an image"),
+        (b"", "cannot be read as an image"),
     ],
 )
 def test_what_is_too_large_broken_or_a_program_is_refused(tmp_path: Path, content: bytes, said: str) -> None:

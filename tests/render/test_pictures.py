@@ -17,9 +17,9 @@ def test_a_contact_sheet_shows_every_picture_unchanged():
 
 
 def test_a_contact_sheet_needs_pictures_and_matching_labels():
-    with pytest.raises(InputError, match="at least one picture"):
+    with pytest.raises(InputError, match="at least one image"):
         contact_sheet([])
-    with pytest.raises(InputError, match="one label per picture, got 1 and 2"):
+    with pytest.raises(InputError, match="one label per image, got 1 and 2"):
         contact_sheet([np.zeros((4, 4, 3), np.uint8)], ["a", "b"])
 
 
@@ -31,5 +31,5 @@ def test_a_png_comes_back_as_it_was_written(tmp_path):
 
 def test_a_path_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(FileError, match="cannot write the picture"):
+    with pytest.raises(FileError, match="cannot write the image"):
         write_png(tmp_path / "file" / "a.png", np.zeros((2, 2, 3), np.uint8))

@@ -155,7 +155,7 @@ def test_an_image_that_is_still_held_is_never_drawn_over(table):
 
 def test_a_picture_that_would_fill_the_memory_is_refused(table, monkeypatch):
     model, data = table
-    with pytest.raises(InputError, match=r"camera 'down': a picture of 8192 x 8192 has more than 16777216 pixels"):
+    with pytest.raises(InputError, match=r"camera 'down': an image of 8192 x 8192 has more than 16777216 pixels"):
         Renderer(model).render(data, [replace(DOWN, width=8192, height=8192)])
     monkeypatch.setenv("HANDLOOM_MAX_PIXELS", "6911")
     with pytest.raises(InputError, match=r"96 x 72 has more than 6911 pixels; .* HANDLOOM_MAX_PIXELS"):

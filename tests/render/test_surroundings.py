@@ -10,7 +10,7 @@ from handloom.render.appearance.surroundings import ROOM, add_surroundings, pane
 from handloom.render.looks import Look
 from handloom.render.materials import Finish
 from handloom.values import CameraSpec
-from handloom.values.surroundings import LitSurroundings
+from handloom.values.instance import LitSurroundings
 
 CAMERA = CameraSpec.looking_at("c", (0, 0, 0.1), eye=(0, -0.6, 0.5), width=96, height=96, focal=200)
 INSIDE = slice(32, 64)

@@ -9,7 +9,7 @@ from handloom.retarget.nodes.gripper import DEAD_ZONE
 from handloom.scene import build_scene
 from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, quat_xyzw_from_wxyz
 from handloom.tasks import Task
-from handloom.teleop.robot_teleop import RobotTeleop
+from handloom.teleop.control.robot_teleop import RobotTeleop
 from handloom.values import EpisodeRecord
 
 TICKS = 2

@@ -8,7 +8,7 @@ import numpy as np
 
 from browser import Browser
 from handloom.scene import Scene, SceneArm
-from handloom.teleop.operator_source import OperatorSource
+from handloom.teleop.session.operator_source import OperatorSource
 
 SPEED, TURN = 0.22, 1.1
 """How fast a hand goes while something is pushed [m/s], [rad/s]."""

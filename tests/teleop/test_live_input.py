@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from handloom.retarget import ControllerSnapshot, DeviceFrame, ExecutionState
-from handloom.teleop.live_input import LATE, STALE, LiveInput
-from handloom.teleop.messages import InputMessage
+from handloom.teleop.serving.messages import InputMessage
+from handloom.teleop.session.live_input import LATE, STALE, LiveInput
 
 HAND = ControllerSnapshot(grip_position=(0, 1, 0), grip_orientation=(0, 0, 0, 1), grip_is_valid=True)
 

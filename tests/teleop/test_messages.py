@@ -7,7 +7,7 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.retarget import ControllerSnapshot
-from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, PingMessage, parsed_message
+from handloom.teleop.serving.messages import CommandMessage, InputMessage, MarkMessage, PingMessage, parsed_message
 
 HAND = {"grip_position": [0.0, 1.0, -0.3], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True, "squeeze_value": 1}
 

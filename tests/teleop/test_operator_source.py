@@ -12,7 +12,7 @@ from handloom.retarget import DeviceFrame, DeviceRecording
 from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.tasks import load_task, sample_task, worded_skills
-from handloom.teleop.operator_source import OperatorSource, RecordedInput
+from handloom.teleop.session.operator_source import OperatorSource, RecordedInput
 from handloom.values import EpisodeRecord, TaskInstance
 
 

@@ -25,8 +25,8 @@ from handloom.engine.sources import TELEOP
 from handloom.retarget import DeviceRecording
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import OperatorSource
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.session.operator_source import OperatorSource
 
 pytestmark = [
     pytest.mark.browser,
@@ -54,13 +54,15 @@ class Driven:
         size: tuple[int, int] = (160, 120),
         frames: int = 3600,
         keep_failures: bool = False,
+        operators: int = 1,
+        policy: str = "",
     ) -> None:
         loaded = load_task(task, overrides=(f"data.max_episode_length={frames}",))
         settings = RunSettings.of_task(
             loaded, seed=SEED, source=TELEOP, unit_size=1, render="none", keep_failures=keep_failures
         )
-        self.run = TeleopRun(RunDirectory.begin(folder, settings), loaded)
-        self.app = TeleopApp(self.run, PageOptions(size=size))
+        self.run = TeleopRun(RunDirectory.begin(folder, settings), loaded, policy=policy)
+        self.app = TeleopApp(self.run, PageOptions(size=size, operators=operators))
         self.source: OperatorSource | None = None
         show = self.app.view.frame
 
@@ -82,7 +84,7 @@ class Driven:
         return self.source.robot.arms[number].follower.T_base_tool[:3, 3].copy()
 
     def close(self) -> None:
-        self.app.live.end("finish", for_good=True)
+        self.app.finish()
         self.thread.join(60)
         assert not self.thread.is_alive()
 

@@ -11,7 +11,14 @@ from handloom.errors import NotFoundError
 from handloom.scene import Scene, build_scene
 from handloom.spatial import invert_pose, matrix_from_quat
 from handloom.tasks import load_task, sample_task
-from handloom.teleop.picture_stream import OPERATOR, RIGHT_EYE, PictureStream, check_views, fitted, operator_view
+from handloom.teleop.serving.picture_stream import (
+    OPERATOR,
+    RIGHT_EYE,
+    PictureStream,
+    check_views,
+    fitted,
+    operator_view,
+)
 
 
 def scene_of(task: str) -> Scene:

@@ -18,9 +18,9 @@ from handloom.dataset import DatasetReader
 from handloom.engine import InlineExecutor, verify_dataset
 from handloom.engine.runs.journal import Receipt
 from handloom.retarget import DeviceRecording
-from handloom.teleop import saver as saver_module
-from handloom.teleop.saver import BackgroundSaver, SaveJob
-from handloom.teleop.takes import Take
+from handloom.teleop.keeping import saver as saver_module
+from handloom.teleop.keeping.saver import BackgroundSaver, SaveJob
+from handloom.teleop.keeping.takes import Take
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,8 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from handloom.errors import FileError, InputError
-from handloom.teleop.messages import InputMessage, Message, parsed_message
-from handloom.teleop.server import PAGE, TeleopServer
+from handloom.teleop.serving.messages import InputMessage, Message, parsed_message
+from handloom.teleop.serving.server import PAGE, TeleopServer
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 from handloom.web.gate import MOST_WAITING
@@ -33,7 +33,12 @@ class Served:
     def __init__(self, **options: Any) -> None:
         self.heard: list[Message] = []
         self.control: list[bool] = []
-        self.server = TeleopServer(TOKEN, on_message=self.heard.append, on_control=self.control.append, **options)
+        self.server = TeleopServer(
+            TOKEN,
+            on_message=lambda message, desk: self.heard.append(message),
+            on_control=lambda somebody, desk: self.control.append(somebody),
+            **options,
+        )
         self.server.start()
 
     def client(self, *, token: str = TOKEN, origin: str | None = None) -> ClientConnection:

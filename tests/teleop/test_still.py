@@ -12,7 +12,7 @@ from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import InlineExecutor, verify_dataset
 from handloom.retarget import DeviceRecording
 from handloom.scene import build_scene
-from handloom.teleop.still import without_pauses
+from handloom.teleop.keeping.still import without_pauses
 
 PAUSE = 120
 """Ticks: two seconds."""

@@ -15,9 +15,9 @@ from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import InlineExecutor, verify_dataset
 from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording
-from handloom.teleop import saver
-from handloom.teleop.takes import Take, Takes
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping import saver
+from handloom.teleop.keeping.takes import Take, Takes
+from handloom.teleop.keeping.teleop_run import TeleopRun
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_every_take_of_a_scene_has_a_file_of_its_own(tmp_path: Path) -> None:
         "episode_000003_take_2.jsonl",
         "episode_000003_take_3.jsonl",
     ]
-    assert takes.unfinished({1: "done"}) == [Take(3, 3)]
+    assert takes.unfinished({1: 1}) == [Take(3, 3)]
     assert DeviceRecording.read(takes.path(Take(3, 2))).complete
 
 

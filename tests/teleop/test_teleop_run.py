@@ -19,8 +19,8 @@ from handloom.errors import InputError
 from handloom.retarget import DeviceFrame, DeviceRecording
 from handloom.tasks import Task, load_task
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import RecordedInput
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.session.operator_source import RecordedInput
 
 SEED = 5
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.viewer.scene_factors import factors_of
+from handloom.viewer.evaluation_api import factors_of
 
 
 def test_an_evaluation_tells_every_scene_and_its_factors(asked, evaluations: tuple[Path, Path]) -> None:

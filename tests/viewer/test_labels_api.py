@@ -8,8 +8,8 @@ import pytest
 from handloom.cli.main import main
 from handloom.dataset import DatasetReader
 from handloom.labels import EpisodeLabels
+from handloom.viewer.episode_api import touches, touches_of
 from handloom.viewer.labels_api import labels_of
-from handloom.viewer.touches import touches, touches_of
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from handloom.viewer.oddness import oddness_of
+from handloom.viewer.episode_table import oddness_of
 
 FEATURES = {"action": {"dtype": "float32", "shape": [3], "names": ["a", "b", "gripper"]}}
 

@@ -22,13 +22,13 @@ from handloom.tasks.sampling.wording import faults_of_sentence
 from handloom.values import EpisodeRecord, SkillSpan
 
 EVERY = 10
-"""A picture is taken of every tenth frame: pictures are what this costs."""
+"""An image is taken of every tenth frame: images are what this costs."""
 SEEN = 0.0008
-"""Share of a picture from which on an object counts as seen: 40 of 224 x 224 pixels."""
+"""Fraction of an image from which on an object counts as seen: 40 of 224 x 224 pixels."""
 STILL = 0.01
 """Joint speed [rad/s or m/s] below which an arm stands still."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
-"""Skills that end beside where they began only by detour; others move to and fro on purpose."""
+"""Skills that end beside where they began only by detour; others move back and forth on purpose."""
 WORD_SCENES = 200
 """Scenes whose sentences are read, per task."""
 
@@ -38,11 +38,11 @@ class Audit:
     """Figures of one demonstration."""
 
     coverage: float
-    """Mean share of the main picture that the objects in work cover together."""
+    """Mean fraction of the main image that the objects in work cover together."""
     seen: float
-    """Share of pictures in which some camera sees the object in work."""
+    """Fraction of images in which some camera sees the object in work."""
     idle: float
-    """Share of the dataset's frames in which nothing of the robots moves."""
+    """Fraction of the dataset's frames in which nothing of the robots moves."""
     path_ratio: float
     """Length of the tools' ways over the straight distances between grasps and releases."""
     wrist_turn: float
@@ -98,7 +98,7 @@ def _mean(audits: Sequence[Audit], key: str, factor: float = 1.0) -> float | Non
 
 
 def mean_or_none(values: Sequence[float] | Array) -> float | None:
-    """Return the mean of the finite values; None where there is none."""
+    """Return the mean of the finite values; None if there is none."""
     finite = [float(value) for value in values if np.isfinite(value)]
     return sum(finite) / len(finite) if finite else None
 
@@ -147,7 +147,7 @@ def _seen(share: Array) -> Array:
 
 
 def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera: int) -> Array:
-    """Return the share of a camera's picture (k,) that the objects in work cover; NaN in frames without one."""
+    """Return the fraction of a camera's image (k,) that the objects in work cover; NaN in frames without one."""
     renderer, spec = Renderer(scene.world.model, "fast", looks=scene.looks), record.instance.cameras[camera]
     shares = np.full(len(pictures), np.nan)
     for k, frame in enumerate(pictures):
@@ -167,7 +167,7 @@ def _geoms(scene: Scene, name: str) -> NDArray[np.intp]:
 
 
 def _idle(scene: Scene, qpos: Array, record: EpisodeRecord) -> float:
-    """Return the share of the frames that the dataset shows in which no joint of a robot moves."""
+    """Return the fraction of the frames that the dataset shows in which no joint of a robot moves."""
     joints = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.qpos_index]
     fingers = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.gripper_qpos_index]
     bases = [i for robot in scene.robots.values() if robot.base is not None for i in robot.base.qpos_index]

@@ -48,7 +48,7 @@ def run(*, episodes: int = 6) -> BenchResult:
 
 
 def _scene() -> list[NDArray[np.uint8]]:
-    """Return smooth moving pictures with a sharp-edged object, as a rendered scene has them."""
+    """Return smooth moving images with a sharp-edged object, as a rendered scene has them."""
     y, x = np.mgrid[:SIZE, :SIZE]
     images = []
     for frame in range(FRAMES):

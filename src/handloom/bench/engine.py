@@ -125,7 +125,7 @@ MORE = 10
 
 
 def _extended(task: Task, folder: Path) -> list[dict[str, Any]]:
-    """Generate ten more episodes in finished runs without pictures, a short and a long one, and compare.
+    """Generate ten more episodes in finished runs without images, a short and a long one, and compare.
 
     Measured in processor time: the ten are the same work in both, and what is there already should weigh nothing.
     """

@@ -65,7 +65,7 @@ def run(
     limit: float = math.inf,
     record: Path | None = None,
 ) -> BenchResult:
-    """Attempt the tasks of a pack without pictures; one row per task, and one for all.
+    """Attempt the tasks of a pack without images; one row per task, and one for all.
 
     Args:
         names: The pack.

@@ -149,7 +149,7 @@ def front_camera(width: int, height: int) -> CameraSpec:
 
 
 def hand_camera(width: int, height: int) -> CameraSpec:
-    """Return a camera on the hand that looks past the fingers: no two of its pictures share a pixel's ray."""
+    """Return a camera on the hand that looks past the fingers: no two of its images share a pixel's ray."""
     focal = height / 2 / np.tan(np.deg2rad(43) / 2)
     return CameraSpec(
         name="hand",
@@ -198,7 +198,7 @@ def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
 
     Args:
         seconds: How long each contender draws each size.
-        backend: ``cuda`` measures a card instead, thousands of pictures at a time.
+        backend: ``cuda`` measures a card instead, thousands of images at a time.
     """
     if backend == "cuda":
         from handloom.bench.render_card import run as run_card
@@ -296,7 +296,7 @@ def _wall_rate(width: int, height: int, seconds: float) -> float:
 
 
 def _pouring(task: str = "fr3_pour_cup_bowl") -> list[dict[str, Any]]:
-    """Return what a second of pouring costs in processor time, per preset: planning, physics and all pictures.
+    """Return what a second of pouring costs in processor time, per preset: planning, physics and all images.
 
     Physics is that of robot and grains, replayed; planning is what else an attempt takes, from sampling to judging.
     """

@@ -33,12 +33,12 @@ TASK, SCENES = "fr3_pick_place", 16
 
 
 def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE) -> BenchResult:
-    """Draw the moving scene of ``bench render`` and scenes of a task, thousands of pictures at a time.
+    """Draw the moving scene of ``bench render`` and scenes of a task, thousands of images at a time.
 
     Args:
-        frames: Pictures per call.
+        frames: Images per call.
         machine: The card; by default the first one.
-        size: Width and height of the pictures [px].
+        size: Width and height of the images [px].
 
     Raises:
         StateError: There is no card.
@@ -71,7 +71,7 @@ def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE
 def _moving(
     model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, preset: str, card: Machine
 ) -> tuple[Moments, dict[str, Any]]:
-    """Return moments of the moving scene, and how the first of them agree with the processor's pictures."""
+    """Return moments of the moving scene, and how the first of them agree with the processor's images."""
     reader, expected, reference = MomentReader(model, mirrors=cpu_preset(preset).mirrors), [], Renderer(model, preset)
     for frame in range(FRAMES):
         move(model, data, 7 * frame)
@@ -100,7 +100,7 @@ def _repeated(moments: Moments, count: int) -> Moments:
 
 
 def _rate(card: Machine, preset: str, moments: list[Moments], frames: int) -> dict[str, Any]:
-    """Return pictures per second with all labels, to arrays of this machine, in the best of some rounds."""
+    """Return images per second with all labels, to arrays of this machine, in the best of some rounds."""
     cameras = sum(len(one.sizes) for one in moments)
     many = [_repeated(one, max(frames // cameras, 1)) for one in moments]
     count = sum(len(one.poses) * len(one.sizes) for one in many)

@@ -48,7 +48,7 @@ def run(
     workers: int = 2,
     robot: str | None = None,
 ) -> BenchResult:
-    """Let the expert attempt every task without pictures; one row per task.
+    """Let the expert attempt every task without images; one row per task.
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
@@ -99,7 +99,7 @@ def _loaded(name: str, overrides: tuple[str, ...], robot: str | None) -> Task:
 
 
 def attempt_task(task: Task, seed: int, episode: int) -> Attempt:
-    """Let the expert attempt a task once, without pictures."""
+    """Let the expert attempt a task once, without images."""
     watch, begin = Stopwatch(), time.process_time()
     try:
         _, record = simulate(task, seed, episode, watch)

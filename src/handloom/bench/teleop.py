@@ -1,4 +1,4 @@
-"""Latency from the page to the robot's target, pictures per second over a socket on this machine, processor time."""
+"""Latency from the page to the robot's target, images per second over a socket on this machine, processor time."""
 
 import json
 import tempfile
@@ -20,9 +20,9 @@ from handloom.scene import build_scene
 from handloom.seeding import generator
 from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.operator_source import OperatorSource, RecordedInput
-from handloom.teleop.picture_stream import OPERATOR, LiveDrawing, PictureStream
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.serving.picture_stream import OPERATOR, LiveDrawing, PictureStream
+from handloom.teleop.session.operator_source import OperatorSource, RecordedInput
 
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
 SECONDS = 8.0
@@ -33,10 +33,10 @@ RATE = 60.0
 
 
 def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
-    """Drive each task for some seconds with two views, and the first one with all of its views, too.
+    """Drive each task for a few seconds with two views, and the first one with all of its views, too.
 
     Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
-    physics and of its pictures says what it takes, whatever else runs.
+    physics and of its images says what it takes, whatever else runs.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     return BenchResult(bench="teleop", rows=(*rows, _measured(names[0], seed, seconds, views=0)))
@@ -57,7 +57,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
-    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of pictures."""
+    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of images."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     instance = sample_task(task, seed, 0)
     scene = build_scene(instance)
@@ -99,7 +99,7 @@ def _hand(tick: int) -> dict[str, Any]:
 
 
 class _Page:
-    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts pictures."""
+    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts images."""
 
     def __init__(self, app: TeleopApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds

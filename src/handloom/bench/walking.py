@@ -15,7 +15,7 @@ from handloom.isaac.wheeled.laps.lap import attach_robot, floor_spec
 from handloom.robots import RobotDescription, load_robot
 from handloom.sim import World
 
-# Attempts differ in the grip of the feet, in a load on the base as a share of the weight, in where the joints start
+# Attempts differ in the grip of the feet, in a load on the base as a fraction of the weight, in where the joints start
 # [rad] and in how fast the base moves then [m/s, rad/s].
 GRIP, LOAD, JOINT_NOISE, SPEED_NOISE = (0.5, 1.0), 0.08, 0.05, 0.15
 SETTLE_S = 1.0
@@ -51,7 +51,7 @@ class WalkTrial:
     command: tuple[float, float, float]
     seconds: float
     push: float = 0.0
-    """[N], for 0.2 s at a moment and in a level direction drawn anew each time."""
+    """[N], for 0.2 s at a moment and in a level direction drawn again each time."""
     done: Callable[[Walk], bool]
 
 

@@ -38,15 +38,23 @@ VERBS = {
     "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
     "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; resumes"),
-    "verify": Verb("handloom.cli.verbs.dataset:verify", "replay every episode and compare the bits"),
-    "render": Verb("handloom.cli.verbs.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
-    "label": Verb("handloom.cli.desk.label:run", "boxes, masks, traces, words and other labels of recorded episodes"),
-    "merge": Verb("handloom.cli.verbs.dataset:merge", "join the shards of a run, or several datasets"),
-    "export": Verb("handloom.cli.desk.export:run", "a dataset in another format"),
-    "publish": Verb("handloom.cli.desk.publish:run", "a dataset with its card and certificate; to the Hub, if asked"),
-    "remake": Verb("handloom.cli.desk.remake:run", "make a dataset again from its certificate and compare the bytes"),
-    "audit": Verb("handloom.cli.desk.audit:run", "quality figures of a dataset: idle, jerk, jumps, duplicates, blur"),
-    "report": Verb("handloom.cli.verbs.report:run", "funnel, failure reasons and rates of a run"),
+    "verify": Verb("handloom.cli.datasets.dataset:verify", "replay every episode and compare the bits"),
+    "render": Verb("handloom.cli.datasets.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
+    "label": Verb(
+        "handloom.cli.datasets.label:run", "boxes, masks, traces, words and other labels of recorded episodes"
+    ),
+    "merge": Verb("handloom.cli.datasets.dataset:merge", "join the shards of a run, or several datasets"),
+    "export": Verb("handloom.cli.datasets.export:run", "a dataset in another format"),
+    "publish": Verb(
+        "handloom.cli.datasets.publish:publish", "a dataset with its card and certificate; to the Hub, if asked"
+    ),
+    "remake": Verb(
+        "handloom.cli.datasets.publish:remake", "make a dataset again from its certificate and compare the bytes"
+    ),
+    "audit": Verb(
+        "handloom.cli.datasets.audit:run", "quality figures of a dataset: idle, jerk, jumps, duplicates, blur"
+    ),
+    "report": Verb("handloom.cli.datasets.report:run", "funnel, failure reasons and rates of a run"),
     "view": Verb("handloom.cli.verbs.view:run", "look at datasets, episodes, tasks and runs in a browser"),
     "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
     "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
@@ -96,7 +104,7 @@ def _guarded(name: str, words: list[str]) -> int:
 
 
 OF_THE_MACHINE = ("memory", "devices", "time", "killed")
-"""Kinds of machine faults that no input mends."""
+"""Kinds of machine faults that no input can fix."""
 
 
 def _explained(error: BaseException) -> tuple[int, str]:

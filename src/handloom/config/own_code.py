@@ -1,6 +1,6 @@
 """Code outside the package that a file names, such as ``my_module:MySkill``: imported only where the user allowed it.
 
-A task, a graph, a robot folder or an archive may come from anybody. What stands in our own tables is always imported.
+A task, a graph, a robot folder or an archive may come from anyone. What stands in our own tables is always imported.
 Every other name needs the user's word: ``--allow-code``, the name itself on the command line, or the folder of the
 code under ``allow_code`` in the user's settings file.
 

@@ -136,7 +136,7 @@ def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
 
 def shared_folders() -> frozenset[Path]:
     """Return the folders that no project owns."""
-    home = os.path.expanduser("~")  # Left as it is where there is none.
+    home = os.path.expanduser("~")  # Left as it is if there is none.
     return _shared_folders("" if home == "~" else home, tempfile.gettempdir())
 
 

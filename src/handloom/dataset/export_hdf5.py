@@ -19,10 +19,10 @@ from handloom.dataset.lerobot.feature import Feature
 from handloom.errors import FileError, InputError, require
 
 PICTURE_DIMENSIONS = 3
-"""Arrays with this many dimensions are pictures, a frame each."""
+"""Arrays with this many dimensions are images, a frame each."""
 JPEG_QUALITY = 75
 LEVEL = 4
-"""How hard gzip tries on pictures, of 9."""
+"""How hard gzip tries on images, of 9."""
 ModelFile = Callable[[EpisodeArchive], str]
 
 
@@ -50,7 +50,7 @@ def export_hdf5(
             its time, positions and velocities. None writes no models.
         next_obs: Write each observation once more, one frame on, into ``next_obs``, where the last is repeated; it
             doubles the file and says nothing new.
-        jpeg: Keep colour pictures as JPEG files, (frames,) of bytes with the attribute ``encoding``; a tenth of the
+        jpeg: Keep colour images as JPEG files, (frames,) of bytes with the attribute ``encoding``; a tenth of the
             size. Readers of arrays cannot use them.
 
     Raises:
@@ -124,12 +124,12 @@ def _write_next(group: Any) -> None:
         following = group.create_dataset(
             f"next_obs/{name}", shape=observed.shape, dtype=observed.dtype, **_how(observed.shape)
         )
-        for frame in range(len(observed)):  # One at a time: a camera's pictures need not fit into memory.
+        for frame in range(len(observed)):  # One at a time: a camera's images need not fit into memory.
             following[frame] = observed[min(frame + 1, len(observed) - 1)]
 
 
 def _how(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return how an array (n, ...) is stored: compressed, pictures each by itself so that a reader can pick one."""
+    """Return how an array (n, ...) is stored: compressed, images each by itself so that a reader can pick one."""
     if len(shape) < PICTURE_DIMENSIONS:
         # Numbers hardly change from frame to frame, so that their bytes pack well when sorted by place.
         return {"chunks": shape, "compression": "gzip", "shuffle": True, "track_times": False}
@@ -170,7 +170,7 @@ def _write(group: Any, name: str, values: NDArray[Any]) -> None:
 
 
 def _write_jpegs(group: Any, name: str, images: Iterator[NDArray[Any]]) -> None:
-    """Write a camera's images as JPEG files, one after the other, and where each of them ends."""
+    """Write a camera's images as JPEG files, one after another, and where each of them ends."""
     files = [_jpeg(image) for image in images]
     flat = np.frombuffer(b"".join(files), np.uint8)
     stored = group.create_dataset(f"obs/{name}", data=flat, track_times=False)

@@ -154,7 +154,7 @@ def canonical_columns(robot: RobotSeries) -> Columns:
 
 
 def reference_columns(robot: RobotSeries) -> Columns:
-    """Return the columns by the keys of the reference system."""
+    """Return the columns by the keys of InternDataEngine."""
     states: dict[str, tuple[Any, NDArray[Any]]] = {}
     master: dict[str, tuple[Any, NDArray[Any]]] = {}
     for arm in robot.arms:
@@ -220,6 +220,8 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
 
 DETAILED = "detailed"
 """Style of the columns that need the scene: ``handloom.episode.columns``."""
+INTERVENTION = "intervention"
+"""Style of the column that says which frames a person drove in place of a policy."""
 STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,

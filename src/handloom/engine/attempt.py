@@ -119,6 +119,7 @@ def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
         seconds=watch.seconds,
         cpu_seconds=watch.cpu_seconds,
         skills=_skill_seconds(record),
+        disturbed=record.disturbed,
     )
 
 
@@ -187,6 +188,7 @@ def _failed(
         seconds=watch.seconds,
         cpu_seconds=watch.cpu_seconds,
         skills=_skill_seconds(record) if record else {},
+        disturbed=record.disturbed if record else (),
     )
 
 

@@ -17,7 +17,7 @@ from handloom.episode.disturbance import Disturbance
 from handloom.episode.loop import Source
 from handloom.episode.loop import run_episode as run_source
 from handloom.errors import StateError
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.scene import Scene
 from handloom.tasks import Task, load_task
 from handloom.values import EpisodeRecord
@@ -35,7 +35,7 @@ def generate(
 ) -> DatasetReader:
     """Make demonstrations of a task, as ``handloom generate TASK -n N -o OUT`` does, and return the dataset.
 
-    Called again with the same arguments it goes on where it was stopped, or returns what is there.
+    Called again with the same arguments it continues where it was stopped, or returns what is there.
 
     Args:
         task: A task of the library, a YAML file, or a loaded task.

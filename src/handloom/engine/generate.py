@@ -37,7 +37,7 @@ class Work:
         goal_tracker: Says when it is done.
         receipts: The attempts that are finished; brought up to date.
         shard: Part of the run.
-        staging: URL by way of which episodes come back; empty for the way the executor has.
+        staging: URL through which episodes come back; empty for the way the executor has.
         skip_stuck: Count attempts of the kinds in ``STUCK`` as failed instead of stopping.
     """
 
@@ -271,14 +271,15 @@ def generate_run(
         executor: Runs the work units.
         shard: ``(i, n)``: of the attempts that the goal needs in any case (``Goal.least``), run every n-th unit from i
             on, for jobs that share a run directory. The one that ends last runs what else it takes, and merges.
-        staging: URL by way of which episodes come back from workers that do not see the folder; empty for the way the
+        staging: URL through which episodes come back from workers that do not see the folder; empty for the way the
             executor has for results.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, whenever they were
             tried; by default the run stops, since another machine might well have made them.
         on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
 
     Raises:
-        MachineError: The machine failed, time and again; what was finished is kept, and the same call goes on with it.
+        MachineError: The machine failed, time and again; what was finished is kept, and the same call continues with
+            it.
     """
     with run.held(shard):
         run.stop_file(shard).unlink(missing_ok=True)
@@ -315,7 +316,7 @@ def generate_run(
 def _rest_of_the_run(
     run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt]
 ) -> Iterator[bool]:
-    """Tell whether this process runs what is left; of several shards, the one does that finds all others at an end.
+    """Return whether this process runs what is left; of several shards, the one does that finds all others at an end.
 
     Args:
         run: The run.
@@ -327,7 +328,7 @@ def _rest_of_the_run(
         yield True
         return
     with ExitStack() as stack:
-        with run.locked(".rest", wait=True):  # Two that end in the same moment look one after the other.
+        with run.locked(".rest", wait=True):  # Two that end in the same moment look one after another.
             receipts.update(run.receipts())
             ours = all(episode in receipts for episode in range(goal.least))
             if ours:

@@ -78,7 +78,7 @@ def _results(jobs: list[_Job], executor: Executor) -> Iterator[tuple[str, ...]]:
         else:
             yield finished.result
     if failed:
-        raise StateError(f"{failed}; the other episodes are done, the same command goes on from there")
+        raise StateError(f"{failed}; the other episodes are done, the same command continues from there")
 
 
 def label_episode(job: _Job) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def list_labels(root: Path, *, changed: bool = False) -> None:
 
     Args:
         root: The dataset; one without a list is left as it is.
-        changed: Also take in labels that are listed and were written anew.
+        changed: Also take in labels that are listed and were written again.
     """
     if not (root / FILE_LIST).is_file():
         return

@@ -1,4 +1,4 @@
-"""A dataset as others should find it: a card, a certificate, sample pictures; pushed to a hub on request."""
+"""A dataset as others should find it: a card, a certificate, sample images; pushed to a hub on request."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,13 +14,13 @@ from handloom.version import VERSION
 
 CARD, PICTURE = "README.md", "sample.png"
 SAMPLES = 8
-"""Pictures on the card."""
+"""Images on the card."""
 MOST_TASKS = 20
 """Instructions that the card lists."""
 
 
 def write_card(path: Path, *, licence: str = "mit", key: Path | None = None, title: str = "") -> Path:
-    """Write card, certificate and sample pictures into the folder of a dataset; return the card.
+    """Write card, certificate and sample images into the folder of a dataset; return the card.
 
     Args:
         path: A dataset, or a run.
@@ -39,7 +39,7 @@ def write_card(path: Path, *, licence: str = "mit", key: Path | None = None, tit
 
 
 def _pictures(dataset: DatasetReader) -> list[Any]:
-    """Return the first picture of a few episodes, by the first camera."""
+    """Return the first image of a few episodes, by the first camera."""
     camera = next(feature.name for feature in dataset.table.videos if feature.is_colour)
     count = len(dataset.episodes)
     chosen = sorted({k * count // SAMPLES for k in range(SAMPLES)} & set(range(count)))

@@ -31,10 +31,14 @@ class RunReport:
     """Processor time of the workers [s]."""
     skill_seconds: dict[str, float]
     """Mean simulated time per skill and demonstration [s]."""
+    disturbed: dict[str, int]
+    """Object that the task is not about > attempts in which it was moved by more than 5 cm or fell over."""
+    disturbed_attempts: int
+    """Attempts in which that happened to any."""
 
     @property
     def success_rate(self) -> float:
-        """Share of attempts that became demonstrations; 0 without attempts."""
+        """Fraction of attempts that became demonstrations; 0 without attempts."""
         return self.episodes / self.attempts if self.attempts else 0.0
 
     @property
@@ -67,6 +71,8 @@ class RunReport:
             "cpu_realtime_factor": self.cpu_realtime_factor,
             "worker_seconds": self.worker_seconds,
             "skill_seconds": self.skill_seconds,
+            "disturbed": self.disturbed,
+            "disturbed_attempts": self.disturbed_attempts,
         }
 
 
@@ -83,6 +89,8 @@ class Tally:
         self._examples: dict[str, str] = {}
         self._work: defaultdict[str, float] = defaultdict(float)
         self._skills: defaultdict[str, float] = defaultdict(float)
+        self._disturbed: Counter[str] = Counter()
+        self._disturbing = 0
         self.add(receipts)
 
     def add(self, receipts: Iterable[Receipt]) -> None:
@@ -93,6 +101,8 @@ class Tally:
             for stage, seconds in receipt.seconds.items():
                 work[stage] += seconds
             self._cpu_seconds += receipt.cpu_seconds
+            self._disturbed.update(receipt.disturbed)
+            self._disturbing += bool(receipt.disturbed)
             if receipt.success:
                 self._wins += 1
                 self._seconds += receipt.frames / receipt.fps
@@ -115,6 +125,8 @@ class Tally:
             worker_seconds=dict(self._work),
             cpu_seconds=self._cpu_seconds,
             skill_seconds={name: seconds / self._wins for name, seconds in self._skills.items()},
+            disturbed=dict(self._disturbed.most_common()),
+            disturbed_attempts=self._disturbing,
         )
 
     def _funnel(self) -> dict[str, int]:

@@ -55,7 +55,7 @@ class RenderOverrides:
     def __post_init__(self) -> None:
         """Refuse what could not be drawn."""
         if self.size is not None and min(self.size) < 1:
-            raise InputError(f"size: a picture is at least 1 pixel wide and high, got {self.size}")
+            raise InputError(f"size: an image is at least 1 pixel wide and high, got {self.size}")
         for name, seed in (("relight", self.relight), ("retexture", self.retexture)):
             if seed is not None and seed < 0:
                 raise InputError(f"{name}: a seed is 0 or more, got {seed}")
@@ -202,7 +202,7 @@ def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], Non
         else:
             on_episode()
     if failed:
-        raise StateError(f"{failed}; the other episodes are drawn, the same command goes on from there")
+        raise StateError(f"{failed}; the other episodes are drawn, the same command continues from there")
 
 
 def rerender_episode(job: _Job) -> None:

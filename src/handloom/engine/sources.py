@@ -27,7 +27,7 @@ from handloom.values import Failure, SkillSpan
 
 
 class JudgedSource:
-    """A source of commands that is judged by the success terms of the task, not by what it says of itself.
+    """A source of commands that is judged by the success terms of the task, not by what it says about itself.
 
     When the source has ended, all targets are held, outside the demonstration, until the task's terms hold, for as
     long as a demonstration rests: an object may still be settling.
@@ -77,10 +77,10 @@ class JudgedSource:
 
 EXPERT = "expert"
 TELEOP = "teleop"
-SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.operator_source:OperatorSource"}
+SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.session.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 RETRIES = 3
-"""How often the expert begins anew, per arm and block, in an episode in which objects are pushed or dropped."""
+"""How often the expert begins again, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class SourceFactory(Protocol):

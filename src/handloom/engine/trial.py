@@ -25,7 +25,7 @@ class Try(NamedTuple):
 
 
 def tries_of(task: Task, count: int, *, seed: int = 0) -> tuple[Try, ...]:
-    """Let the expert carry a task out in its first scenes, without pictures.
+    """Let the expert carry a task out in its first scenes, without images.
 
     Where some of them succeed and some do not, as many again are looked at: the first few may be luck.
 

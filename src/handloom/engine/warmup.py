@@ -53,14 +53,14 @@ def compile_step(name: str) -> None:
 
 
 def plan_and_write() -> None:
-    """Carry out one attempt without pictures."""
+    """Carry out one attempt without images."""
     task = load_task(TASK, overrides=TINY)
     with tempfile.TemporaryDirectory() as folder:
         run_attempt(RunSettings.of_task(task, seed=0, render="none"), task, 0, Path(folder))
 
 
 def draw() -> None:
-    """Draw one picture and encode it."""
+    """Draw one image and encode it."""
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
     images = Renderer(scene.world.model, "quality", looks=scene.looks).render(scene.world.data, instance.cameras)

@@ -20,7 +20,7 @@ DAMPING = 0.02
 GAP = (1e-5, 1e-4)
 """The tool is there [m], [rad]."""
 PULL = 0.1
-"""Share of the way to a wanted posture that redundant joints go per step."""
+"""Fraction of the way to a wanted posture that redundant joints go per step."""
 MARGIN = 0.01
 """Distance that commands keep from joint limits [rad]."""
 

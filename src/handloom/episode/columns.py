@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.dataset import ArmSeries, Columns, Feature, RobotSeries, column_feature, robot_columns, video_feature
-from handloom.dataset.robot_columns import DETAILED, POSE_NAMES, BaseSeries, pose7
+from handloom.dataset.robot_columns import DETAILED, INTERVENTION, POSE_NAMES, BaseSeries, pose7
 from handloom.episode.loop import within_ranges
 from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
@@ -49,13 +49,13 @@ def detailed_columns(scene: Scene, record: EpisodeRecord, series: dict[str, Robo
     )
 
 
-def mistakes(record: EpisodeRecord) -> NDArray[np.bool_]:
-    """Return which frames (k, 1) of the demonstration belong to a skill that failed on purpose or by disturbance."""
-    wrong = np.zeros(record.frames, bool)
+def of_kind(record: EpisodeRecord, kind: str) -> NDArray[np.bool_]:
+    """Return which frames (k, 1) of the demonstration belong to spans of a kind: mistakes, corrections."""
+    found = np.zeros(record.frames, bool)
     for span in record.timeline:
-        if span.kind == "mistake":
-            wrong[span.start : span.end] = True
-    return wrong[record.kept][:, None]
+        if span.kind == kind:
+            found[span.start : span.end] = True
+    return found[record.kept][:, None]
 
 
 def _movable(scene: Scene) -> list[str]:
@@ -236,6 +236,8 @@ def _openness(arm: SceneArm, drive: Array) -> Array:
 
 MISTAKE = Feature(name="annotation.mistake", dtype="bool", shape=(1,), names=("mistake",))
 """Frames of skills that failed on purpose: trainers leave them out, or weigh them, by this column."""
+CORRECTED = Feature(name="annotation.intervention", dtype="bool", shape=(1,), names=("intervention",))
+"""Frames in which a person drove in place of a policy: human-in-the-loop training learns from these."""
 IMAGES = "observation.images."
 """Start of every camera's feature name."""
 
@@ -246,18 +248,20 @@ def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] =
     Args:
         scene: The scene of the record's instance, at its start.
         record: What happened.
-        styles: Any of ``canonical``, ``reference`` and ``detailed``.
+        styles: Any of ``canonical``, ``reference``, ``detailed`` and ``intervention``.
     """
     robots = robot_series(scene, record)
     parts = [
         _named(robot_columns(style, series), f"{name}." if len(scene.robots) > 1 else "")
         for name, series in robots.items()
         for style in styles
-        if style != DETAILED
+        if style not in (DETAILED, INTERVENTION)
     ]
     if DETAILED in styles:
         parts.append(detailed_columns(scene, record, robots))
-    parts.append(Columns(features=(MISTAKE,), values={MISTAKE.name: mistakes(record)}))
+    parts.append(Columns(features=(MISTAKE,), values={MISTAKE.name: of_kind(record, "mistake")}))
+    if INTERVENTION in styles:
+        parts.append(Columns(features=(CORRECTED,), values={CORRECTED.name: of_kind(record, "correction")}))
     return Columns(
         features=tuple(feature for part in parts for feature in part.features),
         values={name: values for part in parts for name, values in part.values.items()},
@@ -286,7 +290,7 @@ def image_name(camera: str, kind: str) -> str:
 def drawing_facts(
     scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
 ) -> dict[str, str]:
-    """Return what the episode table says of pictures: how they were drawn, what ids stand for, and the cameras."""
+    """Return what the episode table says about images: how they were drawn, what ids stand for, and the cameras."""
     facts = {"render_backend": backend, "render_preset": preset} if videos else {}
     if videos and card:
         facts["render_card"] = card
@@ -322,7 +326,7 @@ def rendered_frames(
     Args:
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
-        preset: How much work goes into a picture: fast, balanced or quality.
+        preset: How much work goes into an image: fast, balanced or quality.
         kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
             of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.

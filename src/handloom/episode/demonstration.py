@@ -28,7 +28,7 @@ TAKEN = 8
 FLICKER = 3
 """Frames before and after the beginning of a segment in which a held object is looked for, too."""
 GRIPS = 0.02
-"""Share of its stroke by which a gripper's target changes when it works."""
+"""Fraction of its stroke by which a gripper's target changes when it works."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,7 +28,7 @@ class Examination:
     """Figures over every physics step of an episode."""
 
     steps: int
-    """Physics steps looked at."""
+    """Physics steps examined."""
     into_surroundings: Penetration
     """A robot and something that cannot move, such as the table."""
     between_arms: Penetration
@@ -38,7 +38,7 @@ class Examination:
     speed: float
     """Largest speed of any arm joint [rad/s]."""
     share_of_speed_limit: float
-    """Largest speed of any arm joint as a share of that joint's limit; 0 where none is known."""
+    """Largest speed of any arm joint as a fraction of that joint's limit; 0 if unknown."""
     commanded_speed: float
     """Largest change of any arm joint's target from frame to frame [rad/s]."""
     final_state_same: bool

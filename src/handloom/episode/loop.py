@@ -10,7 +10,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
-from handloom.judging import Judge, not_lasting
+from handloom.judging import Bystanders, Judge, not_lasting
 from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, Stillness, frames_of
 from handloom.scene import Scene
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
@@ -73,7 +73,7 @@ def run_episode(
     resting, rest = 0, frames_of(REST, instance.fps)
     shown, judge = frames_of(SHOWN_REST, instance.fps), Judge(scene, goal)
     wanted = world.data.ctrl.copy()
-    stillness = Stillness(scene)
+    stillness, bystanders = Stillness(scene), Bystanders(scene)
     while failure is None and (resting < rest or (resting < SETTLING * rest and stillness.waits)):
         if len(applied) >= instance.max_frames:
             detail = f"{instance.max_frames} frames were not enough; raise data.max_episode_length"
@@ -116,6 +116,7 @@ def run_episode(
         timeline=tuple(source.timeline),
         left_out=_gaps(kept),
         goal=tuple(goal),
+        disturbed=bystanders.disturbed(goal, source.timeline),
         failure=failure or not_lasting(scene, source.timeline) or stillness.failure() or judge.missing(),
         stage_seconds=seconds,
     )

@@ -19,7 +19,7 @@ from handloom.spatial import pos_quat_from_pose
 from handloom.values import CameraSpec, EpisodeRecord
 
 Size = tuple[int, int] | Mapping[str, tuple[int, int]]
-"""Width and height of pictures [px], of all cameras or by the name of a camera."""
+"""Width and height of images [px], of all cameras or by the name of a camera."""
 OBSERVATION = "observation."
 """Start of the names of everything that a policy may see."""
 OBJECTS = "observation.objects."
@@ -32,8 +32,8 @@ class Observer:
     Args:
         scene: The scene; its present state is what is seen.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
-        size: Width and height of the pictures [px], for all cameras or by name; None keeps each camera's own.
-        preset: How much work goes into a picture.
+        size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
+        preset: How much work goes into an image.
         backend: What draws: ``cpu`` or ``cuda``.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
     """
@@ -65,7 +65,7 @@ class Observer:
         return (*columns, *objects, *video_features(self._cameras, "h264"))
 
     def observe(self) -> dict[str, NDArray[Any]]:
-        """Return the observation of the present state: columns (n,) float32, pictures (h, w, 3) uint8."""
+        """Return the observation of the present state: columns (n,) float32, images (h, w, 3) uint8."""
         columns = self._columns()
         seen: dict[str, NDArray[Any]] = {}
         for feature in columns.features:

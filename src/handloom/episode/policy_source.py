@@ -12,7 +12,7 @@ from handloom.dataset import Feature
 from handloom.episode.actions import Actions
 from handloom.episode.observer import Observer
 from handloom.errors import InputError
-from handloom.render.run_drawing import run_backend
+from handloom.render.backends import run_backend
 from handloom.scene import Scene
 from handloom.skills.deeds import make_judge
 from handloom.skills.schedule import Stages
@@ -22,7 +22,7 @@ Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
 """What a policy may say about itself by attributes of these names, and what holds where it does not.
 
-``inputs`` are the names of what it cannot do without, with their shapes, or None where any will do.
+``inputs`` are the names of what it cannot do without, with their shapes, or None if any will do.
 """
 
 
@@ -84,6 +84,15 @@ class PolicySource:
         if frame >= self._scene.instance.max_frames - 1:
             self.failure = self._judge.failure(frame)
             return None
+        return self.command(frame)
+
+    def interrupt(self) -> None:
+        """Forget what was to be carried out: somebody else has moved the robot, and the policy looks again."""
+        self._chunk.clear()
+        self._waypoints.clear()
+
+    def command(self, frame: int) -> Array | None:
+        """Return what the policy wants in a frame (controls,), whatever the goals; None when it asks for no number."""
         if not self._waypoints:
             if not self._chunk:
                 self._chunk.extend(self._asked())

@@ -1,4 +1,4 @@
-"""A policy that the expert relieves: where it fails, the expert goes on from a state that the policy led to."""
+"""A policy that the expert relieves: where it fails, the expert continues from a state that the policy led to."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class TakeoverSource:
         stages: The skills of the task.
         rng: Draws for the policy, for the moment and for the expert.
         policy: The policy.
-        retries: How often the expert may begin anew what did not succeed.
+        retries: How often the expert may begin again what did not succeed.
     """
 
     def __init__(

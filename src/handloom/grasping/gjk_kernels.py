@@ -1,4 +1,4 @@
-"""Kernels that tell whether two convex solids keep a distance: Gilbert, Johnson and Keerthi's algorithm.
+"""Kernels that return whether two convex solids keep a distance: Gilbert, Johnson and Keerthi's algorithm.
 
 The difference A - B of two convex sets holds the origin exactly if they meet, and its point v nearest to the origin is
 as long as their distance. A simplex of support points walks towards v. Two bounds stop it early: the support plane at w

@@ -128,7 +128,7 @@ millimetres off on its way."""
 DIRECTIONS = 6
 """Steps of one in which the direction that is up is counted: seven degrees at most from the true one."""
 REST_POSES = 4
-"""Rest poses of an object that are looked at."""
+"""Rest poses of an object that are considered."""
 ALGORITHM = 2
 """Raised whenever the annotator gives other rows for the same input, so that no old file is taken."""
 

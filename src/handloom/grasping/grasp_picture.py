@@ -1,4 +1,4 @@
-"""Pictures of grasps: all of them as thin forks coloured by score, a few with the real gripper."""
+"""Images of grasps: all of them as thin forks coloured by score, a few with the real gripper."""
 
 import math
 
@@ -46,10 +46,10 @@ def grasp_picture(
         arm: The arm whose gripper was annotated.
         asset: The object.
         grasps: What the annotator found.
-        size: Height of the picture [px]; it is twice as wide.
+        size: Height of the image [px]; it is twice as wide.
 
     Returns:
-        Picture (size, 2 size, 3) uint8 with a caption.
+        Image (size, 2 size, 3) uint8 with a caption.
     """
     gripper = GripperShape.of(robot, arm)
     R, place = grasps.hands[:, :3, :3], grasps.contacts.mean(axis=1)

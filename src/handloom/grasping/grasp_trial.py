@@ -116,7 +116,7 @@ class GraspTrial:
     """One object between the fingers of one gripper, in many simulations at once.
 
     The hand is fixed. The object floats while the fingers close; then gravity comes on, and shaking is what a shaken
-    hand feels: gravity plus the acceleration, in six directions one after the other.
+    hand feels: gravity plus the acceleration, in six directions one after another.
 
     Args:
         robot: The robot.

@@ -240,7 +240,7 @@ class _Key:
 
 @lru_cache(maxsize=32)
 def _remembered(key: _Key) -> GripperShape:
-    """Scenes read their robots anew for every episode; the shape behind them is the same."""
+    """Scenes read their robots again for every episode; the shape behind them is the same."""
     return GripperShape.measured(key.robot, key.robot.arm(key.arm))
 
 

@@ -32,9 +32,9 @@ UNSAMPLED = 20
 class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
     """One task; every episode is another of its scenes.
 
-    Observations have the names, shapes and units of the dataset's columns and pictures. The reward is 1 in the step
+    Observations have the names, shapes and units of the dataset's columns and images. The reward is 1 in the step
     that ends with success, else 0; on request, what the step gained on the way there is added. ``info`` has
-    ``is_success``, ``progress`` (share of the task's skills whose success terms came to hold), ``instruction``,
+    ``is_success``, ``progress`` (fraction of the task's skills whose success terms came to hold), ``instruction``,
     ``seed`` and ``episode``.
 
     ``reset(seed=k)`` begins with scene 0 of run seed ``k``; without a seed the next scene follows.
@@ -46,9 +46,9 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         actions: ``joint`` (the dataset's ``action``), ``tool_pose``, ``tool_delta`` or ``controls``.
         split: ``train`` takes the run seeds that ``generate`` uses, ``test`` those kept for testing.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
-        size: Width and height of the pictures [px]; None keeps each camera's own.
-        preset: How much work goes into a picture.
-        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA card.
+        size: Width and height of the images [px]; None keeps each camera's own.
+        preset: How much work goes into an image.
+        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA GPU.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
         frames_per_step: Frames of the dataset that a step takes; targets are led evenly to the action's.
         reward: ``success``, or ``progress``, which adds the gain of a potential: steps of the task that were done, and
@@ -149,7 +149,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         return self._discount * self._potential - before
 
     def render(self) -> NDArray[np.uint8] | None:  # type: ignore[override] - Gymnasium's is wider
-        """Return the picture of the first camera (h, w, 3)."""
+        """Return the image of the first camera (h, w, 3)."""
         if self.render_mode != "rgb_array":
             return None
         names = [camera.name for camera in self.scene.instance.cameras][:1]

@@ -1,10 +1,11 @@
 """Success must last: a second more of physics, looked at and undone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.judging.checks import check, holds
 from handloom.judging.lasting import BELTS, at_rest, frames_of
@@ -19,6 +20,10 @@ DRIFT = 0.01
 """How far what lies still may move in that time [m]."""
 LEAN = float(np.deg2rad(5.0))
 """How far it may lean over in that time [rad]; turning about the vertical does no harm."""
+ROCKS = float(np.deg2rad(15.0))
+"""How far it may where it only rocks: no farther in the second after that [rad]."""
+GROWTH = float(np.deg2rad(1.0))
+"""How much farther something leans in the second after that when it falls [rad]."""
 LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
@@ -41,11 +46,14 @@ def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
     still = [name for term in at_rest(scene, put) for name in term.arguments["objects"]]
     if not still:
         return ()
-    return (Check(name=LASTING, arguments={"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN}),)
+    about = {"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN, "rocking": ROCKS}
+    return (Check(name=LASTING, arguments=about),)
 
 
 @check()
-def lasting_after(scene: Scene, *, objects: Sequence[str], after: float, distance: float, angle: float) -> bool:
+def lasting_after(
+    scene: Scene, *, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
+) -> bool:
     """Return whether objects stay as they lie for some time more, also when no robot props anything up.
 
     Args:
@@ -54,9 +62,10 @@ def lasting_after(scene: Scene, *, objects: Sequence[str], after: float, distanc
         after: For how long [s].
         distance: How far each may move [m].
         angle: How far each may lean over [rad].
+        rocking: How far each may lean that rocks, and so leans no farther as time goes on [rad].
     """
     with imagined(scene):
-        return not _moving(scene, objects, after, distance, angle)
+        return not _moving(scene, objects, after, distance, angle, rocking)
 
 
 def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
@@ -95,24 +104,44 @@ def imagined(scene: Scene) -> Iterator[None]:
         world.restore_state(state)
 
 
-def _moving(scene: Scene, objects: Sequence[str], after: float, distance: float, angle: float) -> str:
+def _moving(
+    scene: Scene, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
+) -> str:
     """Let time pass with all targets held and all bases stopped; say which object did not stay as it lay."""
-    world = scene.world
     for robot in scene.robots.values():
         if robot.base is not None:
-            robot.base.drive_at(world.data.ctrl, np.zeros(3))
+            robot.base.drive_at(scene.world.data.ctrl, np.zeros(3))
     before = {name: scene.object_pose(name) for name in objects}
+    leans = dict.fromkeys(objects, 0.0)
+    if moving := _watched(scene, before, leans, after, distance, dict.fromkeys(objects, max(angle, rocking))):
+        return moving
+    if max(leans.values(), default=0.0) <= angle:
+        return ""
+    # What rocks leans no farther in the second after that, and what falls does.
+    most = {name: max(angle, min(rocking, lean + GROWTH)) for name, lean in leans.items()}
+    return _watched(scene, before, leans, after, distance, most)
+
+
+def _watched(
+    scene: Scene,
+    before: Mapping[str, Array],
+    leans: dict[str, float],
+    after: float,
+    distance: float,
+    angles: Mapping[str, float],
+) -> str:
+    """Let time pass and say which object did not stay; notes how far each leaned over [rad]."""
     for _ in range(frames_of(after, scene.instance.fps)):
         try:
-            world.step(scene.instance.substeps)
+            scene.world.step(scene.instance.substeps)
         except StateError as error:
             return str(error)
         for name, T in before.items():
             now = scene.object_pose(name)
             moved = float(np.linalg.norm(now[:3, 3] - T[:3, 3]))
-            leaned = float(np.arccos(np.clip(now[2, :3] @ T[2, :3], -1.0, 1.0)))
+            leans[name] = max(leans[name], float(np.arccos(np.clip(now[2, :3] @ T[2, :3], -1.0, 1.0))))
             if moved > distance:
                 return f"{name} moves by more than {1000.0 * distance:.0f} mm"
-            if leaned > angle:
-                return f"{name} leans over by more than {np.rad2deg(angle):.0f} degrees"
+            if leans[name] > angles[name]:
+                return f"{name} leans over by more than {np.rad2deg(angles[name]):.0f} degrees"
     return ""

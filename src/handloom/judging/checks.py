@@ -234,7 +234,7 @@ def above_bottom(scene: Scene, *, object: str, target: str, part: str | None = N
 
 @check(Nature.CONTAINED)
 def inside(scene: Scene, *, object: str, target: str, share: float, part: str | None = None) -> bool:
-    """Return whether more than a share of an object lies inside a target's own box: as deep as that, not just at it."""
+    """Return whether more than a fraction of an object lies inside a target's own bounding box."""
     return share_inside(scene, object, target, part) > share
 
 
@@ -352,7 +352,7 @@ def _grains(scene: Scene, container: str) -> NDArray[np.bool_]:
 
 @check(Nature.CONTENTS)
 def poured(scene: Scene, *, container: str, target: str, share: float, spilled: float) -> bool:
-    """Return whether a share of all grains is in a target, and few are in neither the target nor their container."""
+    """Return whether a fraction of all grains is in a target, and few are in neither the target nor their container."""
     there, left = _grains(scene, target), _grains(scene, container)
     lost = len(there) - int((there | left).sum())
     return bool(there.sum() >= share * len(there) and lost <= spilled * len(there))

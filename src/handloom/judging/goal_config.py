@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from handloom.config import Config
 from handloom.errors import ConfigError, unknown_name
 from handloom.judging.ahead import lasting_terms
-from handloom.judging.lasting import REST_SPEED
+from handloom.judging.lasting import REST_SPEED, ROCKING
 from handloom.judging.relations import BESIDE_WITHIN, facing_terms, relation_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.named_points import SIDES
@@ -62,9 +62,9 @@ class GoalTerm(Config):
     joint: str | None = None
     """Moving part for ``open`` and ``closed``; absent: the main one."""
     open: bool | Share | None = None
-    """Open by at least this share of its range; true: by half."""
+    """Open by at least this fraction of its range; true: by half."""
     closed: bool | Share | None = None
-    """Open by at most this share of its range; true: by 3 %."""
+    """Open by at most this fraction of its range; true: by 3 %."""
     held: bool | None = None
     """In some hand."""
     poured_into: str | None = None
@@ -203,12 +203,13 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
         about = {"object": tool, "target": name, "part": part}
         terms.append(Check(name="wipes", arguments=about, seconds=WIPED))
     if entry.at_rest:
-        terms.append(Check(name="lying_still", arguments={"objects": [name], "speed": REST_SPEED}))
+        about = {"objects": [name], "speed": REST_SPEED, "rocking": ROCKING}
+        terms.append(Check(name="lying_still", arguments=about))
     return terms
 
 
 def _joint(scene: Scene, entry: GoalTerm) -> Check:
-    """Return the term that a joint is open or closed by a share of its range."""
+    """Return the term that a joint is open or closed by a fraction of its range."""
     asset = scene.assets[entry.object]
     if not asset.articulated:
         raise ConfigError(f"goal: {entry.object} ({asset.name}) has nothing to open or close")

@@ -1,17 +1,20 @@
 """The judge of a task: what of its goal holds in the present state, whoever brought it about."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
-from handloom.judging.lasting import REST, frames_of
+from handloom.judging.lasting import BELTS, REST, frames_of
 from handloom.judging.words import in_words
 from handloom.judging.world_terms import FALLEN
 from handloom.scene import Scene
+from handloom.spatial import invert_pose
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
 DISTURBED = 0.05
@@ -64,7 +67,7 @@ class Judge:
 
     @property
     def progress(self) -> float:
-        """How far it got, 0 to 1: the share of the steps that were done, or of the goal that holds if that is less."""
+        """Progress, 0 to 1: the fraction of the steps that were done, or of the goal that holds if that is less."""
         holding = float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
         return min(len(self.timeline) / self._steps, holding) if self._steps else holding
 
@@ -194,20 +197,54 @@ class Judge:
         self._begun[lane] = frame
 
 
-def collateral(scene: Scene, before: Sequence[tuple[str, np.ndarray]], meant: Sequence[str]) -> tuple[str, ...]:
-    """Return what was moved by more than 5 cm or fell over, and was not meant to.
+class Bystanders:
+    """The loose objects of a scene, where they were at the start.
 
     Args:
-        scene: The scene at the end.
-        before: Names of objects with their poses (4, 4) at the start.
-        meant: Objects that the task moves.
+        scene: The scene in its first state.
     """
-    fallen = []
-    for name, T in before:
-        if name in meant:
-            continue
-        now = scene.object_pose(name)
-        moved = float(np.linalg.norm(now[:3, 3] - T[:3, 3]))
-        if moved > DISTURBED or float(now[2, :3] @ T[2, :3]) < FALLEN:
-            fallen.append(name)
-    return tuple(fallen)
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        loose = [obj for obj in scene.instance.objects if not obj.fixed and obj.solid]
+        on_belts = any(obj.category in BELTS for obj in scene.instance.objects)
+        self._before = {} if on_belts else {obj.name: scene.object_pose(obj.name).copy() for obj in loose}
+
+    def disturbed(self, goal: Sequence[Check], timeline: Sequence[SkillSpan]) -> tuple[str, ...]:
+        """Return what was moved by more than 5 cm or fell over, and was not meant to.
+
+        What was carried along in or on something that was meant to move is where it should be.
+
+        Args:
+            goal: What the task wants; what its terms name is meant.
+            timeline: What was done; so are the objects of its skills.
+        """
+        named = {name for term in goal for name in _names(term.arguments)}
+        named |= {name for span in timeline for name in span.objects}
+        meant = [name for name in self._before if name in named]
+        return tuple(
+            name
+            for name in self._before
+            if name not in named and self._moved(name) and not any(self._went_along(name, other) for other in meant)
+        )
+
+    def _moved(self, name: str) -> bool:
+        return _differs(self._before[name], self._scene.object_pose(name))
+
+    def _went_along(self, name: str, other: str) -> bool:
+        """Return whether an object is where it was as seen from another."""
+        before = invert_pose(self._before[other]) @ self._before[name]
+        now = invert_pose(self._scene.object_pose(other)) @ self._scene.object_pose(name)
+        return not _differs(before, now)
+
+
+def _differs(before: Array, now: Array) -> bool:
+    """Return whether two poses (4, 4) are more than 5 cm apart, or one has fallen over as seen from the other."""
+    moved = float(np.linalg.norm(now[:3, 3] - before[:3, 3]))
+    return moved > DISTURBED or float(now[2, :3] @ before[2, :3]) < FALLEN
+
+
+def _names(arguments: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words among the arguments of a term; those that are no object do no harm."""
+    for value in arguments.values():
+        yield from (word for word in (value if isinstance(value, list | tuple) else [value]) if isinstance(word, str))

@@ -9,7 +9,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.scene import Scene
-from handloom.scene.measures import world_box
+from handloom.scene.measures import lying_still, world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
 REST = 1.0
@@ -22,6 +22,8 @@ STILL = 0.5
 """How long what was handled must lie still [s]."""
 CREEP = 0.0015
 """How far it may move in that time [m]."""
+ROCKING = 0.01
+"""How far it may rock to and fro [m] where it does not come to rest in the time it is given."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
 JOINT_SKILLS = frozenset({"open", "close", "rotate"})
@@ -40,7 +42,8 @@ def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
     loose = [obj for obj in scene.instance.objects if obj.name in objects and not obj.fixed and obj.solid]
     if not loose or any(obj.category in BELTS for obj in scene.instance.objects):
         return ()
-    return (Check(name="lying_still", arguments={"objects": [obj.name for obj in loose], "speed": REST_SPEED}),)
+    about = {"objects": [obj.name for obj in loose], "speed": REST_SPEED, "rocking": ROCKING}
+    return (Check(name="lying_still", arguments=about),)
 
 
 def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
@@ -107,8 +110,8 @@ class Stillness:
 
     @property
     def waits(self) -> bool:
-        """Whether it is worth waiting: something moves, and all else that must hold does."""
-        return not self._broken and not self._still
+        """Whether it is worth waiting: something moves. What does not hold yet may when it has come to rest."""
+        return not self._still
 
     def look(self, timeline: Sequence[SkillSpan]) -> None:
         """Look at the state after a frame in which everything was left alone."""
@@ -116,20 +119,20 @@ class Stillness:
         terms = [term for span, _ in goals for term in at_rest(self._scene, span.objects)]
         names = dict.fromkeys(name for term in terms for name in term.arguments["objects"])
         self._places.append({name: world_box(self._scene, name).mean(axis=0) for name in names})
-        self._still = all(holds(self._scene, term) for term in terms) and self._stayed()
+        self._still = lying_still(self._scene, objects=list(names), speed=REST_SPEED) and self._stayed(CREEP)
         self._broken = any(not holds(self._scene, check) for _, checks in goals for check in checks)
 
-    def _stayed(self) -> bool:
-        """Return whether everything was where it is for long enough."""
+    def _stayed(self, distance: float) -> bool:
+        """Return whether everything was where it is, to a distance [m], for long enough."""
         if len(self._places) <= self._needed:
             return False
         now = self._places[-1]
         moved = [float(np.linalg.norm(before[name] - at)) for before in self._places for name, at in now.items()]
-        return max(moved, default=0.0) <= CREEP
+        return max(moved, default=0.0) <= distance
 
     def failure(self) -> Failure | None:
-        """Return that something does not lie still; None when all does."""
-        if self._broken or self._still:
+        """Return that something does not lie still; None when all does, or only rocks where it is."""
+        if self._broken or self._still or self._stayed(ROCKING):
             return None
         detail = f"what was handled did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
         return Failure(stage=FunnelStage.SUCCESS, reason="not_lasting_lying_still", detail=detail)

@@ -13,7 +13,7 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point
 
 MOST = 0.5
-"""Share of an object's points that must be enclosed where the object's own foot is not."""
+"""Fraction of an object's points that must be enclosed where the object's own foot is not."""
 BEARING = 0.3
 """Least upward part of the direction in which something presses on what it carries."""
 TOUCHING = 0.004
@@ -29,17 +29,19 @@ INWARDS = 0.004
 RISES = (0.003, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
 SUNK = 0.4
-"""Share of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
+"""Fraction of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
+GAP = float(np.deg2rad(150.0))
+"""Largest angle between neighbouring contacts with a rim that holds a thing from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24
-"""Between which shares of its height, and on how many levels, a ring is looked for around a thing."""
+"""Between which fractions of its height, and on how many levels, a ring is looked for around a thing."""
 HOLE = 0.25
-"""Share of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
+"""Fraction of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
 WIPING = 0.01
 """Least speed at which something that touches a surface wipes it [m/s]."""
 PART = 0.025
 """How far from a named point of a thing its contacts still belong to it [m]."""
 STEEP = 0.5
-"""Level part of an axis, as a share of its length, below which it has no heading: 60 degrees."""
+"""Level part of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
 GRID = 3
 """Points along each side of an object's box that stand for it."""
 
@@ -74,11 +76,13 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     ringed = float(np.mean(rings))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
         bearers = list(_bearers(scene, object))
+        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held[0] == target]
         if any(owner != target and _fixed(scene, owner) for owner, _, _ in bearers):
             return False  # It was pushed through the floor and rests on the table.
         inside = [owner != target or any(map(enclosed, _inwards(at, middle))) for owner, _, at in bearers]
-        # What lies across a rim dips into the cavity and is borne outside it.
-        return any(inside) if share >= MOST else bool(inside) and (ringed >= SUNK or float(np.mean(inside)) > MOST)
+        if share >= MOST or ringed >= SUNK:
+            return any(inside) or _surrounded(middle, [at for _, _, at in bearers])
+        return bool(inside) and float(np.mean(inside)) > MOST
     # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
     return bool(below.hit[0]) and any(rings[int(HOLE * LEVELS) :])
@@ -328,8 +332,23 @@ def _over_box(point: Array, box: Array) -> bool:
     return bool(np.all(point[:2] >= box[0, :2]) and np.all(point[:2] <= box[1, :2]))
 
 
-def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str, Array]]:
-    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m]."""
+def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
+    """Return whether places (3,) lie all around a middle (3,), as the rim of a cup does around an egg.
+
+    What lies across a rim dips into the cavity, too, and is borne on two sides.
+    """
+    angles = np.sort([np.arctan2(at[1] - middle[1], at[0] - middle[0]) for at in places])
+    return len(angles) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < GAP
+
+
+def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[tuple[str, str, Array]]:
+    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m].
+
+    Args:
+        scene: The scene.
+        name: The object.
+        steep: Yield everything that touches it, also walls that hold it by friction alone.
+    """
     world = scene.world
     world.refresh()
     contact, model = world.data.contact, world.model
@@ -337,7 +356,7 @@ def _bearers(scene: Scene, name: str) -> Iterator[tuple[str, str, Array]]:
     bodies = model.geom_bodyid[contact.geom]
     first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
     # A normal points from the first geom to the second.
-    lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > BEARING
+    lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > (-np.inf if steep else BEARING)
     for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
         other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
         yield other.partition("/")[0], other, contact.pos[k]

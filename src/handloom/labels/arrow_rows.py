@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 Fields = Mapping[str, pa.Array]
-"""Values of the items of all frames, one after the other, by field."""
+"""Values of the items of all frames, one after another, by field."""
 
 
 def vectors(values: ArrayLike, *, dtype: Any = np.float32) -> pa.Array:

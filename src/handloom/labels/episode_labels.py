@@ -1,4 +1,4 @@
-"""Reads the labels of an episode back: masks as pictures, everything else as plain rows."""
+"""Reads the labels of an episode back: masks as images, everything else as plain rows."""
 
 import json
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class EpisodeLabels:
         return [{"frame_index": number, **item} for number, frame_items in items for item in frame_items]
 
     def parts(self, frame: int, camera: str) -> NDArray[np.int16]:
-        """Return the picture of parts (h, w) of a camera; -1 is nothing, others are rows of ``metadata["parts"]``."""
+        """Return the image of parts (h, w) of a camera; -1 is nothing, others are rows of ``metadata["parts"]``."""
         for item in self.rows("masks", frame):
             if item["camera"] == camera:
                 size = next(c for c in self.metadata["cameras"] if c["camera"] == camera)
@@ -89,10 +89,10 @@ class EpisodeLabels:
         return np.isin(self.parts(frame, camera), numbers)
 
     def pictures(self, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
-        """Yield frame, camera and picture of a kind (``depth`` [m], ``normals``, ``flow`` [px]); NaN is nothing."""
+        """Yield frame, camera and image of a kind (``depth`` [m], ``normals``, ``flow`` [px]); NaN is nothing."""
         file = self.folder / PICTURE_FILE
         if not file.is_file() or kind not in pq.read_schema(file).names:
-            raise FileError(f"{self.folder} has no pictures of {kind}; handloom label --labels {kind} writes them")
+            raise FileError(f"{self.folder} has no images of {kind}; handloom label --labels {kind} writes them")
         with pq.ParquetFile(file) as stored:
             for group in range(stored.num_row_groups):
                 for row in stored.read_row_group(group, use_threads=False).to_pylist():
@@ -108,7 +108,7 @@ class EpisodeLabels:
 
 
 def label_metadata(file: Path) -> dict[str, Any]:
-    """Return what a label file says of itself.
+    """Return what a label file says about itself.
 
     Raises:
         FileError: It is no label file, or one of another version.

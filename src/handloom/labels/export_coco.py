@@ -1,4 +1,4 @@
-"""Labels for vision people: COCO annotations with pictures, and questions with answers as JSON lines."""
+"""Labels for vision people: COCO annotations with images, and questions with answers as JSON lines."""
 
 import json
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from handloom.labels.episode_labels import EpisodeLabels
 from handloom.labels.kinds import LABEL_FILE
 
 QUALITY = 95
-"""Of JPEG pictures."""
+"""Of JPEG images."""
 CAMERA = "observation.images."
 HIDDEN, SEEN = 1, 2
 """Visibility of key points in COCO: labelled and hidden, labelled and seen; 0 is not labelled."""
 
 
 def export_coco(dataset: DatasetReader, out: Path, *, every: int = 10) -> Path:
-    """Write pictures as JPEG files and ``annotations.json`` with boxes, masks and key points in the layout of COCO.
+    """Write images as JPEG files and ``annotations.json`` with boxes, masks and key points in the layout of COCO.
 
     Categories are those of the object library. Each annotation also has ``object`` (its name in the scene), ``visible``
     and ``whole_box``, which readers that do not know them pass over.
@@ -52,7 +52,7 @@ def export_coco(dataset: DatasetReader, out: Path, *, every: int = 10) -> Path:
 
 
 def export_questions(dataset: DatasetReader, out: Path) -> Path:
-    """Write one JSON line per question: the picture it is about, the question and its answer.
+    """Write one JSON line per question: the image it is about, the question and its answer.
 
     Args:
         dataset: A dataset with the labels words.
@@ -76,7 +76,7 @@ def export_questions(dataset: DatasetReader, out: Path) -> Path:
 
 
 def picture_name(episode: int, camera: str, frame: int) -> str:
-    """Return the name of a picture's file."""
+    """Return the name of an image's file."""
     safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in camera)
     return f"{episode:06d}_{safe}_{frame:06d}.jpg"
 
@@ -89,7 +89,7 @@ def _new_folder(out: Path) -> Any:
 
 def _labelled(dataset: DatasetReader) -> Iterator[tuple[int, EpisodeLabels, dict[str, Any]]]:
     if not dataset.table.videos:
-        raise FileError(f"{dataset.root} has no pictures; draw them with handloom render")
+        raise FileError(f"{dataset.root} has no images; draw them with handloom render")
     for episode in dataset.episodes:
         folder = dataset.archive_folder(episode.index)
         if not (folder / LABEL_FILE).is_file():
@@ -115,7 +115,7 @@ class _Book:
         """Names of the key points by category, in the order in which they were met."""
 
     def add(self, name: str, labels: EpisodeLabels, frame: int, camera: str) -> None:
-        """Take in what is seen in a picture."""
+        """Take in what is seen in an image."""
         parts = labels.parts(frame, camera)
         image = {
             "id": len(self._images) + 1,

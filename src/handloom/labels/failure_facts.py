@@ -1,4 +1,4 @@
-"""Where a failed attempt went wrong, and which stretch mends which mistake: facts for the episode table."""
+"""Where a failed attempt went wrong, and which stretch corrects which mistake: facts for the episode table."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Kernels of labels: mask runs with their boxes in one pass over a picture, and silhouettes of whole objects."""
+"""Kernels of labels: mask runs with their boxes in one pass over an image, and silhouettes of whole objects."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ NOTHING = -1
 
 @kernel
 def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
-    """Cut a picture of geoms into runs of equal parts, row by row, and measure every part.
+    """Cut an image of geoms into runs of equal parts, row by row, and measure every part.
 
     Args:
         segmentation: Geom ids (h, w), -1 for the background.
@@ -70,7 +70,7 @@ def _fill(polygon, corners, taken, stamp):
                 left, right = min(left, x), max(right, x)
         if left > right:
             continue
-        # The ends of a row are compared with the picture first: far beyond it they do not fit a whole number.
+        # The ends of a row are compared with the image first: far beyond it they do not fit a whole number.
         begin = int(np.ceil(max(left - 0.5, 0.0)))
         end = int(np.floor(min(right - 0.5, width - 1.0)))
         for x in range(begin, end + 1):
@@ -82,7 +82,7 @@ def _fill(polygon, corners, taken, stamp):
 
 @kernel
 def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, points, box):
-    """Draw the outline of an object with nothing in front of it; return how many pixels of the picture it covers.
+    """Draw the outline of an object with nothing in front of it; return how many pixels of the image it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
 
@@ -92,10 +92,10 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
         faces: Triangles (m, 3).
         T_camera_body: Poses of the bodies in the camera (b, 4, 4).
         lens: fx, fy, cx, cy [px] and the near plane [m].
-        taken: Picture of stamps (h, w); no pixel has ``stamp`` yet.
+        taken: Image of stamps (h, w); no pixel has ``stamp`` yet.
         stamp: What covered pixels receive.
         points: Receives the corners in the camera (n, 3) [m].
-        box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the picture; NaN
+        box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
             when a part of it is behind the camera.
     """
     fx, fy, cx, cy, near = lens[0], lens[1], lens[2], lens[3], lens[4]
@@ -139,7 +139,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
 
 @picture_kernel(entry=True)
 def flow_planes(depth, geoms, M, still, lens, nothing, u, v):
-    """Write where the surface of every pixel is in the next picture, as displacement in 1/32 px.
+    """Write where the surface of every pixel is in the next image, as displacement in 1/32 px.
 
     With p = z ((x - cx) / fx, (y - cy) / fy, 1) the point a pixel shows and M its motion from camera to next camera,
     q = M p and the displacement is (cx + fx qx / qz - x, cy + fy qy / qz - y).

@@ -21,7 +21,7 @@ class LabelKind:
     """Columns of the file that it writes."""
     file: str = LABEL_FILE
     images: tuple[str, ...] = ()
-    """Pictures that must be drawn for it: ``geoms``, ``depth``, ``normals``."""
+    """Images that must be drawn for it: ``geoms``, ``depth``, ``normals``."""
     contacts: bool = False
     """Whether contacts must be found for it."""
 
@@ -43,7 +43,7 @@ KINDS: dict[str, LabelKind] = {
 }
 """Name > what it writes and needs. docs/reference/labels.md says what every column means."""
 SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
-"""Everything that is not a picture: what ``--labels`` without a word writes."""
+"""Everything that is not an image: what ``--labels`` without a word writes."""
 
 
 def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:
@@ -60,5 +60,5 @@ def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def images_for(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the pictures that kinds of labels are made of."""
+    """Return the images that kinds of labels are made of."""
     return tuple(dict.fromkeys(image for kind in kinds for image in KINDS[kind].images))

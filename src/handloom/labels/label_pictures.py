@@ -1,4 +1,4 @@
-"""Labels that are pictures: depth, normals and optical flow, written while they are drawn."""
+"""Labels that are images: depth, normals and optical flow, written while they are drawn."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from handloom.values import CameraSpec
 NO_FLOW = -32768
 """Flow of a pixel that shows nothing."""
 ROWS_PER_GROUP = 64
-"""Pictures held in memory at a time."""
+"""Images held in memory at a time."""
 DENSE = {
     "depth": ("<u2", 1e-4, ()),
     "normals": ("<i1", 1.0 / 127.0, (3,)),
@@ -34,7 +34,7 @@ STILL = 1e-6
 
 
 class LabelPictures:
-    """Writes one row per frame and camera; every picture is the plain bytes of an array, row by row.
+    """Writes one row per frame and camera; every image is the plain bytes of an array, row by row.
 
     Numbers of a row of pixels are stored as differences from the pixel before, which pack well.
 
@@ -53,7 +53,7 @@ class LabelPictures:
             file, self._schema, compression="lz4", use_dictionary=False, write_statistics=False
         )
         self._rows: list[tuple[int, int]] = []
-        """Frame and camera of the pictures in hand."""
+        """Frame and camera of the images in hand."""
         pixels = max(camera.height * camera.width for camera in cameras)
         self._buffers = {kind: np.empty(_size(kind, ROWS_PER_GROUP * pixels), np.uint8) for kind in kinds}
         self._ends = {kind: [0] for kind in kinds}
@@ -61,7 +61,7 @@ class LabelPictures:
         self._T_world_camera = [motion.T_world_camera(camera) for camera in cameras]
 
     def add(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]]) -> None:
-        """Take the pictures of a camera: ``depth``, ``normals`` and ``geoms`` as far as the kinds need them."""
+        """Take the images of a camera: ``depth``, ``normals`` and ``geoms`` as far as the kinds need them."""
         spec = self._cameras[camera]
         for kind in self._kinds:
             dtype, _, channels = DENSE[kind]
@@ -135,13 +135,13 @@ def _store(values: NDArray[Any], out: NDArray[Any]) -> None:
 
 
 def _size(kind: str, pixels: int) -> int:
-    """Return the bytes of pictures of a kind."""
+    """Return the bytes of images of a kind."""
     dtype, _, channels = DENSE[kind]
     return pixels * np.dtype(dtype).itemsize * int(np.prod(channels, dtype=int))
 
 
 def picture_of(row: Mapping[str, Any], kind: str) -> NDArray[Any]:
-    """Return a picture of a row in its unit: depth (h, w) [m], normals (h, w, 3), flow (h, w, 2) [px]; NaN is nothing.
+    """Return an image of a row in its unit: depth (h, w) [m], normals (h, w, 3), flow (h, w, 2) [px]; NaN is nothing.
 
     Args:
         row: A row of the file.

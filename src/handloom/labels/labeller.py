@@ -1,7 +1,9 @@
-"""Labels of one episode: made while its pictures are drawn, or of the recording alone."""
+"""Labels of one episode: made while its images are drawn, or of the recording alone."""
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from handloom.labels.cameras import camera_column
+from handloom.dataset.episodes.archive import segments_of
+from handloom.labels import arrow_rows
+from handloom.labels.cameras import camera_column, trace_column
 from handloom.labels.entities import Entities
 from handloom.labels.kinds import (
     KINDS,
@@ -22,16 +26,18 @@ from handloom.labels.kinds import (
     images_for,
 )
 from handloom.labels.label_pictures import LabelPictures
-from handloom.labels.motion import motion_of
+from handloom.labels.motion import EpisodeMotion, motion_of
 from handloom.labels.named_points import PointLabels
 from handloom.labels.outlines import OutlineLabels
-from handloom.labels.steps import step_columns
 from handloom.labels.surfaces import Surfaces
 from handloom.labels.touches import contact_column, grasp_column, grasps_of
-from handloom.labels.traces import trace_column
-from handloom.labels.words.episode_words import episode_words
+from handloom.labels.words.description import describe, relation_sentences
+from handloom.labels.words.questions import questions
+from handloom.labels.words.references import reference
+from handloom.labels.words.things import SceneFacts
+from handloom.labels.words.wordings import wordings
 from handloom.scene import Scene
-from handloom.values import EpisodeRecord
+from handloom.values import MARK, EpisodeRecord
 
 METADATA = b"handloom.labels"
 """Key of the file's metadata that says version, kinds and parts."""
@@ -57,7 +63,7 @@ class EpisodeLabeller:
     def __init__(self, scene: Scene, record: EpisodeRecord, kinds: Sequence[str], folder: Path) -> None:
         self.kinds = chosen_kinds(kinds)
         self.images = images_for(self.kinds)
-        """Kinds of pictures that ``add`` needs of every camera."""
+        """Kinds of images that ``add`` needs of every camera."""
         self._folder = folder
         self._cameras = record.instance.cameras
         self._record = record
@@ -80,7 +86,7 @@ class EpisodeLabeller:
         )
 
     def add(self, frame: int, images: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
-        """Take the pictures of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
+        """Take the images of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
         for number, camera in enumerate(self._cameras):
             drawn = images[camera.name]
             if self._outlines is not None:
@@ -135,3 +141,67 @@ class EpisodeLabeller:
         parts = [{"object": part.owner, "part": part.name} for part in self._surfaces.parts]
         cameras = [{"camera": c.name, "width": c.width, "height": c.height} for c in self._cameras]
         return {"version": LABELS_VERSION, "kinds": list(self.kinds), "parts": parts, "cameras": cameras}
+
+
+RESTING = ("wait", "pour__water__succ", "artpreplan", MARK)
+"""Skills during which an arm holds still, and stretches that belong to no arm."""
+NO_STEP = -1
+"""Step of a frame that belongs to no sub-task."""
+
+
+def step_columns(record: EpisodeRecord) -> dict[str, pa.Array]:
+    """Return sub-task, its index in the episode, its progress (0 to 1) and the acting arms of each frame."""
+    kept = record.kept
+    step = np.full(len(kept), NO_STEP, np.int64)
+    progress = np.zeros(len(kept), np.float32)
+    segments = segments_of(record)
+    for number, segment in enumerate(segments):
+        inside = np.arange(segment.start, segment.stop)
+        step[inside] = number
+        progress[inside] = (inside - segment.start) / (segment.stop - segment.start)
+    texts = pa.array([segment.label for segment in segments] + [None], pa.string())
+    acting = acting_arms(record)
+    flat = pa.array([name for arms in acting for name in arms], pa.string())
+    return {
+        "subtask": texts.take(pa.array(np.where(step == NO_STEP, len(segments), step))),
+        "step": pa.array(step),
+        "progress": pa.array(progress),
+        "acting": arrow_rows.lists([len(arms) for arms in acting], flat),
+    }
+
+
+def acting_arms(record: EpisodeRecord) -> list[tuple[str, ...]]:
+    """Return the arms that carry out a skill in each frame of the demonstration, as ``robot/arm``."""
+    busy: list[set[str]] = [set() for _ in range(record.frames)]
+    for span in record.timeline:
+        if span.skill in RESTING or not span.robot:
+            continue
+        for frame in range(max(span.start, 0), min(span.end, record.frames)):
+            busy[frame].add(f"{span.robot}/{span.arm}" if span.arm else span.robot)
+    return [tuple(sorted(busy[frame])) for frame in record.kept]
+
+
+def step_at(starts: list[int], frame: int) -> int:
+    """Return the number of the last step that starts at or before a frame; -1 before the first."""
+    return bisect_right(starts, frame) - 1
+
+
+def episode_words(motion: EpisodeMotion, entities: Entities) -> dict[str, Any]:
+    """Return the words of an episode as plain JSON values.
+
+    Args:
+        motion: The motion of the episode, with contacts.
+        entities: Its entities.
+    """
+    record = motion.record
+    first, last = SceneFacts(motion, entities, 0), SceneFacts(motion, entities, motion.frames - 1)
+    known = {thing.name: reference(first, thing.name) for thing in first.things}
+    return {
+        "version": 1,
+        "scene": describe(first, record.instance),
+        "references": {name: None if found is None else found.text for name, found in known.items()},
+        "relations": {"first": relation_sentences(first), "last": relation_sentences(last)},
+        "questions": questions(first, last, record, grasps_of(motion)),
+        "plan": [segment.label for segment in segments_of(record)],
+        "wordings": [asdict(wording) for wording in wordings(first, record)],
+    }

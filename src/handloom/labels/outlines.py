@@ -16,11 +16,11 @@ from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
 UNMOVED = 0.02
-"""Motion in the picture below which an outline is not drawn again [px]."""
+"""Motion in the image below which an outline is not drawn again [px]."""
 
 
 class OutlineLabels:
-    """Boxes, visibility and masks of an episode, measured while its pictures are drawn.
+    """Boxes, visibility and masks of an episode, measured while its images are drawn.
 
     Args:
         entities: What is labelled.
@@ -59,7 +59,7 @@ class OutlineLabels:
         ]
 
     def add(self, frame: int, camera: int, geoms: NDArray[np.int32]) -> None:
-        """Measure the picture of geom ids (h, w) of a camera."""
+        """Measure the image of geom ids (h, w) of a camera."""
         boxes, counts = self._scan
         runs = scan_parts(geoms, self._part_of_geom, boxes, counts, self._run_parts, self._run_lengths)
         if self._masks:
@@ -113,7 +113,7 @@ class OutlineLabels:
         return np.stack(poses, axis=1) if poses else np.zeros((len(T_world), 0, len(bodies), 7))
 
     def mask_column(self) -> pa.Array:
-        """Return the column ``masks``: the picture of parts of every camera as runs of equal pixels, row by row."""
+        """Return the column ``masks``: the image of parts of every camera as runs of equal pixels, row by row."""
         flat = [runs for frame in self._runs for runs in frame]
         lengths = [len(parts) for parts, _ in flat]
         parts = np.concatenate([parts for parts, _ in flat]) if flat else np.zeros(0, np.int32)
@@ -128,7 +128,7 @@ class OutlineLabels:
 
 
 class _Outline:
-    """The outline of one entity in one camera, drawn again only when it may have moved in the picture.
+    """The outline of one entity in one camera, drawn again only when it may have moved in the image.
 
     Args:
         camera: The camera.
@@ -198,7 +198,7 @@ def _box_corners(points: Array) -> Array:
 
 
 def share_in_view(boxes: NDArray[Any], size: Array) -> NDArray[Any]:
-    """Return which share (n,) of boxes (n, 4) [px] lies inside pictures of sizes (n, 2); NaN for a box that is NaN."""
+    """Return which share (n,) of boxes (n, 4) [px] lies inside images of sizes (n, 2); NaN for a box that is NaN."""
     inside = np.clip(boxes[:, 2:], 0, size) - np.clip(boxes[:, :2], 0, size)
     area = np.maximum(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1), 1e-9)
     return np.prod(inside, axis=1) / area

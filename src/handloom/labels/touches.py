@@ -131,7 +131,7 @@ def _opening(motion: EpisodeMotion, arm: object, frame: int) -> float:
 
 
 def grasp_column(motion: EpisodeMotion, grasps: Sequence[Grasp], cameras: Sequence[CameraSpec]) -> pa.Array:
-    """Return the column ``grasps``: every grasp of the episode on its object, as point and rectangle in each picture.
+    """Return the column ``grasps``: every grasp of the episode on its object, as point and rectangle in each image.
 
     A grasp moves with what it holds, so that frames before it show where the object will be taken.
     """

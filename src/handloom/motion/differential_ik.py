@@ -123,6 +123,26 @@ class DifferentialIk:
             self._q = self._kept_apart(self._step(error, dt))
         return self.q
 
+    def step_joints(self, q_target: ArrayLike, dt: float, *, fastest: float = np.inf) -> Array:
+        """Move towards joints for a control period, within the same bounds, and return the joints (n,) to command.
+
+        Args:
+            q_target: Joints to go to (n,) [rad or m].
+            dt: Control period [s].
+            fastest: Speed that no joint exceeds [rad/s or m/s], below the limits of the joints.
+        """
+        target = np.asarray(q_target, float)
+        if target.shape != self._q.shape or not np.all(np.isfinite(target)):
+            raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q_target!r}")
+        if not 0.0 < dt < np.inf:
+            raise InputError(f"a control period is > 0 s, got {dt}")
+        way = target - self._q
+        way *= min(1.0, fastest * dt / max(float(np.abs(way).max()), 1e-12))
+        self.is_blocked = False
+        if np.any(way != 0.0):
+            self._q = self._kept_apart(self._within_bounds(np.eye(len(way)), way, dt))
+        return self.q
+
     def _error(self, T: Array, dt: float) -> Array | None:
         """Return what is left to the target (6,) [m, rad], cut to what one step may do; None when it is reached."""
         here = self.T_base_tool

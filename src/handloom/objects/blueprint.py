@@ -39,7 +39,7 @@ _NEVER = 1e3
 _THIRDS: tuple[Quat, Quat] = ((0.5, 0.5, 0.5, 0.5), (0.5, -0.5, -0.5, -0.5))
 """Turn x to y, y to z, z to x; and back."""
 _ROLLING = (0.005, 0.0005)
-"""Torsional and rolling friction [m] of round parts: the contact patch of a fruit is some millimetres wide."""
+"""Torsional and rolling friction [m] of round parts: the contact patch of a fruit is a few millimetres wide."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class Blueprint:
     words: tuple[str, ...]
     """Singular nouns for language, the usual one first."""
     color: str | None
-    """Colour word for language; None where a colour would sound odd (a ripe banana)."""
+    """Colour word for language; None if a colour would sound odd (a ripe banana)."""
     parts: tuple[Part, ...]
     """Convex pieces of all bodies."""
     links: tuple[Link, ...] = ()
@@ -152,7 +152,7 @@ class Blueprint:
         )
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that reaches physics, pictures or planners, lengths to a nanometre."""
+        """Return a hash of everything that reaches physics, images or planners, lengths to a nanometre."""
         digest = hashlib.sha256()
         rows: list[object] = [(self.words, self.color, self.rests)]
         numbers: list[float] = [self.holds]

@@ -99,7 +99,7 @@ class Choices:
         return value
 
     def finish(self) -> dict[str, Value]:
-        """Return all choices made; a given parameter that nobody asked for is an error."""
+        """Return all choices made; a given parameter that no one asked for is an error."""
         unused = sorted(set(self._given) - set(self._taken))
         if unused:
             raise InputError(f"{self._category} has no parameter {unused[0]!r}; {suggest(unused[0], self._taken)}")

@@ -39,7 +39,7 @@ class SpecSource(Protocol):
         ...
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that reaches physics or pictures."""
+        """Return a hash of everything that reaches physics or images."""
         ...
 
 
@@ -58,7 +58,7 @@ class ObjectAsset:
     synonyms: tuple[str, ...]
     """Nouns without colour, the usual one first."""
     color: str | None
-    """Colour word, or None where a colour would sound odd."""
+    """Colour word, or None if a colour would sound odd."""
     parameters: Mapping[str, Value]
     """Plain numbers and words that rebuild this object: ``make_object(category, parameters=...)``."""
     aabb: Array
@@ -94,7 +94,7 @@ class ObjectAsset:
 
     @property
     def stands_in(self) -> bool:
-        """Whether it stands in for a published asset that is not there: an object of the library in a frame of such."""
+        """Whether it stands in for a missing published asset: an object of the library in a frame of such."""
         return "path" not in self.parameters and "up" in self.parameters
 
     @property

@@ -43,7 +43,7 @@ class Part:
     edge: float | None = None
     """Radius to which edges look rounded [m]; None goes by size."""
     fill: float = 1.0
-    """Share of the volume that is material; 0 for paint and labels."""
+    """Fraction of the volume that is material; 0 for paint and labels."""
     body: str = "object"
     """Body that carries the part: ``object`` or the name of a link."""
     visible: bool = True
@@ -137,16 +137,16 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Surface:
-    """Triangles with a picture on them that are seen and touch nothing; convex parts collide for them."""
+    """Triangles with an image on them that are seen and touch nothing; convex parts collide for them."""
 
     vertices: Array
     """Corners (n, 3) in the body's frame [m]."""
     faces: NDArray[np.int32]
     """Triangles (m, 3)."""
     texcoords: Array
-    """Place of every corner of every triangle in the picture (m, 3, 2), 0 to 1, from its lower left."""
+    """Place of every corner of every triangle in the image (m, 3, 2), 0 to 1, from its lower left."""
     image: NDArray[np.uint8]
-    """Picture (h, w, 3), sRGB."""
+    """Image (h, w, 3), sRGB."""
     substance: str = "plastic"
     """Key of ``handloom.objects.materials.SUBSTANCES``; says how it shines."""
     body: str = "object"
@@ -218,7 +218,7 @@ class Link:
     stop: float = 0.02
     """Time constant of the end stops [s]."""
     counterbalance: float = 0.0
-    """Share of the link's weight that a spring or a stay carries, 0 to 1."""
+    """Fraction of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
     """Name of a link that this one moves (a pedal and its lid), or None."""
     quat: Quat = UPRIGHT

@@ -1,4 +1,4 @@
-"""Pictures of objects on a plain floor: one, or a sheet of variants."""
+"""Images of objects on a plain floor: one, or a sheet of variants."""
 
 import math
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0, joints: 
 
     Args:
         obj: The object.
-        size: Width and height of the picture [px].
+        size: Width and height of the image [px].
         opened: Where the joints stand in their range, 0 (closed) to 1.
         joints: Draw the keypoints and axes of every joint too; see ``KEYPOINT_COLORS``.
 
     Returns:
-        Picture (size, size, 3) uint8.
+        Image (size, size, 3) uint8.
     """
     quat = obj.stable_quats[0] if len(obj.stable_quats) else np.array([1.0, 0.0, 0.0, 0.0])
     corners = _corners(obj, quat, opened)

@@ -32,7 +32,7 @@ _NEAR = math.cos(math.radians(35.0))
 _UPRIGHT = math.cos(math.radians(12.0))
 """A fork lies on its handle and the bend of its tines, a few degrees off: that is its usual pose all the same."""
 _STARTS = 40
-"""Most facets looked at; only finely curved bodies have more, and there one start is as good as the next."""
+"""Most facets examined; only finely curved bodies have more, and there one start is as good as the next."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class RestPoses:
     heights: Array
     """Height (k,) of the object frame's origin above the plane [m]."""
     rolls: NDArray[np.bool_]
-    """True (k,) where the object is free to roll and stays only if nobody pushes."""
+    """True (k,) where the object is free to roll and stays only if no one pushes."""
 
 
 def find_rest_poses(

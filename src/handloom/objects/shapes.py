@@ -20,12 +20,12 @@ from handloom.spatial import matrix_from_quat, quat_from_axis_angle, quat_from_e
 
 ORIGIN: Point = (0.0, 0.0, 0.0)
 _SEAM = 0.01
-"""Overlap of neighbouring wall pieces, as a share of their width."""
+"""Overlap of neighbouring wall pieces, as a fraction of their width."""
 FOOT = 0.0006
 """Gap below the walls of objects that stand on their floor [m]. Sixteen walls flush with the floor would each touch the
 table in four points, and physics would spend most of its time on contacts that the floor alone can bear."""
 EDGE = 0.002
-"""Radius to which edges of round things are rounded in pictures [m]."""
+"""Radius to which edges of round things are rounded in images [m]."""
 CORNER = 60.0
 """Corners of profiles blunter than this are drawn as curves [deg]."""
 Profile = list[tuple[float, float]]

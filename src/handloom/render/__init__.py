@@ -1,4 +1,4 @@
-"""Pictures of a MuJoCo scene: cameras, the CPU ray caster, labels, textures."""
+"""Images of a MuJoCo scene: cameras, the CPU ray caster, labels, textures."""
 
 from handloom.render.backends import BACKENDS, BackendState, probe_backends
 from handloom.render.cameras import camera_pose, camera_pose_in, project, spec_of_mjcf_camera, unproject

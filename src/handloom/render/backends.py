@@ -1,7 +1,9 @@
-"""The backends: a literal table, and what works on this machine."""
+"""The render backends: a literal table, what works on this machine, and the process that draws for a whole run."""
 
 import importlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -99,3 +101,46 @@ def probe_backends() -> list[BackendState]:
         BackendState(name="gl", works=platform.name is not None, reason=platform.reason),
         *(BackendState(name=name, works=False, reason=reason) for name, reason in LEFT_OUT.items()),
     ]
+
+
+BACKEND = "HANDLOOM_BACKEND"
+"""Variable with the backend that draws what policies see in this run; the images do not depend on it."""
+
+
+@contextmanager
+def drawing_for(backend: str, *, workers: int) -> Iterator[None]:
+    """Have a run's images drawn by a backend for the length of a ``with`` block.
+
+    Args:
+        backend: ``cpu`` or ``cuda``.
+        workers: How many worker processes of this machine draw; 0 when this process does, or other machines.
+
+    Raises:
+        MissingExtraError: A package of the backend is not installed.
+        StateError: There is no card.
+    """
+    if backend == "cpu":
+        yield
+        return
+    from handloom.render.cuda.drawing_process import drawing_processes
+    from handloom.render.cuda.find_card import cupy_and_cards
+
+    before = os.environ.get(BACKEND)
+    os.environ[BACKEND] = backend
+    try:
+        if workers:
+            with drawing_processes():
+                yield
+        else:
+            cupy_and_cards()
+            yield
+    finally:
+        if before is None:
+            del os.environ[BACKEND]
+        else:
+            os.environ[BACKEND] = before
+
+
+def run_backend() -> str:
+    """Return the backend that draws what a policy sees in this process."""
+    return os.environ.get(BACKEND, "cpu")

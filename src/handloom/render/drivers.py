@@ -1,7 +1,7 @@
 """Which OpenGL platform and which Vulkan device can draw here, found without touching this process.
 
 Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL`` set to a platform whose library is
-missing raises. So the libraries are looked for first, and then a child process draws one picture. Filament needs Vulkan
+missing raises. So the libraries are looked for first, and then a child process draws one image. Filament needs Vulkan
 to draw without a screen; without a driver it ends the process.
 """
 
@@ -73,7 +73,7 @@ class VulkanDevice(NamedTuple):
 
 @cache
 def find_vulkan_device() -> VulkanDevice:
-    """Return the Vulkan device that Filament picks, after drawing one picture with it in a child process."""
+    """Return the Vulkan device that Filament picks, after drawing one image with it in a child process."""
     if not loads(VULKAN_LIBRARY):
         return VulkanDevice(None, f"no Vulkan: {VULKAN_LIBRARY} is missing (Debian: libvulkan1 mesa-vulkan-drivers)")
     trial = run_trial(VULKAN_TRIAL)

@@ -25,7 +25,7 @@ class FilamentRenderer:
     """Draws one model with Filament over Vulkan.
 
     The context dithers over time, so that the same frame drawn twice differs in the last bits; a renderer of its own
-    for every episode makes the sequence of pictures the same again.
+    for every episode makes the sequence of images the same again.
 
     Args:
         model: The model to draw.
@@ -137,7 +137,7 @@ def _output_on_stderr() -> Iterator[None]:
 
 @contextmanager
 def _textures_as_srgb(model: mujoco.MjModel) -> Iterator[None]:
-    """Let textures that do not name their colour space count as sRGB, which pictures are; the model is put back."""
+    """Let textures that do not name their colour space count as sRGB, which images are; the model is put back."""
     before = model.tex_colorspace.copy()
     model.tex_colorspace[before == mujoco.mjtColorSpace.mjCOLORSPACE_AUTO] = mujoco.mjtColorSpace.mjCOLORSPACE_SRGB
     try:

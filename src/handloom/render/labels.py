@@ -51,7 +51,7 @@ def geoms_of_body(model: mujoco.MjModel, body: str) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, kw_only=True)
 class Instances:
-    """The robots, objects and other things of a model that can be told apart in a picture."""
+    """The robots, objects and other things of a model that can be told apart in an image."""
 
     names: tuple[str, ...]
     """By id; the first is empty: nothing was hit."""
@@ -76,7 +76,7 @@ def instances(model: mujoco.MjModel) -> Instances:
         name = (model.body(root).name if root else model.geom(geom).name).partition("/")[0] or "world"
         number = names.setdefault(name, len(names))
         if number > HIGHEST_ID:
-            raise InputError(f"a picture tells {HIGHEST_ID} things apart, and there are more of them in this scene")
+            raise InputError(f"an image tells {HIGHEST_ID} things apart, and there are more of them in this scene")
         table[geom + 1] = number
     return Instances(names=tuple(names), table=table)
 

@@ -144,7 +144,7 @@ def chips(rng: np.random.Generator) -> Picture:
 def _tiles(
     rng: np.random.Generator, across: int, up: int, joint: float, *, shift: float = 0.0, spread: float = 0.02
 ) -> Picture:
-    """Tiles with grout: ``joint`` is its width as a share of the repeat; every second row is shifted."""
+    """Tiles with grout: ``joint`` is its width as a fraction of the repeat; every second row is shifted."""
     x, y = _grid(FINE)
     row = np.floor(y * up).astype(int)
     u = x * across + shift * (row % 2)

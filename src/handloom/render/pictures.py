@@ -1,4 +1,4 @@
-"""Pictures: sRGB and linear light, reading files that may come from anybody, contact sheets and PNG files."""
+"""Images: sRGB and linear light, reading files that may come from anyone, contact sheets and PNG files."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ MAX_PIXELS = 70_000_000
 
 @contextmanager
 def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
-    """Open a picture, a file or its content, for the length of a ``with`` block.
+    """Open an image, a file or its content, for the length of a ``with`` block.
 
     Raises:
         FileError: It cannot be read, or is too large.
@@ -49,7 +49,7 @@ def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
     except HandloomError:
         raise
     except Exception as error:  # The decoders of the formats raise what they like.
-        raise FileError(f"{path}: cannot be read as a picture: {error}") from error
+        raise FileError(f"{path}: cannot be read as an image: {error}") from error
 
 
 Picture = NDArray[np.uint8]
@@ -60,20 +60,20 @@ PAPER, INK = (24, 25, 28), (225, 226, 230)
 
 
 def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, columns: int | None = None) -> Picture:
-    """Lay pictures out in a grid with a caption under each.
+    """Lay images out in a grid with a caption under each.
 
     Args:
-        images: Pictures (h, w, 3) uint8, of any sizes.
-        labels: One caption per picture, or none at all.
-        columns: Pictures per row; by default as square a grid as fits.
+        images: Images (h, w, 3) uint8, of any sizes.
+        labels: One caption per image, or none at all.
+        columns: Images per row; by default as square a grid as fits.
 
     Returns:
-        One picture (h, w, 3) uint8.
+        One image (h, w, 3) uint8.
     """
     if not images:
-        raise InputError("a contact sheet needs at least one picture")
+        raise InputError("a contact sheet needs at least one image")
     if labels and len(labels) != len(images):
-        raise InputError(f"a contact sheet needs one label per picture, got {len(images)} and {len(labels)}")
+        raise InputError(f"a contact sheet needs one label per image, got {len(images)} and {len(labels)}")
     columns = columns or int(np.ceil(np.sqrt(len(images))))
     rows = -(-len(images) // columns)
     cell_w = max(image.shape[1] for image in images)
@@ -90,11 +90,11 @@ def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, colu
 
 
 def write_png(path: Path | str, image: Picture) -> Path:
-    """Write a picture (h, w, 3) uint8, or (h, w) uint8, as PNG; folders are made as needed."""
+    """Write an image (h, w, 3) uint8, or (h, w) uint8, as PNG; folders are made as needed."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(image).save(path, format="PNG", optimize=True)
     except OSError as error:
-        raise FileError(f"cannot write the picture {path}: {error}") from error
+        raise FileError(f"cannot write the image {path}: {error}") from error
     return path

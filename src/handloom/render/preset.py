@@ -1,4 +1,4 @@
-"""Presets: how much work goes into a picture, per backend."""
+"""Presets: how much work goes into an image, per backend."""
 
 from dataclasses import dataclass
 

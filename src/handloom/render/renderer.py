@@ -1,4 +1,4 @@
-"""The one way to make pictures: a renderer per worker, cameras in, images out."""
+"""The one way to make images: a renderer per worker, cameras in, images out."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

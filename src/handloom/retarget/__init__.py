@@ -127,7 +127,9 @@ from handloom.retarget.sources.snapshots import (
     FullBodySnapshot,
     HandSnapshot,
     HeadSnapshot,
+    LeaderSnapshot,
     PedalSnapshot,
+    PolicySnapshot,
 )
 from handloom.retarget.transforms import (
     ControllerTransform,
@@ -202,6 +204,7 @@ __all__ = [
     "JointStateRetargeter",
     "JointStateRetargeterConfig",
     "JointStateSource",
+    "LeaderSnapshot",
     "LocomotionFixedRootCmdRetargeter",
     "LocomotionFixedRootCmdRetargeterConfig",
     "LocomotionRootCmdRetargeter",
@@ -216,6 +219,7 @@ __all__ = [
     "ParameterState",
     "PedalSnapshot",
     "PluginConfig",
+    "PolicySnapshot",
     "PoseSource",
     "RateLimiterConfig",
     "RetargeterIO",

@@ -74,7 +74,7 @@ class DeviceRecording:
     """
 
     frames: tuple[DeviceFrame, ...]
-    """The frames, strictly later one after the other."""
+    """The frames, strictly later one after another."""
     end_time_ns: int
     """Until when the last frame lasts [ns], on the clock of the frames."""
     title: str = ""

@@ -198,13 +198,13 @@ class RobotConfig(Config):
     """Cups of the left gripper; None: it has fingers."""
     fr_suction: SuctionConfig | None = None
     left_joint_speed_limit: tuple[PositiveFloat, ...] = ()
-    """Largest speed of each arm joint [rad/s]; empty: not known."""
+    """Largest speed of each arm joint [rad/s]; empty if unknown."""
     right_joint_speed_limit: tuple[PositiveFloat, ...] = ()
     left_joint_acceleration_limit: tuple[PositiveFloat, ...] = ()
-    """Largest acceleration of each arm joint [rad/s^2]; empty: not known."""
+    """Largest acceleration of each arm joint [rad/s^2]; empty if unknown."""
     right_joint_acceleration_limit: tuple[PositiveFloat, ...] = ()
     left_gripper_speed_limit: tuple[PositiveFloat, ...] = ()
-    """Largest speed of each drive joint of the gripper [m/s or rad/s]; empty: not known."""
+    """Largest speed of each drive joint of the gripper [m/s or rad/s]; empty if unknown."""
     right_gripper_speed_limit: tuple[PositiveFloat, ...] = ()
     other_joint_home: dict[str, float] = Field(default_factory=dict)
     """Home of joints no list above names, such as gripper followers [m or rad]."""

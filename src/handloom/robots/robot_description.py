@@ -48,11 +48,11 @@ class Arm:
     home_std: Array
     """Standard deviation of the noise on ``home`` [rad]."""
     speed_limit: Array
-    """Largest speed of each joint [rad/s]; infinite where it is not known."""
+    """Largest speed of each joint [rad/s]; infinite if unknown."""
     acceleration_limit: Array
-    """Largest acceleration of each joint [rad/s^2]; infinite where it is not known."""
+    """Largest acceleration of each joint [rad/s^2]; infinite if unknown."""
     gripper_speed_limit: Array
-    """Largest speed of each drive joint of the gripper [m/s or rad/s]; infinite where it is not known."""
+    """Largest speed of each drive joint of the gripper [m/s or rad/s]; infinite if unknown."""
     gripper_home: Array
     """Positions of the drive joints at home [m or rad]."""
     gripper_open: Array
@@ -106,7 +106,7 @@ class RobotDescription:
         return self.folder / self.config.model
 
     def spec(self) -> mujoco.MjSpec:
-        """Read the model anew; the caller owns the result and may change it.
+        """Read the model again; the caller owns the result and may change it.
 
         Raises:
             NotAllowedError: It includes files elsewhere; ``handloom robot add`` copies those of a model one trusts.
@@ -270,7 +270,7 @@ class RobotDescription:
 
 @lru_cache(maxsize=64)
 def _rehearse_once(model_file: Path, folder: Path, _changed: int) -> None:
-    """Let a child process read a model that is not ours first; its files are in its folder or near by."""
+    """Let a child process read a model that is not ours first; its files are in its folder or nearby."""
     if is_inside(model_file, ()):
         return
     around = enclosing_folders(folder, most=MODEL_PARENTS)

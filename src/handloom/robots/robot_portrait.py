@@ -1,4 +1,4 @@
-"""A picture of a robot at home, with its frames drawn on top if asked."""
+"""An image of a robot at home, with its frames drawn on top if asked."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
         frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's key points.
 
     Returns:
-        Picture (height, width, 3) uint8.
+        Image (height, width, 3) uint8.
     """
     model = _studio(robot)
     data = mujoco.MjData(model)
@@ -62,7 +62,7 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
     if not frames:
         return picture
     overlay = _Overlay(picture, camera, camera_pose(model, data, camera))
-    # Two arms in a small picture leave no room for words; the colours tell the frames apart.
+    # Two arms in a small image leave no room for words; the colours tell the frames apart.
     labelled = len(robot.arms) == 1 or min(width, height) >= SMALLEST_LABELLED_PX
     for frame in robot_frames(robot, data, length=min(0.16 * radius, LONGEST_AXIS_M)):
         overlay.frame(frame, labelled=labelled)
@@ -156,7 +156,7 @@ def _camera(center: Array, radius: float, width: int, height: int) -> CameraSpec
 
 
 class _Overlay:
-    """Lines, dots and labels on top of a picture."""
+    """Lines, dots and labels on top of an image."""
 
     def __init__(self, picture: Picture, camera: CameraSpec, T_world_camera: Array) -> None:
         self._camera, self._T = camera, T_world_camera

@@ -2,7 +2,7 @@
 
 A belt is a geom whose contacts see a velocity of its surface (``surfacevel``), so objects are carried by friction. The
 geom itself stands still. Its marks are bodies that move at that velocity and are only seen, so that cameras see the
-belt run; they jump back by the distance of two marks whenever they have gone so far, which no picture shows.
+belt run; they jump back by the distance of two marks whenever they have gone so far, which no image shows.
 """
 
 import mujoco
@@ -100,7 +100,7 @@ def run_belts(world: World, instance: TaskInstance) -> None:
 
 
 def _share(time: float, running: tuple[tuple[float, float], ...]) -> float:
-    """Return the share of its full speed at which a belt runs at a time [s]."""
+    """Return the fraction of its full speed at which a belt runs at a time [s]."""
     if not running:
         return 1.0
     return max(min(1.0, max(0.0, (time - first) / RAMP), max(0.0, (last - time) / RAMP)) for first, last in running)

@@ -69,7 +69,7 @@ class CameraConfig(Config):
     max_orientation_noise: float = Field(default=10.0, ge=0, le=360)
     """[deg]"""
     max_focal_noise: float = Field(default=0.0, ge=0, le=0.5)
-    """Largest change of the focal lengths, as a share of them (ours)."""
+    """Largest change of the focal lengths, as a fraction of them (ours)."""
     size: tuple[Pixels, Pixels] | None = None
     """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
     lens: Literal["ideal", "real"] = "ideal"

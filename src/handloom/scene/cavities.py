@@ -20,7 +20,7 @@ ROOT = "object"
 AROUND = 16
 """Level directions in which walls are looked for."""
 WALLED = 0.7
-"""Share of them that must meet a wall where the top is open, as that of a bowl or a drawer."""
+"""Fraction of them that must meet a wall where the top is open, as that of a bowl or a drawer."""
 ROOFED = 0.25
 """The same under a roof, as in a microwave or a shelf bay."""
 CELLS = 16
@@ -36,7 +36,7 @@ FAR = 1e3
 STRAIGHT = 0.2
 """How much more of a cavity a slanting way must lead out of to be preferred."""
 OPENING = 0.5
-"""Share of the cells of a side from which a straight way leads out, for the side to be an opening."""
+"""Fraction of the cells of a side from which a straight way leads out, for the side to be an opening."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +77,7 @@ class Met(NamedTuple):
     hit: NDArray[np.bool_]
     """Which of the rays meet anything."""
     floor: int
-    """Geom below; -1 where there is none."""
+    """Geom below; -1 if there is none."""
     below: float
     """Distance to it [m]."""
     above: float
@@ -203,7 +203,7 @@ class Hollow:
     def _cavity(
         self, part: str, cells: NDArray[np.bool_], ways: NDArray[np.bool_], ticks: list[Array], size: Array
     ) -> Cavity | None:
-        """Return the cavity made of cells; None where it is too small for anything."""
+        """Return the cavity made of cells; None if it is too small for anything."""
         if cells.sum() < FEWEST:
             return None
         free = ways[cells].mean(axis=0)

@@ -109,7 +109,7 @@ def plain_parameters(category: str, parameters: Mapping[str, Any]) -> dict[str, 
 
 
 def finish_of_surface(parameters: Mapping[str, Any]) -> Finish | None:
-    """Return the material of a surface, or None where it has a colour or a texture."""
+    """Return the material of a surface, or None if it has a colour or a texture."""
     if not parameters.get("material"):
         return None
     red, green, blue = (float(value) for value in parameters["color"])
@@ -122,7 +122,7 @@ def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -
     """Add a material: a ``color``, a procedural ``texture`` with its ``texture_seed``, or the file of a ``picture``.
 
     A ``material`` of the renderer has a colour too, for backends that draw no materials.
-    Textures and pictures are repeated ``repeat`` times per metre.
+    Textures and images are repeated ``repeat`` times per metre.
     """
     if parameters.get("texture") or parameters.get("picture"):
         image = (
@@ -145,7 +145,7 @@ def _picture(name: str, seed: int) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=PICTURES)
 def _picture_file(path: str) -> NDArray[np.uint8]:
-    """Read a picture as a square of the size our own textures have."""
+    """Read an image as a square of the size our own textures have."""
     with open_picture(path) as image:
         return np.asarray(image.convert("RGB").resize((SIZE, SIZE)))
 

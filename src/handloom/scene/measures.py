@@ -1,18 +1,21 @@
 """Measures of a scene that success terms use: boxes around objects, rest, stacking."""
 
+import math
 from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.errors import unknown_name
+from handloom.errors import StateError, unknown_name
 from handloom.scene.scene import Scene
 
 Geom = mujoco.mjtGeom
 UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 GRID = 9
-"""Points along each side of a box that are looked at to tell how much of it is inside another."""
+"""Points along each side of a box that are considered to tell how much of it is inside another."""
+ROCKS = 0.5
+"""How long what rocks is watched [s]."""
 
 
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
@@ -78,7 +81,7 @@ def _geom_points(model: mujoco.MjModel, geom: int) -> Array:
 
 
 def share_inside(scene: Scene, name: str, target: str, part: str | None = None) -> float:
-    """Return which share of an object's own box, 0 to 1, lies inside the own box of a target: how deep it is in it."""
+    """Return the fraction of an object's own bounding box, 0 to 1, that lies inside the bounding box of a target."""
     box, T = local_box(scene, name)
     room, T_target = local_box(scene, target, part)
     ticks = (np.arange(GRID) + 0.5) / GRID
@@ -180,7 +183,37 @@ def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05)
     return bool(np.all(np.abs(measured - side.spec.gripper_open) < tolerance))
 
 
-def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05) -> bool:
-    """Return whether every object's centre moves slower than ``speed`` [m/s]."""
-    world = scene.world
-    return all(float(np.linalg.norm(world.body_velocity(scene.body_of(name))[:3])) < speed for name in objects)
+def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05, rocking: float = 0.0) -> bool:
+    """Return whether every object's centre moves slower than ``speed`` [m/s], or only rocks where it is.
+
+    Rolling has no friction in the contact model, so that a cup that leans in a bowl rocks on for ever.
+
+    Args:
+        scene: The scene, whose state is left as it is.
+        objects: The objects.
+        speed: The speed [m/s].
+        rocking: How far from where they are now faster ones may get in the next half second [m]; 0 allows none.
+    """
+    fast = [name for name in objects if not _slower(scene, name, speed)]
+    return not fast or (rocking > 0.0 and _rock(scene, fast, rocking))
+
+
+def _slower(scene: Scene, name: str, speed: float) -> bool:
+    return float(np.linalg.norm(scene.world.body_velocity(scene.body_of(name))[:3])) < speed
+
+
+def _rock(scene: Scene, names: Sequence[str], distance: float) -> bool:
+    """Return whether objects stay within a distance [m] of where they are for half a second; the state is restored."""
+    world, state = scene.world, scene.world.save_state()
+    before = {name: scene.object_pose(name)[:3, 3].copy() for name in names}
+    try:
+        for _ in range(math.ceil(ROCKS * scene.instance.fps)):
+            world.step(scene.instance.substeps)
+            far = [float(np.linalg.norm(scene.object_pose(name)[:3, 3] - at)) for name, at in before.items()]
+            if max(far) > distance:
+                return False
+    except StateError:
+        return False
+    finally:
+        world.restore_state(state)
+    return True

@@ -92,7 +92,7 @@ class MobileBase:
 
     @cached_property
     def drive(self) -> DriveConfig:
-        """What the robot says of its drive."""
+        """What the robot says about its drive."""
         return _drive_of(self.description)
 
     @cached_property

@@ -14,10 +14,10 @@ TargetClass = Literal[
 
 
 class TextureConfig(Config):
-    """A picture on a surface, picked from a library."""
+    """An image on a surface, picked from a library."""
 
     texture_lib: str
-    """Folder of pictures, or the name of a procedural texture: wood, stone, plaster, cloth, metal, checker, noise;
+    """Folder of images, or the name of a procedural texture: wood, stone, plaster, cloth, metal, checker, noise;
     or of a material of the renderer, such as oiled_oak or metro_tile."""
     apply_randomization: bool = False
     """Pick another one in every episode."""

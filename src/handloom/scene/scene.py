@@ -20,6 +20,9 @@ from handloom.scene.surface_gripper import SurfaceGripper
 from handloom.sim import World
 from handloom.values import TaskInstance
 
+SAME = 1e-3
+"""Bases of arms that are nearer to each other than this are one base [m]."""
+
 
 @dataclass(frozen=True, eq=False)
 class SceneArm:
@@ -105,9 +108,24 @@ class SceneRobot:
     base: MobileBase | None = None
     """The base, if skills and policies drive it; None when it stays where it stands."""
 
+    @property
+    def roots(self) -> dict[str, Array]:
+        """Where each arm begins (3,), in the world [m]: its base or, where both arms share one, its first joint."""
+        found = {arm.name: arm.T_world_base[:3, 3] for arm in self.arms}
+        places = np.array(list(found.values()))
+        if len(places) < 2 or float(np.ptp(places, axis=0).max()) > SAME:
+            return found
+        return {arm.name: _first_joint(arm) for arm in self.arms}
+
     def arm(self, name: str) -> SceneArm:
         """Return the arm called ``left`` or ``right``."""
         return self.arms[[arm.name for arm in self.arms].index(self.description.arm(name).name)]
+
+
+def _first_joint(arm: SceneArm) -> Array:
+    world = arm.world
+    body = int(world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])])
+    return np.array(world.data.xpos[body])
 
 
 def ctrl_of_joint(world: World, joint: str) -> int:

@@ -1,4 +1,4 @@
-"""Model files that may come from anybody: what an MJCF or URDF file names, and whether MuJoCo can read it."""
+"""Model files that may come from anyone: what an MJCF or URDF file names, and whether MuJoCo can read it."""
 
 import os
 import re

@@ -116,7 +116,7 @@ def urdf_element(file: Path) -> ElementTree.Element:
 
 
 def mujoco_compiler(robot: ElementTree.Element) -> ElementTree.Element:
-    """Return the ``<mujoco><compiler>`` element, MuJoCo's settings in a URDF file; it is added where there is none."""
+    """Return the ``<mujoco><compiler>`` element, MuJoCo's settings in a URDF file; it is added if there is none."""
     settings = robot.find("mujoco")
     settings = ElementTree.SubElement(robot, "mujoco") if settings is None else settings
     compiler = settings.find("compiler")

@@ -212,7 +212,7 @@ class World:
             self.forward()
 
     def invalidate(self) -> None:
-        """Say that controls or model parameters were written, so that forces are computed anew when asked for."""
+        """Say that controls or model parameters were written, so that forces are recomputed when asked for."""
         self._stale = True
 
     def reset(self, keyframe: str | None = None) -> None:

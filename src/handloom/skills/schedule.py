@@ -1,4 +1,4 @@
-"""Runs a task's skills: stages one after the other, robots and the arms of a block at the same time."""
+"""Runs a task's skills: stages one after another, robots and the arms of a block at the same time."""
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +39,7 @@ class HandPhase(NamedTuple):
 
 
 NEAR_ROOM = 0.25
-"""Share of a disturbance on the straight ways to and from objects."""
+"""Fraction of a disturbance on the straight ways to and from objects."""
 LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
 """What a hand does that lost an object: it stays, open, until the object has come to lie."""
 RETRY = 10
@@ -60,7 +60,7 @@ class _Lane:
     done: list[SkillConfig] = field(default_factory=list)
     """What succeeded so far."""
     retries: int = 0
-    """How often something was begun anew."""
+    """How often something was begun again."""
 
 
 class Schedule:
@@ -82,7 +82,7 @@ class Schedule:
         self.scene = scene
         self._make_controller = controller
         self.retries = retries
-        """How often an arm may begin anew, per block, what was upset or did not succeed."""
+        """How often an arm may begin again, per block, what was upset or did not succeed."""
         self.failure: Failure | None = None
         self.timeline: list[SkillSpan] = []
         self.recording = True
@@ -177,7 +177,7 @@ class Schedule:
             lane.waiting.extendleft((before[-1], LOOK))
 
     def take_over(self, held: Mapping[tuple[str, str], Sequence[str]]) -> None:
-        """Go on from where somebody else has led the arms, with what is in their hands, by robot and arm."""
+        """Go on from where someone else has led the arms, with what is in their hands, by robot and arm."""
         for (robot, arm), objects in held.items():
             self._controller(robot, arm).take_over(objects)
 
@@ -237,7 +237,7 @@ class Schedule:
         return True
 
     def _open_blocks(self) -> bool:
-        """Open the next block of every robot that is done with the one before, or the next stage; tell whether any."""
+        """Start the next block of every robot that has finished one, or the next stage; return whether any started."""
         busy = {lane.robot for lane in self._lanes}
         free = [robot for robot, blocks in self._blocks.items() if blocks and robot not in busy]
         if not free and not busy and self._stages:

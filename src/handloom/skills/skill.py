@@ -68,7 +68,7 @@ class Skill(ABC, Generic[ConfigT]):
         """Return the success terms, which must all hold when the skill is done."""
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
-        """Return how far the joints go on from each grasp (n, 4, 4) when this skill follows a pick; None: any will do.
+        """Return how far the joints can continue from each grasp (n, 4, 4) after a pick; None if any grasp will do.
 
         Args:
             T_base_tool: Grasps of the first object, where it is now.

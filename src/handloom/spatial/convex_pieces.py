@@ -15,12 +15,12 @@ def convex_pieces(
     most: int,
     most_vertices: int,
 ) -> list[Array]:
-    """Return the corners (k, 3) of the pieces that CoACD cuts a surface into; some seconds of work.
+    """Return the corners (k, 3) of the pieces that CoACD cuts a surface into; a few seconds of work.
 
     Args:
         vertices: Corners of the surface (n, 3) [m].
         faces: Its triangles (m, 3).
-        concavity: How far a piece may be from its hull, as a share of the size of the whole.
+        concavity: How far a piece may be from its hull, as a fraction of the size of the whole.
         most: Pieces at most.
         most_vertices: Corners of a piece at most.
 

@@ -20,7 +20,7 @@ VISIBLE = 0.03
 
 
 def blind(task: Task, scene: Scene) -> Iterator[str]:
-    """Cameras inside something, and objects of the skills that no camera has in its picture."""
+    """Cameras inside something, and objects of the skills that no camera has in its image."""
     model, data = scene.world.model, scene.world.data
     cameras = scene.instance.cameras
     present = {obj.name for obj in scene.instance.objects}  # The fixtures of a room differ between layouts.
@@ -116,7 +116,7 @@ def _watched(task: Task) -> tuple[str, ...]:
 
 
 def cut_off(task: Task, scene: Scene) -> Iterator[str]:
-    """Return the objects of the skills that can be moved and are whole in no camera's picture."""
+    """Return the objects of the skills that can be moved and are whole in no camera's image."""
     loose = {obj.name for obj in scene.instance.objects if not obj.fixed}
     for name in _watched(task):
         if name in loose and scene.instance.cameras and not _seen(scene, scene.instance.cameras, _corners(scene, name)):
@@ -151,7 +151,7 @@ def _corners(scene: Scene, name: str) -> Array:
 
 
 def _seen(scene: Scene, cameras: Sequence[CameraSpec], points: Array) -> bool:
-    """Return whether one camera has all points (n, 3) in its picture."""
+    """Return whether one camera has all points (n, 3) in its image."""
     model, data = scene.world.model, scene.world.data
     for camera in cameras:
         pixels, depth = project(camera, camera_pose(model, data, camera), points)

@@ -120,7 +120,7 @@ def troubles(task: Task, scene: Scene) -> Iterator[Trouble]:
 
     A pick is planned by the skill itself, by inverse kinematics only: width of the hand, approach, reach, collisions.
     Of a place or a pour, some pose over the target must be reachable with the object held by such a grasp. What earlier
-    skills have moved is not looked at again, but joints are where these leave them: opening, closing, turning and
+    skills have moved is ignored again, but joints are where these leave them: opening, closing, turning and
     pushing are planned as in an episode.
     """
     rehearsal = _Rehearsal(scene, tuple(f"{entry.name}/" for entry in task.config.objects))

@@ -1,4 +1,4 @@
-"""Where things and cabinets can stand on a table for a robot, as a picture and as text."""
+"""Where things and cabinets can stand on a table for a robot, as an image and as text."""
 
 import tempfile
 from collections.abc import Sequence
@@ -178,7 +178,7 @@ def cabinets_in_words(reach: TableReach, arm: ReachOfArm) -> str:
 
 
 def drawn(reach: TableReach) -> NDArray[np.uint8]:
-    """Draw the table from above, one panel per arm, as a picture (h, w, 3): x to the right, y up."""
+    """Draw the table from above, one panel per arm, as an image (h, w, 3): x to the right, y up."""
     panels = [_panel(reach, arm) for arm in reach.arms]
     sheet = Image.new("RGB", (sum(p.width for p in panels), panels[0].height + 26), "white")
     for k, panel in enumerate(panels):

@@ -31,7 +31,7 @@ from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points
 
 STEP = 0.04
-"""Distance between spots on a table that are looked at [m]."""
+"""Distance between spots on a table that are considered [m]."""
 ABOVE = 0.03
 """Height of the fingertips above the table [m], about that of a grasp."""
 GAP = 0.05
@@ -240,7 +240,7 @@ def _table(task: Task) -> str | None:
 
 
 def _somewhere(task: Task, table: str) -> Scene | None:
-    """Return a scene in which what may be put elsewhere is anywhere on the table; None where there is no room."""
+    """Return a scene in which what may be put elsewhere is anywhere on the table; None if there is no room."""
     regions = [_region(name, table, ((-0.6, -0.3), (0.6, 0.35)), (0.0, 0.0)) for name in _movable(task)]
     for episode in range(SCENES):
         try:

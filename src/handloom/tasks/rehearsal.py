@@ -45,7 +45,7 @@ class Rehearsal(NamedTuple):
     notes: tuple[str, ...] = ()
     """What is known of the scenes otherwise."""
     unseen: tuple[str, ...] = ()
-    """Those of the mistakes that are about pictures only."""
+    """Those of the mistakes that are about images only."""
 
 
 def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
@@ -53,7 +53,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
 
     Args:
         task: A task that was loaded, so that its keys are right.
-        scenes: How many scenes are looked at.
+        scenes: How many scenes are examined.
         hands: Whether to look where the hands get to; False leaves that to a try.
         places: Whether to look for places of what has joints that no hand gets to, which takes some time.
     """

@@ -98,7 +98,7 @@ def near_places(
 ) -> tuple[Array, float] | None:
     """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
 
-    The nearest to where the object stands now comes first; None where none was found.
+    The nearest to where the object stands now comes first; None if none was found.
 
     Args:
         scene: A scene in which it cannot.

@@ -1,93 +1,81 @@
-"""Puts the parts together: run, page, pictures and simulation, from the first scene to the dataset."""
+"""Puts the parts together: run, page, images and simulation, from the first scene to the dataset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from handloom.teleop.live_input import LiveInput
-from handloom.teleop.messages import CommandMessage, InputMessage, MarkMessage, Message, StereoMessage, ViewMessage
-from handloom.teleop.page_view import PageView
-from handloom.teleop.picture_stream import PictureStream
-from handloom.teleop.server import TeleopServer
-from handloom.teleop.teleop_run import DISCARD, FINISH, RESET, REWIND, SAVE, UNDO, TeleopRun
+from handloom.teleop.keeping.operator_session import AGAIN, DISCARD, FINISH, RESET, REWIND, SAVE, UNDO
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.leader.leader_arm import LeaderSpec
+from handloom.teleop.leader.leader_reader import LeaderReader
+from handloom.teleop.serving.messages import (
+    CommandMessage,
+    InputMessage,
+    MarkMessage,
+    Message,
+    StereoMessage,
+    ViewMessage,
+)
+from handloom.teleop.serving.page_view import PageView
+from handloom.teleop.serving.picture_stream import PictureStream
+from handloom.teleop.serving.server import TeleopServer
+from handloom.teleop.session.live_input import LiveInput
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """Where the page is served and how its pictures are drawn."""
+    """Where the page is served and how its images are drawn."""
 
     host: str = "127.0.0.1"
     port: int = 0
     """0 takes a free port."""
     size: tuple[int, int] = (640, 480)
-    """Width and height that the large picture fits into [px]; the others are half as wide."""
+    """Width and height that the large image fits into [px]; the others are half as wide."""
     cameras: tuple[str, ...] = ()
     """Views to show, by name; all if none are given."""
     preset: str = "fast"
     backend: str = "cpu"
-    """What draws the live pictures: cpu or cuda."""
+    """What draws the live images: cpu or cuda."""
     https: bool = False
     """Serve HTTPS also on this machine; other machines get nothing else."""
     certificate_folder: Path | None = None
     """Where the self-signed certificate is kept."""
+    operators: int = 1
+    """People who work at the same time, each in a scene of their own."""
+    leaders: tuple[LeaderSpec, ...] = ()
+    """Leader arms of the first operator."""
 
 
-class TeleopApp:
-    """One operator's session; ``serve`` blocks until it is finished.
+class Desk:
+    """The place of one operator: what is heard there, and what is shown.
 
     Args:
-        teleop_run: What is driven and where it is kept.
+        number: Which desk, from 0.
+        server: Sends what is shown.
+        teleop_run: What is driven.
         options: The page.
     """
 
-    def __init__(self, teleop_run: TeleopRun, options: PageOptions | None = None) -> None:
-        self.options = options or PageOptions()
-        self._run = teleop_run
+    def __init__(self, number: int, server: TeleopServer, teleop_run: TeleopRun, options: PageOptions) -> None:
+        self._run, self._number = teleop_run, number
         self.live = LiveInput()
-        secure = self.options.https or not is_loopback(self.options.host)
-        self.server = TeleopServer(
-            token_of(teleop_run.run.path),
-            on_message=self.hear,
-            on_control=self._control,
-            host=self.options.host,
-            port=self.options.port,
-            certificate=self_signed(self.options.host, self.options.certificate_folder) if secure else None,
-        )
         self.pictures = PictureStream(
-            self.server.publish_pictures,
-            size=self.options.size,
-            preset=self.options.preset,
-            backend=self.options.backend,
-            cameras=self.options.cameras,
+            lambda files: server.publish_pictures(files, number),
+            size=options.size,
+            preset=options.preset,
+            backend=options.backend,
+            cameras=options.cameras,
         )
         self.view = PageView(
             self.live,
             self.pictures,
-            self.server.publish_state,
+            lambda state: server.publish_state(state, number),
             task=teleop_run.task.name,
             keeps_failures=teleop_run.run.settings.keep_failures,
+            policy=teleop_run.policy.partition("|")[0].removeprefix("policy="),
         )
-
-    def serve(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
-        """Serve until the operator finishes, or the program is interrupted; then the dataset is merged.
-
-        Args:
-            on_ready: Told the address of the page.
-        """
-        self.server.start()
-        try:
-            on_ready(self.server.address)
-            self._run.carry_out(self.live, self.view)
-            self.view.show(phase="finished", saved=self._run.saved)
-        finally:
-            self.pictures.close()
-            self.server.close()
-
-    def finish(self) -> None:
-        """End the session as its button does; called from any thread."""
-        self.live.end(FINISH, for_good=True)
 
     def hear(self, message: Message) -> None:
         """Act on what the client in control says."""
@@ -107,20 +95,79 @@ class TeleopApp:
             self.view.cameras_changed()
 
     def _obey(self, message: CommandMessage) -> None:
-        if message.command == "retry":
+        sessions, command = self._run.sessions, message.command
+        session = sessions[self._number] if self._number < len(sessions) else None
+        if command == "retry":
             self._run.saver.retry()
-        elif message.command == "rewind":
+        elif command == "rewind":
             self.live.end(REWIND, back=message.seconds)
-        elif message.command != "undo" or self._run.thrown is not None:
-            ACTIONS[message.command](self.live)
+        elif command not in ("undo", "again") or (session is not None and session.may(command)):
+            ACTIONS[command](self.live)
 
-    def _control(self, somebody: bool) -> None:
+    def controlled(self, somebody: bool) -> None:
+        """Somebody takes control, or nobody has it any more."""
         if somebody:
             self.live.connect()
         else:
             self.live.disconnect()
             self.pictures.see_with(0.0)
         self.view.cameras_changed()
+
+
+class TeleopApp:
+    """The session of one operator or of several; ``serve`` blocks until it is finished.
+
+    Args:
+        teleop_run: What is driven and where it is kept.
+        options: The page.
+    """
+
+    def __init__(self, teleop_run: TeleopRun, options: PageOptions | None = None) -> None:
+        self.options = options or PageOptions()
+        self._run = teleop_run
+        secure = self.options.https or not is_loopback(self.options.host)
+        self.server = TeleopServer(
+            token_of(teleop_run.run.path),
+            on_message=lambda message, desk: self.desks[desk].hear(message),
+            on_control=lambda somebody, desk: self.desks[desk].controlled(somebody),
+            desks=self.options.operators,
+            host=self.options.host,
+            port=self.options.port,
+            certificate=self_signed(self.options.host, self.options.certificate_folder) if secure else None,
+        )
+        numbers = range(self.options.operators)
+        self.desks = [Desk(number, self.server, teleop_run, self.options) for number in numbers]
+        first = self.desks[0]
+        self.live, self.view, self.pictures, self.hear = first.live, first.view, first.pictures, first.hear
+
+    def serve(self, on_ready: Callable[[str], None] = lambda address: None) -> None:
+        """Serve until every operator finishes, or the program is interrupted; then the dataset is merged.
+
+        Args:
+            on_ready: Told the address of the page.
+        """
+        self.server.start()
+        readers = [self._reader(leader) for leader in self.options.leaders]
+        try:
+            for reader in readers:
+                reader.start()
+            on_ready(self.server.address)
+            self._run.carry_out_all([(desk.live, desk.view) for desk in self.desks])
+            for desk in self.desks:
+                desk.view.show(phase="finished", saved=self._run.saved)
+        finally:
+            for closing in (*readers, *(desk.pictures for desk in self.desks), self.server):
+                closing.close()
+
+    def finish(self) -> None:
+        """End the session of everybody as the button does; called from any thread."""
+        for desk in self.desks:
+            desk.live.end(FINISH, for_good=True)
+
+    def _reader(self, leader: LeaderSpec) -> LeaderReader:
+        """Return what reads a leader arm for the first desk."""
+        desk = self.desks[0]
+        return LeaderReader(leader, desk.live.hear_leader, lambda words: desk.view.show(leader=words))
 
 
 ACTIONS: dict[str, Callable[[LiveInput], None]] = {
@@ -131,6 +178,7 @@ ACTIONS: dict[str, Callable[[LiveInput], None]] = {
     "save": lambda live: live.end(SAVE),
     "discard": lambda live: live.end(DISCARD),
     "undo": lambda live: live.end(UNDO),
+    "again": lambda live: live.end(AGAIN),
     "finish": lambda live: live.end(FINISH, for_good=True),
 }
 """Command of the page > what it does."""

@@ -15,7 +15,7 @@ JointValues = Sequence[float | None] | NDArray[Any] | None
 
 
 def _asked(values: JointValues, index: int) -> float | None:
-    """Return an entry of a channel; None where it keeps the target that is in force: no channel, None or NaN."""
+    """Return an entry of a channel; None if it keeps the target that is in force: no channel, None or NaN."""
     value = None if values is None else values[index]
     return None if value is None or np.isnan(value) else float(value)
 

@@ -1,4 +1,4 @@
-"""A pinhole camera: where it hangs and what it sees."""
+"""A pinhole camera: mount, intrinsics, and the lens, exposure, white balance and sensor of a real one."""
 
 import os
 from dataclasses import dataclass, replace
@@ -11,7 +11,44 @@ from pydantic import Field
 from handloom.arrays import Array
 from handloom.errors import InputError
 from handloom.spatial import pose_from_pos_quat, quat_from_matrix
-from handloom.values.optics import Optics
+
+Gain = Annotated[float, Field(ge=0.05, le=20.0)]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Coefficient = Annotated[float, Field(ge=-1.0, le=1.0)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optics:
+    """One lens and sensor; plain numbers, so that a replayed image is the same bits."""
+
+    distortion: tuple[Coefficient, Coefficient, Coefficient, Coefficient, Coefficient] = (0.0, 0.0, 0.0, 0.0, 0.0)
+    """Brown-Conrady coefficients k1, k2, p1, p2, k3, as OpenCV has them."""
+    vignetting: Share = 0.0
+    """Light lost in the corners of the image, as a share."""
+    exposure: Gain = 1.0
+    """Factor on linear light."""
+    exposure_drift: Share = 0.0
+    """Largest change of the exposure over time, as a fraction of it."""
+    white_balance: tuple[Gain, Gain] = (1.0, 1.0)
+    """Factors on linear red and blue."""
+    white_drift: Share = 0.0
+    """Largest change of these factors over time, as a share."""
+    drift_seconds: Annotated[float, Field(gt=0.0, le=1e6)] = 4.0
+    """Period of both drifts [s]."""
+    phase: float = 0.0
+    """Where in their period the drifts are at the start [rad]."""
+    noise: Share = 0.0
+    """Standard deviation of sensor noise as a fraction of full brightness; scales with the square root of intensity."""
+    jpeg: Annotated[int, Field(ge=0, le=100)] = 0
+    """Quality of JPEG compression; 0: none."""
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
+    """Seed of the noise; each moment of an episode has its own."""
+
+    @property
+    def distorts(self) -> bool:
+        """Whether straight lines are bent."""
+        return any(self.distortion)
+
 
 R_GIVEN_OPENCV: dict[str, Array] = {
     "opencv": np.eye(3),
@@ -27,13 +64,13 @@ x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
 """
 
 PIXELS = "HANDLOOM_MAX_PIXELS"
-"""Variable that sets another bound on the pixels of a picture, and of all cameras of a task together."""
+"""Variable that sets another bound on the pixels of an image, and of all cameras of a task together."""
 MOST_PIXELS = 4096 * 4096
-"""The bound where nobody set one. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
+"""The bound where no one set one. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
 
 
 def most_pixels() -> int:
-    """Return how many pixels a picture may have, and all cameras of a task together."""
+    """Return how many pixels an image may have, and all cameras of a task together."""
     given = os.environ.get(PIXELS, "")
     if not given:
         return MOST_PIXELS
@@ -78,7 +115,7 @@ class CameraSpec:
     def looking_at(
         cls, name: str, target: ArrayLike, *, eye: ArrayLike, width: int, height: int, focal: float
     ) -> "CameraSpec":
-        """Return an upright camera fixed in the world that has a point in the middle of its picture.
+        """Return an upright camera fixed in the world that has a point in the middle of its image.
 
         Args:
             name: Name in the dataset.
@@ -92,7 +129,7 @@ class CameraSpec:
         forward = np.asarray(target, float) - (x, y, z)
         right = np.cross(forward, (0.0, 0.0, 1.0))
         if not np.linalg.norm(right) > 1e-9:
-            raise InputError(f"camera {name!r} looks straight up or down, so that no side of its picture is the upper")
+            raise InputError(f"camera {name!r} looks straight up or down, so that no side of its image is the upper")
         forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
         qw, qx, qy, qz = quat_from_matrix(np.column_stack([right, np.cross(forward, right), forward])).tolist()
         return cls(

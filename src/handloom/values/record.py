@@ -67,7 +67,7 @@ class Check:
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     share: float = 0.0
-    """Share of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
+    """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
     seconds: float = 0.0
     """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
     end alone."""
@@ -94,8 +94,9 @@ class SkillSpan:
     """The skill in words."""
     checks: tuple[Check, ...] = ()
     """Success terms that held in the state after the last frame."""
-    kind: Literal["", "mistake", "recovery"] = ""
-    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it."""
+    kind: Literal["", "mistake", "recovery", "correction"] = ""
+    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it, ``correction``
+    for what a person did in place of a policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +120,9 @@ class EpisodeRecord:
     replayed, but the dataset's frames do not have them."""
     failure: Failure | None = None
     """Why it is no demonstration; None means success."""
+    disturbed: tuple[str, ...] = ()
+    """Objects that were moved by more than 5 cm or fell over though the task is not about them; they are told by the
+    states, and so no part of the archive."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time per stage [s]; not part of the archive."""
 

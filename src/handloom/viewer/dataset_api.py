@@ -57,7 +57,7 @@ def dataset_routes(library: Library) -> list[Route]:
 
 
 class Pace:
-    """How fast a run is, by what was seen of it: attempts in the last minutes that somebody looked."""
+    """How fast a run is, by what was seen of it: attempts in the last minutes that someone looked."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -116,7 +116,7 @@ def flags_of(source: EpisodeSource) -> list[tuple[int, FlagEntry]]:
 
 
 def _aspect(source: EpisodeSource) -> float | None:
-    """Return width over height of the pictures in the strips."""
+    """Return width over height of the images in the strips."""
     camera = next((camera for camera in source.cameras.values() if camera.kind == "colour"), None)
     return camera.width / camera.height if camera and camera.height else None
 

@@ -1,4 +1,4 @@
-"""Where episodes come from: datasets of anybody, and the finished episodes of a run that is not merged yet."""
+"""Where episodes come from: datasets of anyone, and the finished episodes of a run that is not merged yet."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -19,11 +19,10 @@ from handloom.dataset.lerobot.info_file import described_feature
 from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
-from handloom.viewer.episode_table import EpisodeTable, read_episode_table, table_of
-from handloom.viewer.oddness import oddness_of
+from handloom.viewer.episode_table import EpisodeTable, oddness_of, read_episode_table, table_of
 
 PLAYABLE = ("h264", "av1", "vp9", "vp8")
-"""Codecs that browsers play; pictures of others are decoded here."""
+"""Codecs that browsers play; images of others are decoded here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ class Camera:
     kind: str
     """``colour``, ``depth`` or ``segmentation``."""
     playable: bool
-    """Whether a browser plays its videos; the pictures of others are asked for one by one."""
+    """Whether a browser plays its videos; the images of others are asked for one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +50,7 @@ class VideoPlace:
 
 
 class EpisodeSource(ABC):
-    """Some episodes that are looked at together.
+    """Some episodes that are considered together.
 
     Args:
         key: Name in addresses.
@@ -104,7 +103,7 @@ class EpisodeSource(ABC):
         return self.root
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how odd each episode is among the others, and in what; nothing is odd where that is not known."""
+        """Return how odd each episode is among the others, and in what; nothing is odd if unknown."""
         count = self.table().count
         return [0.0] * count, [""] * count
 
@@ -140,7 +139,7 @@ class EpisodeSource(ABC):
         return cameras[number]
 
     def has_archive(self, index: int) -> bool:
-        """Tell whether an episode can be replayed and drawn again."""
+        """Return whether an episode can be replayed and drawn again."""
         return (self.archive_folder(self.check(index)) / "instance.json").is_file()
 
     def archive(self, index: int, *, check: bool = False) -> EpisodeArchive:
@@ -169,7 +168,7 @@ class DatasetSource(EpisodeSource):
         return self.reader.fps
 
     def stamp(self) -> Any:
-        """Return something that changes when the dataset is merged anew or grows."""
+        """Return something that changes when the dataset is merged again or grows."""
         return tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in self._files())
 
     def oddness(self) -> tuple[list[float], list[str]]:
@@ -198,7 +197,7 @@ class DatasetSource(EpisodeSource):
         return _read_rows(file, start, start + rows["length"][index])
 
     def video_place(self, index: int, camera: str) -> VideoPlace | None:
-        """Return where the stream of a camera is; None for pictures that are stored in the table."""
+        """Return where the stream of a camera is; None for images that are stored in the table."""
         rows = self.table().rows
         found = [rows.get(f"videos/{camera}/{part}") for part in ("chunk_index", "file_index", "from_timestamp")]
         if any(column is None or column[index] is None for column in found):

@@ -1,11 +1,13 @@
-"""The episodes of a dataset as columns: what a grid of ten thousand of them is filtered and sorted by."""
+"""The episodes of a dataset as columns to filter and sort by, and how unusual each one is among the others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from handloom.dataset.files.parquet_files import open_parquet
 from handloom.dataset.files.reading import damage_named
@@ -67,3 +69,80 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
     if rows["episode_index"] != list(range(table.num_rows)):
         raise FileError("the episodes of the dataset are not numbered from 0 on; merge it again")
     return table_of(rows)
+
+
+STATISTICS = ("min", "max", "mean", "std")
+MOST_ENTRIES = 64
+"""Entries of a feature that are compared; longer ones are images in disguise."""
+LEAST_EPISODES = 8
+"""With fewer, nothing is usual."""
+LEAST_SHARE = 0.02
+"""Differences below this fraction of the usual range of a number are not odd."""
+TO_DEVIATION = 1.4826
+"""Median absolute deviation > standard deviation, for normal numbers."""
+HIGHEST = 99.0
+
+
+def oddness_of(
+    files: Iterable[Path], lengths: Sequence[int], features: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[float], list[str]]:
+    """Return for every episode how many deviations its oddest number is from the usual, and which number that is.
+
+    Args:
+        files: Parquet files of ``meta/episodes``.
+        lengths: Frames of every episode.
+        features: What each frame holds, as in ``meta/info.json``.
+    """
+    named = {"length": np.asarray(lengths, np.float64)}
+    names = {
+        f"stats/{feature}/{statistic}": (feature, statistic)
+        for feature, described in features.items()
+        if str(described.get("dtype", "")).startswith("float") and len(described.get("shape") or ()) == 1
+        for statistic in STATISTICS
+    }
+    parts: dict[str, list[Any]] = {}
+    for path in files:
+        with damage_named(path), open_parquet(path) as file:
+            there = [name for name in names if name in file.schema_arrow.names]
+            table = file.read(columns=there, use_threads=False)
+            for name in there:
+                parts.setdefault(name, []).extend(table.column(name).to_pylist())
+    for name, rows in parts.items():
+        feature, statistic = names[name]
+        entries = features[feature].get("names")
+        values = _matrix(rows, len(lengths))
+        for place in range(values.shape[1]):
+            entry = entries[place] if isinstance(entries, list) and len(entries) == values.shape[1] else place
+            named[f"{statistic} of {feature} {entry}"] = values[:, place]
+    return _scores(named)
+
+
+def _matrix(rows: list[Any], count: int) -> NDArray[np.float64]:
+    """Return statistics as (episodes, entries); without entries where they have no common shape."""
+    try:
+        values = np.array(rows, np.float64).reshape(len(rows), -1)
+    except (TypeError, ValueError):
+        return np.zeros((count, 0))
+    return values if values.shape[0] == count and values.shape[1] <= MOST_ENTRIES else np.zeros((count, 0))
+
+
+def _scores(named: Mapping[str, NDArray[np.float64]]) -> tuple[list[float], list[str]]:
+    count = len(named["length"])
+    best, because = np.zeros(count), [""] * count
+    if count < LEAST_EPISODES:
+        return best.tolist(), because
+    for name, values in named.items():
+        known = np.isfinite(values)
+        if not known.any():
+            continue
+        usual = float(np.median(values[known]))
+        away = np.where(known, np.abs(values - usual), 0.0)
+        low, high = np.quantile(values[known], (0.02, 0.98))
+        spread = max(
+            TO_DEVIATION * float(np.median(away[known])), LEAST_SHARE * float(high - low), 1e-3 * abs(usual), 1e-6
+        )
+        score = np.minimum(away / spread, HIGHEST)
+        for index in np.flatnonzero(score > best).tolist():
+            because[index] = f"{name} is {values[index]:.3g}, usually {usual:.3g}"
+        best = np.maximum(best, score)
+    return np.round(best, 2).tolist(), because

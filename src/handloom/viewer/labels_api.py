@@ -11,7 +11,7 @@ from handloom.viewer.library import Library
 from handloom.web import Request, Response, Route, json_response
 
 DRAWN = ("boxes", "masks", "points", "traces", "grasps")
-"""Kinds of labels that are drawn over pictures."""
+"""Kinds of labels that are drawn over images."""
 SAID = ("scene", "plan", "wordings", "questions", "references")
 
 
@@ -26,7 +26,7 @@ def label_routes(library: Library) -> list[Route]:
 
 
 def labels_of(folder: Path) -> dict[str, Any]:
-    """Return the labels of an episode by camera and kind, one entry per frame; nothing where there are none.
+    """Return the labels of an episode by camera and kind, one entry per frame; nothing if there are none.
 
     Boxes are ``[name, left, top, right, bottom]``, points ``[name, x, y]``, traces lists of ``[x, y]``, grasps four
     corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera. ``parts`` says whose they are.

@@ -1,4 +1,4 @@
-"""Pictures out of videos: strips of thumbnails, and single frames of streams that no browser plays."""
+"""Images out of videos: strips of thumbnails, and single frames of streams that no browser plays."""
 
 import io
 import threading
@@ -18,12 +18,12 @@ from handloom.errors import FileError, InputError
 from handloom.viewer.episode_source import Camera, EpisodeSource
 
 STRIP = 10
-"""Pictures of a strip."""
+"""Images of a strip."""
 STRIP_HEIGHT = 120
 """Their height [px]."""
 QUALITY = 78
 MOST_KEPT = 600
-"""Pictures that are kept in memory; a strip takes about 20 kB."""
+"""Images that are kept in memory; a strip takes about 20 kB."""
 FAR = 0.5
 """A frame that comes later than this is sought, nearer ones are decoded on the way [s]."""
 SOON = 0.002
@@ -38,7 +38,7 @@ class PictureCache:
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """Return a picture, made now if it is not there."""
+        """Return an image, made now if it is missing."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -52,7 +52,7 @@ class PictureCache:
 
 
 def strip(source: EpisodeSource, index: int) -> bytes:
-    """Return ``STRIP`` pictures of an episode side by side, as JPEG."""
+    """Return ``STRIP`` images of an episode side by side, as JPEG."""
     cameras = [camera for camera in source.cameras.values() if camera.kind == "colour"]
     if not cameras:
         raise InputError(f"{source.name} has no camera")
@@ -149,21 +149,21 @@ def depth_colours(depth: NDArray[np.floating]) -> NDArray[np.uint8]:
 
 
 def _stored(source: EpisodeSource, index: int, camera: Camera, frames: Sequence[int]) -> list[NDArray[np.uint8]]:
-    """Return pictures that stand in the table itself, as PNG or JPEG files."""
+    """Return images that stand in the table itself, as PNG or JPEG files."""
     rows = source.frames(index)
     if camera.name not in rows.column_names:
-        raise FileError(f"{source.name}: episode {index} has no pictures of {camera.name}")
+        raise FileError(f"{source.name}: episode {index} has no images of {camera.name}")
     column, found = rows.column(camera.name), []
     for frame in frames:
         value = column[frame].as_py()
         content = value.get("bytes") if isinstance(value, dict) else value
         if not isinstance(content, bytes):
-            raise FileError(f"{source.name}: pictures of {camera.name} are not in the dataset's own files")
+            raise FileError(f"{source.name}: images of {camera.name} are not in the dataset's own files")
         try:
             with Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image:
                 found.append(np.asarray(image.convert("RGB")))
         except (OSError, ValueError, Image.DecompressionBombError) as error:
-            raise FileError(f"{source.name}: a picture of {camera.name} is damaged: {error}") from error
+            raise FileError(f"{source.name}: an image of {camera.name} is damaged: {error}") from error
     return found
 
 

@@ -1,8 +1,7 @@
 """One small web server for the pages of teleoperation and of the viewer (extras ``teleop`` and ``view``)."""
 
 from handloom.web.exchange import FilePart, Request, Response, json_response, text_response
-from handloom.web.static_files import StaticFiles
-from handloom.web.web_app import POLICY, Route, Socket, WebApp
+from handloom.web.web_app import POLICY, Route, Socket, StaticFiles, WebApp
 from handloom.web.web_server import WebServer, is_loopback
 
 __all__ = [

@@ -53,7 +53,7 @@ def self_signed(host: str, folder: Path | None = None, *, extra: str = "teleop")
 
 
 def _lasts(certificate: Path) -> bool:
-    """Tell whether a certificate holds for another day."""
+    """Return whether a certificate holds for another day."""
     from cryptography import x509
 
     end = x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc

@@ -13,7 +13,7 @@ MOST_WAITING = 48
 PATIENCE = 6.0
 """How long one of them may take, TLS and the request together [s]."""
 RESERVED = 160
-"""Descriptors that no connection gets: a save with four cameras opens about 40, the pictures and the journal a few."""
+"""Descriptors that no connection gets: a save with four cameras opens about 40, the images and the journal a few."""
 AT_ONCE = 16
 """Connections taken from the queue of the operating system in one go."""
 QUEUE = 1024
@@ -26,7 +26,7 @@ class Gate(socket.socket):
 
     Whoever knows the token is through the door within milliseconds, so those who wait long are the ones to drop:
     strangers that open connections and say nothing, or say it a byte at a time, cost a bounded number of descriptors
-    and keep nobody out. This holds before TLS: what is counted is what the operating system has accepted.
+    and keep no one out. This holds before TLS: what is counted is what the operating system has accepted.
     """
 
     def __init__(self, family: int = socket.AF_INET, *, now: Callable[[], float] = time.monotonic) -> None:

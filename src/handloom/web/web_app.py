@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import hashlib
 import hmac
 import logging
 import re
@@ -10,18 +11,47 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from handloom.errors import HandloomError, NotAllowedError, NotFoundError
-from handloom.web.exchange import FilePart, Request, Response, json_response, text_response
-from handloom.web.static_files import StaticFiles
+from handloom.web.exchange import TYPES, FilePart, Request, Response, json_response, text_response
+
+
+class StaticFiles:
+    """The files below some folders, by name.
+
+    Args:
+        folders: Path on the server > folder; ``""`` is the root, whose ``index.html`` is the page.
+    """
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self.files: dict[str, Path] = {}
+        """Path on the server > file; links are left out."""
+        for prefix, folder in folders.items():
+            for file in sorted(folder.rglob("*")):
+                if file.suffix in TYPES and file.is_file() and not file.is_symlink():
+                    self.files[f"{prefix}/{file.relative_to(folder).as_posix()}"] = file
+
+    def serve(self, request: Request) -> Response:
+        """Return a file, or nothing but its state when the page has it already."""
+        file = self.files.get("/index.html" if request.path == "/" else request.path)
+        if file is None or not file.is_file():
+            return text_response("there is no such file", HTTPStatus.NOT_FOUND)
+        content = file.read_bytes()
+        tag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
+        headers, kind = {"ETag": tag}, TYPES[file.suffix]
+        if request.headers.get("if-none-match") == tag:
+            return Response(status=HTTPStatus.NOT_MODIFIED, kind=kind, cache="no-cache", headers=headers)
+        return Response(body=content, kind=kind, cache="no-cache", headers=headers)
+
 
 POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; style-src 'self'; script-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""The page loads nothing from anywhere else, runs no inline script, and nobody may frame it."""
+"""The page loads nothing from anywhere else, runs no inline script, and no one may frame it."""
 LONGEST_BODY = 2**20
 """Largest body of a request [bytes]."""
 CHUNK = 2**18
@@ -61,10 +91,12 @@ class Socket:
     Args:
         receive: Of ASGI.
         send: Of ASGI.
+        query: What its address asks for.
     """
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, query: Mapping[str, str] | None = None) -> None:
         self._receive, self._send = receive, send
+        self.query = query or {}
 
     async def messages(self) -> AsyncIterator[str | bytes]:
         """Yield what the page says until it goes away."""
@@ -91,7 +123,7 @@ class WebApp:
         socket: Handler of the socket and its path.
         admit: Asked before a socket is opened; returns why not, or an empty text.
         edit: Whether routes that change files are allowed.
-        on_refusal: Told why somebody was refused.
+        on_refusal: Told why someone was refused.
         keep_token: Keep the token of the address in a cookie, and take it out of the address.
     """
 
@@ -203,7 +235,7 @@ class WebApp:
         assert self._socket is not None
         await send({"type": "websocket.accept"})
         self.on_admitted(scope.get("server"), scope.get("client"))
-        await self._socket[1](Socket(receive, send))
+        await self._socket[1](Socket(receive, send, request.query))
 
 
 def called(handler: Callable[[Request], Response], request: Request) -> Response:

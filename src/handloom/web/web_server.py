@@ -146,5 +146,5 @@ class WebServer:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     return host in LOOPBACK

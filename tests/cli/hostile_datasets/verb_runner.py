@@ -69,7 +69,7 @@ def serve() -> None:
     import importlib
 
     for name in MODULES:
-        importlib.import_module(f"handloom.cli.{name}")
+        importlib.import_module(f"handloom.cli.datasets.{name}")
     for line in sys.stdin:
         sys.stdout.write(json.dumps(forked(**json.loads(line))) + "\n")
         sys.stdout.flush()

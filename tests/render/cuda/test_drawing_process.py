@@ -11,13 +11,13 @@ import pytest
 from handloom.bench.render import build_scene, front_camera, hand_camera, move
 from handloom.errors import MachineError, MissingExtraError, StateError
 from handloom.render import Renderer
+from handloom.render.backends import drawing_for, run_backend
 from handloom.render.cuda import find_card
 from handloom.render.cuda.card_drawer import CardDrawer
 from handloom.render.cuda.cuda_renderer import CudaRenderer
 from handloom.render.cuda.drawing_client import DRAWING, SLOTS, RemoteDrawing, make_drawing
 from handloom.render.cuda.drawing_process import draw_for_clients
 from handloom.render.preset import cpu_preset
-from handloom.render.run_drawing import drawing_for, run_backend
 
 sys.path.insert(0, str(Path(__file__).parent))
 from lanes import COMPILER, Lanes

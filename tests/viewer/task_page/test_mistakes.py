@@ -7,7 +7,7 @@ import pytest
 from handloom.errors import ConfigError
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import library
-from handloom.viewer.task_page.mistakes import remarks
+from handloom.viewer.task_page.task_worker import remarks
 
 FILE = library()["fr3_pick_place"]
 TEXT = FILE.read_text(encoding="utf-8")

@@ -120,7 +120,7 @@ def _is_free(planner: ArmPlanner, path: np.ndarray) -> bool:
 
 
 def _feasible(problem: PlanningProblem) -> bool:
-    """Tell whether a problem can be solved with much more effort."""
+    """Return whether a problem can be solved with much more effort."""
     planner = problem.planner
     for seed in range(1, LAST_RESORT_SEEDS + 1):
         options = PlannerOptions(seed=seed, iterations=5 * planner.options.iterations, tree_size=100_000)

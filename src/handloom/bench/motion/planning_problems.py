@@ -20,7 +20,7 @@ CLEAR = 0.01
 """Room around start and goal beyond the robot's spheres [m]."""
 
 HANGING = 0.25
-"""Height of a hanging arm's tool above the table, as a share of its reach."""
+"""Height of a hanging arm's tool above the table, as a fraction of its reach."""
 
 MOST_REFUSED = 200
 """Scenes without a free start and goal before the arm is declared unfit for a kind."""

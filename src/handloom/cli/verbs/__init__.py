@@ -1,1 +1,1 @@
-"""One module per verb, or per family of verbs, of the command line."""
+"""The other verbs, a file each."""

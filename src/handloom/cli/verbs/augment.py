@@ -29,7 +29,7 @@ from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.runs.run_directory import MANIFEST
 from handloom.engine.trust import trust_task, trusted_task
 from handloom.errors import InputError
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import Task, load_task
 
@@ -78,8 +78,8 @@ def run(
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: How much work goes into a picture: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        preset: How much work goes into an image: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate.

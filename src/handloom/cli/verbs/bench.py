@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from handloom.bench.table import BENCHES
+from handloom.bench import BENCHES
 from handloom.cli.flags import Backend, OptionalFile, OptionalFloat, OptionalNumber, OptionalText, Overrides
 from handloom.errors import InputError, unknown_name
 
@@ -45,14 +45,14 @@ def run(
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
-        backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA card (extra gpu).
-        device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA card (extra gpu).
+        backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
+        device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA GPU (extra gpu).
         robot: Who does the tasks, for those that any robot can do; of a pack, its first robot by default.
         task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
         attempts: Attempts per task of a pack.
         processes: Worker processes, for the benchmark pack.
         limit: Seconds after which no attempt of a pack begins.
-        record: JSON file of the attempts at a pack; the same command again goes on where it stopped.
+        record: JSON file of the attempts at a pack; the same command again continues where it stopped.
         json: Print one JSON object instead of a table.
     """
     if not name:

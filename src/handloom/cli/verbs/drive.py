@@ -31,11 +31,11 @@ def run(
         robot: A robot of `handloom list robots` that drives or walks, a robot folder, or a robot YAML file.
         path: The course.
         size: Side, diameter or half length of the course [m]; by default cut to the robot.
-        laps: How many laps, one after the other.
+        laps: How many laps, one after another.
         feedback: What the path tracker sees: the true pose, odometry of wheels or legs, or nothing (open loop).
         tolerance: Exit code 1 if the robot leaves the course by more than this [m]; 0.05, for legs 0.15. So does a
             heading off by 2 rad per metre of it.
-        output: The picture to write; by default ROBOT_PATH.png in this folder. The video is beside it.
+        output: The image to write; by default ROBOT_PATH.png in this folder. The video is beside it.
         view: Also draw the robot along its track, beside the plan.
         video: Also write a video of the last lap, MP4.
         json: Print one JSON object instead of a table.

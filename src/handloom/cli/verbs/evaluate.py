@@ -23,6 +23,7 @@ from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.cli.verbs.generate import executor_of
 from handloom.cli.verbs.generate_display import GenerateDisplay
+from handloom.cli.verbs.report import disturbed_line
 from handloom.config import own_code
 from handloom.dataset.files.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
@@ -31,7 +32,7 @@ from handloom.engine.policy.evaluation import PolicyEvaluation, evaluation_of, e
 from handloom.engine.policy.policies import policy_source, try_policy
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
@@ -74,9 +75,9 @@ def run(
         output: Folder of the results. Default: out/evaluate_TASK.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
-        backend: What draws what the policy sees: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        backend: What draws what the policy sees: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         videos: Failures to draw as videos.
-        keep: Keep the policy's successes as a dataset with pictures, as generate would.
+        keep: Keep the policy's successes as a dataset with images, as generate would.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         set: Overrides such as data.max_episode_length=500.
@@ -143,5 +144,7 @@ def _tell(result: PolicyEvaluation, page: str, videos: list[str]) -> None:
         print(plain(f"  {skill}: achieved in {count}"))
     for reason, count in result.failure_reasons.items():
         print(plain(f"  {count:>5}  {reason}"))
+    if result.disturbed:
+        print(plain(disturbed_line(result.disturbed, result.disturbed_scenes, result.scenes)))
     for file in (page, *videos):
         print(f"wrote:   {file}")

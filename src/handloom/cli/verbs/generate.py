@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.datasets.dataset import verify
 from handloom.cli.flags import (
     Backend,
     Codec,
@@ -26,7 +27,6 @@ from handloom.cli.flags import (
     Seconds,
     Task,
 )
-from handloom.cli.verbs.dataset import verify
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
 from handloom.cli.verbs.view import live_page
@@ -52,7 +52,7 @@ from handloom.engine.runs.run_directory import ALL
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.kernels import GENERATE
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -111,17 +111,17 @@ def run(
         attempts: Attempts to make instead, whatever comes out.
         only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
-        overwrite: Delete the run in that folder and begin anew; a folder with anything else in it is left alone.
+        overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
         seed: Seed of the run.
         source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
         workers: Worker processes; default one per core, of this machine or of the Ray cluster.
         executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
         ray_address: Address of a running Ray cluster; default starts one here.
-        staging: On Ray: hand episodes over by way of this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
+        staging: On Ray: pass episodes through this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: How much work goes into a picture: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        preset: How much work goes into an image: fast, balanced or quality.
+        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
@@ -142,7 +142,7 @@ def run(
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
         shard: i/N, for job arrays that share the folder: run every N-th unit from i on of the attempts that are needed
             in any case; the shard that ends last runs what else it takes, and merges.
-        proxy_assets: Replace asset files that are not there by library objects of the same category.
+        proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
@@ -228,7 +228,7 @@ def generate_shown(
         executor: Runs the attempts.
         name: What the user calls the task.
         shard: Part of the run.
-        staging: URL by way of which episodes come back.
+        staging: URL through which episodes come back.
         keep_going: Go on although the first attempts all failed for the same reason.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         view: Serve a page that shows how it goes on.
@@ -293,7 +293,7 @@ def executor_of(name: str, workers: int | None, timeout: float, ray_address: str
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
     from json import dumps
 
-    from handloom.cli.verbs.report import print_report
+    from handloom.cli.datasets.report import print_report
 
     report = report_of(outcome.receipts.values())
     if as_json:
@@ -304,7 +304,7 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
         print("this shard is done; the one that ends last merges, or the same command once all are", file=sys.stderr)
         return 0
     if not outcome.complete:
-        print(f"not complete; go on with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
+        print(f"not complete; continue with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
         return 1
     if report.episodes == 0:
         print(
@@ -396,7 +396,7 @@ def demo(
     failed = run(task, n=episodes, output=output) or verify(output)
     if failed:
         return failed
-    print(f"picture: {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
+    print(f"image: {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
     print(f"page:    {write_page(RunDirectory.open(output), output / 'report', workers=cores())}")
     print(f"try:     handloom generate {task} -n 100 -o out/first")
     return 0

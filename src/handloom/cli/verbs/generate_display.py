@@ -7,8 +7,8 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from handloom.cli.datasets.report import advice
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.report import advice
 from handloom.engine import Goal, Receipt, Tally
 
 FIRST_ATTEMPTS = 10

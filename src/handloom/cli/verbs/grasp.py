@@ -44,7 +44,7 @@ def run(
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
         allow_outside: Let an object's file refer to files outside its folder and the three around that.
-        size: Height of the picture [px].
+        size: Height of the image [px].
     """
     import numpy as np
     from rich.console import Console

@@ -29,7 +29,7 @@ from handloom.engine.policy.policies import TAKEOVER, policy_source, try_policy
 from handloom.engine.trust import trust_task
 from handloom.episode.takeover_source import DONE
 from handloom.errors import InputError
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.seeding import TEST_SEEDS
 from handloom.tasks import load_task
@@ -76,7 +76,7 @@ def run(
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        backend: What draws: cpu, or cuda for NVIDIA cards (extra gpu); the pictures are the same.
+        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.

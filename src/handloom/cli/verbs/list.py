@@ -59,7 +59,7 @@ def _tasks() -> None:
 
 
 def _tasks_of_pack(name: str) -> None:
-    """Print the tasks of a pack, one after the other, with the published rate where there is one."""
+    """Print the tasks of a pack, one after another, with the published rate where there is one."""
     from handloom.tasks.config.packs import load_pack
 
     pack = load_pack(name)

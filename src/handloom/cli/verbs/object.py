@@ -44,7 +44,7 @@ def show(
         output: The file to write; by default NAME.png in this folder.
         count: How many variants.
         seed: Other seeds give other variants.
-        size: Width and height of each picture [px].
+        size: Width and height of each image [px].
         joints: Also draw the keypoints and axes of every joint, and print them for the first variant.
         robot: Whose gripper the grasps are counted for.
     """
@@ -136,21 +136,21 @@ def annotate(
 ) -> None:
     """Propose where a hand takes hold of a joint and where it pushes; draw it, and write it with --accept.
 
-    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the picture,
+    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the image,
     red is what the fingers close upon, blue where they push, orange runs along the handle, violet is where the hand
     comes from. Move a point with --head or --push, and look again.
 
     Args:
         path: A MJCF, URDF or USD file with joints.
         joint: The moving part or its joint; by default the first.
-        output: The picture; by default FILE_JOINT.png in this folder.
+        output: The image; by default FILE_JOINT.png in this folder.
         accept: Write Kps/open and Kps/close (Kps/pull and Kps/push for drawers) beside the file.
         head: Point that the fingers close upon instead, in the frame of the moving part [m].
         push: Point that is pushed to close it instead, likewise [m].
         contact_axis: Direction along the handle instead, likewise.
         scale: Factor on all lengths of the file.
         allow_outside: Let the file include or refer to files outside its folder and the three around that.
-        size: Width and height of each picture [px].
+        size: Width and height of each image [px].
     """
     import numpy as np
 
@@ -205,7 +205,7 @@ def import_file(
         body: Body of a MJCF scene that is the object; by default all of the file.
         seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two.
         allow_outside: Let the file include or refer to files outside its folder and the three around that.
-        size: Width and height of the picture [px].
+        size: Width and height of the image [px].
     """
     from handloom.objects import import_object
     from handloom.objects.geometry import geom_ids
@@ -260,7 +260,7 @@ def add(
         picture: Also draw what was imported, up to 24 of them, into this PNG file.
         listing: Only list the names and their files.
         scale: Factor on all lengths.
-        size: Width and height of each picture [px].
+        size: Width and height of each image [px].
     """
     from handloom.errors import HandloomError, InputError
     from handloom.objects.importers.object_packages import add_object, package_folder, packaged_objects

@@ -86,8 +86,8 @@ def sheet(
     Args:
         names: Robots, robot folders or robot files; none: every robot that ships.
         output: The file to write.
-        size: Width and height of each picture [px].
-        columns: Pictures per row.
+        size: Width and height of each image [px].
+        columns: Images per row.
     """
     from handloom.render import contact_sheet, write_png
     from handloom.robots import load_robot, robot_names

@@ -32,7 +32,7 @@ def check(
 ) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
-    Scenes are sampled and looked at: objects without a place or out of every picture, goals that nothing can fulfil.
+    Scenes are sampled and checked: objects without a place or out of every image, goals that nothing can fulfil.
     Then the expert tries the task in some of them, in physics; where it does not succeed, the hands are tried on every
     handle, object and place to say what is out of reach, by how much, and where things can stand instead. Python code
     that a task names is never run here: a note says what it is, and such a task is not sampled.
@@ -193,7 +193,7 @@ def preview(
         robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         seed: Seed of the run.
         episodes: How many scenes.
-        output: Picture to write.
+        output: Image to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.

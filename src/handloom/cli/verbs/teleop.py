@@ -1,10 +1,13 @@
 """handloom teleop: drive a task's robot from a browser and keep what was done as a dataset."""
 
+import select
 import signal
+import sys
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,18 +28,25 @@ from handloom.cli.flags import (
 )
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.config import own_code
+from handloom.dataset.robot_columns import INTERVENTION
 from handloom.engine import RunDirectory, RunSettings
+from handloom.engine.policy.policies import policy_source, try_policy
 from handloom.engine.sources import TELEOP
 from handloom.errors import InputError, require
-from handloom.render.run_drawing import drawing_for
+from handloom.render.backends import drawing_for
 from handloom.retarget import DeviceRecording
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.teleop.app import PageOptions, TeleopApp
-from handloom.teleop.picture_stream import check_views
-from handloom.teleop.teleop_run import TeleopRun
+from handloom.teleop.keeping.teleop_run import TeleopRun
+from handloom.teleop.leader.calibration import measured_calibration, write_calibration
+from handloom.teleop.leader.leader_arm import KINDS, LeaderArm, LeaderSpec, check_leaders
+from handloom.teleop.leader.serial_line import SerialLine
+from handloom.teleop.serving.picture_stream import check_views
 
 LENGTH = "data.max_episode_length"
+RANGES = {"seconds": (1.0, 3600.0), "scale": (0.05, 20.0), "trim": (0.0, 3600.0), "operators": (1, 8)}
+"""Option > its smallest and largest value."""
 
 
 def run(
@@ -60,6 +70,14 @@ def run(
     columns: tuple[ColumnStyle, ...] = ("canonical",),
     lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint=NO_HINT)] = (),
     keep_failures: bool = False,
+    leader: Annotated[
+        tuple[str, ...], tyro.conf.arg(metavar="[SIDE:]KIND=PORT[,FILE]", help_behavior_hint=NO_HINT)
+    ] = (),
+    calibrate: bool = False,
+    policy: Annotated[str | None, tyro.conf.arg(metavar="POLICY", help_behavior_hint=NO_HINT)] = None,
+    weights: OptionalFile = None,
+    policy_python: OptionalFile = None,
+    operators: Number = 1,
     replay: OptionalFile = None,
     set: Overrides = (),
     allow_code: bool = False,
@@ -67,7 +85,7 @@ def run(
     """Drive a robot from a browser: keyboard, mouse, gamepad, phone or headset. Needs the extra teleop.
 
     Open the address that is printed. What you save goes through the loop, the judge and the writer of generate.
-    The same command again goes on with the next scene.
+    The same command again continues with the next scene.
 
     Args:
         task: A task of the library, or a YAML file.
@@ -78,29 +96,37 @@ def run(
         port: Port of the page; 0 takes a free one.
         https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
         open: Open the page in the browser of this machine.
-        size: Width and height that the large live picture fits into; it is drawn as large as the page shows it.
+        size: Width and height that the large live image fits into; it is drawn as large as the page shows it.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
         trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
-        render: Draw the pictures of the dataset when a demonstration is saved, later with handloom render, or not.
-        preset: How much work goes into the pictures of the dataset.
-        backend: What draws these and the live ones: cpu, or cuda for NVIDIA cards (extra gpu).
+        render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not.
+        preset: How much work goes into the images of the dataset.
+        backend: What draws these and the live ones: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
         keep_failures: Allow to save attempts that did not succeed, into failures/.
+        leader: Leader arms that the robot follows joint by joint: so101, so100 or koch, and the serial port, such as
+            so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (a file of LeRobot's will do).
+        calibrate: Measure the ranges of the leader arms first: you move them by hand.
+        policy: Let a policy drive, and correct it: hold a key, a stick or the squeeze and you drive, let go and it goes
+            on. Named as for evaluate. Your frames are marked in the column annotation.intervention.
+        weights: File that the policy's class is given.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        operators: People who work at the same time, each on a page and in a scene of their own.
         replay: Carry out a recording again instead (a file of the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.
         allow_code: Run Python code that the task names.
     """
     if allow_code:
         own_code.allow_code()
-    if not 1.0 <= seconds <= 3600.0:
-        raise InputError(f"--seconds is between 1 and 3600, got {seconds}")
-    if not 0.05 <= scale <= 20.0:
-        raise InputError(f"--scale is between 0.05 and 20, got {scale}")
-    if not 0.0 <= trim <= 3600.0:
-        raise InputError(f"--trim is between 0 and 3600 seconds, got {trim}")
+    _check_numbers(seconds=seconds, scale=scale, trim=trim, operators=operators)
+    if policy is not None and operators > 1:
+        raise InputError("--policy is corrected by one person; leave --operators away")
+    if (weights is not None or policy_python is not None) and policy is None:
+        raise InputError("--weights and --policy-python belong to --policy")
+    leaders = tuple(LeaderSpec.parsed(text) for text in leader)
     loaded = load_task(task, overrides=set, robot=robot)
     if not any(text.startswith(f"{LENGTH}=") for text in set):
         frames = round(seconds * loaded.config.data.fps)
@@ -113,24 +139,30 @@ def run(
         render=render,
         preset=preset,
         backend=backend,
-        columns=columns,
+        columns=(*columns, INTERVENTION) if policy is not None else columns,
         lerobot_features=lerobot_features,
         keep_failures=keep_failures,
     )
     if replay is None:
         require("websockets", extra="teleop")
         check_views(loaded, seed, cameras)
+        check_leaders(loaded, seed, leaders)
+        _prepare(leaders, calibrate=calibrate)
+    source = ""
+    if policy is not None:
+        own_code.allow_code(policy)  # Named by the user himself.
+        source = policy_source(policy, weights, policy_python)
+        try_policy(source, loaded, seed)
     directory = RunDirectory.begin(
         output or Path("out") / safe_name(f"teleop_{loaded.name}" + (f"_{robot}" if robot else "")), settings
     )
     with directory.held(), drawing_for(backend, workers=0):
-        teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None)
+        teleop_run = TeleopRun(directory, loaded, scale, trim, background=replay is None, policy=source)
         compile_kernels()
         if replay is not None:
             return _replay(teleop_run, replay)
-        app = TeleopApp(
-            teleop_run, PageOptions(host=host, port=port, https=https, size=size, cameras=cameras, backend=backend)
-        )
+        page = PageOptions(host=host, port=port, https=https, size=size, cameras=cameras, backend=backend)
+        app = TeleopApp(teleop_run, replace(page, operators=operators, leaders=leaders))
         try:
             with _finishing_on_signals(app):
                 app.serve(lambda address: _tell_address(address, open_page=open))
@@ -140,6 +172,50 @@ def run(
         print(f"could not be written: {teleop_run.takes.path(take)}; the same command again tries once more")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
+
+
+def _check_numbers(**given: float) -> None:
+    """Refuse options outside their ranges."""
+    for name, value in given.items():
+        low, high = RANGES[name]
+        if not low <= value <= high:
+            raise InputError(f"--{name} is between {low:g} and {high:g}, got {value}")
+
+
+def _prepare(leaders: Sequence[LeaderSpec], *, calibrate: bool) -> None:
+    """Open every leader once, so that what is wrong with it is said now; measure its ranges first where needed."""
+    for spec in leaders:
+        if calibrate or not spec.calibration.is_file():
+            _calibrate(spec)
+        LeaderArm.opened(spec).close()
+
+
+def _calibrate(spec: LeaderSpec) -> None:
+    """Measure a leader's ranges with the help of whoever sits at the terminal."""
+    if not sys.stdin.isatty():
+        raise InputError(
+            f"{spec.calibration}: there is no calibration of the leader on {spec.port}; run this once in a terminal, "
+            "or name a file of LeRobot's behind the port"
+        )
+    kind = KINDS[spec.kind]
+    with SerialLine(spec.port) as line:
+        arm = LeaderArm(kind, line)
+        arm.bus.release()
+        offsets = arm.bus.offsets()
+        input(f"leader on {spec.port}: hold every joint in the middle of its range, then press Enter ")
+        print(
+            "now move every joint, and the trigger, through its whole range; press Enter when done ", end="", flush=True
+        )
+        found = measured_calibration(
+            kind.servos,
+            arm.bus.positions,
+            offsets,
+            offset_sign=kind.protocol.offset_sign,
+            moving=lambda: not select.select([sys.stdin], [], [], 0.02)[0],
+        )
+        sys.stdin.readline()
+    write_calibration(spec.calibration, found)
+    print(f"wrote:   {spec.calibration}")
 
 
 @contextmanager

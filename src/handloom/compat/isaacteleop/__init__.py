@@ -1,7 +1,7 @@
 """The published modules of Isaac Teleop: change the import, keep the pipeline.
 
 The modules below this package have no files: they are made from ``table.MODULES`` when this package is imported. Names
-that are out of scope (third-party hands, a third-party camera, pictures in an OpenXR headset) raise
+that are out of scope (third-party hands, a third-party camera, images in an OpenXR headset) raise
 ``NotHereError``, an ``ImportError`` that says why.
 """
 

@@ -1,4 +1,4 @@
-"""Quality figures of a dataset, ours or anybody's in LeRobot v3."""
+"""Quality figures of a dataset, ours or anyone's in LeRobot v3."""
 
 from handloom.dataset.audit.audit_dataset import AuditFinding, audit_dataset
 

@@ -1,24 +1,134 @@
-"""Looks a dataset over: what a person would want to know before training on it."""
+"""Quality figures of a dataset, to read before training on it: idle time, jerk, jumps, near-duplicates, blur."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from handloom.dataset.audit.motion_figures import MotionFigures
-from handloom.dataset.audit.picture_figures import PictureFigures
 from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.errors import InputError
 
+BLURRED = 1e-4
+"""Variance of the Laplacian of brightness (0 to 1) below which an image is blurred or empty."""
+DARK, BRIGHT = 0.12, 0.92
+"""Mean brightness, 0 to 1, below and above which hardly anything can be seen."""
+FLAT = 0.02
+"""Spread of brightness below which an image shows nothing."""
+
+
+@dataclass(kw_only=True)
+class PictureFigures:
+    """Figures of one camera."""
+
+    sharpness: list[float] = field(default_factory=list)
+    brightness: list[float] = field(default_factory=list)
+    spread: list[float] = field(default_factory=list)
+
+    def add(self, picture: NDArray[np.uint8]) -> None:
+        """Take in an image (h, w, 3)."""
+        gray = picture.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32) / 255.0
+        laplacian = -4 * gray[1:-1, 1:-1] + gray[:-2, 1:-1] + gray[2:, 1:-1] + gray[1:-1, :-2] + gray[1:-1, 2:]
+        self.sharpness.append(float(laplacian.var()))
+        self.brightness.append(float(gray.mean()))
+        self.spread.append(float(gray.std()))
+
+    def share(self, which: str) -> float:
+        """Return the fraction of images that are ``blurred``, ``dark``, ``bright`` or ``empty``."""
+        tests = {
+            "blurred": np.array(self.sharpness) < BLURRED,
+            "dark": np.array(self.brightness) < DARK,
+            "bright": np.array(self.brightness) > BRIGHT,
+            "empty": np.array(self.spread) < FLAT,
+        }
+        return float(tests[which].mean()) if self.brightness else float("nan")
+
+
+Numbers = NDArray[np.float64]
+
+IDLE = 1e-3
+"""Motion per frame below which nothing moves, as a fraction of a channel's range."""
+JUMP = 0.25
+"""Step of an action from frame to frame that is a jump, as a fraction of the range."""
+NARROW = 1e-6
+"""Range below which a channel is constant and says nothing."""
+BINS = 10
+"""Places of a start that are told apart along a channel's range."""
+
+
+@dataclass(kw_only=True)
+class MotionFigures:
+    """Sums over episodes; episodes are processed one after another."""
+
+    low: Numbers
+    """Smallest action of every channel (n,)."""
+    high: Numbers
+    fps: int
+    frames: int = 0
+    idle: int = 0
+    jumps: int = 0
+    clipped: int = 0
+    longest_idle: int = 0
+    jerks: list[float] = field(default_factory=list)
+    """Of every episode: root mean square of the third difference of its actions, in ranges per second cubed."""
+    starts: list[Numbers] = field(default_factory=list)
+    """First state of every episode as fractions of the range."""
+    hashes: Counter[str] = field(default_factory=Counter)
+    """Episodes with the same actions."""
+
+    def add(self, actions: NDArray[np.floating], states: NDArray[np.floating]) -> None:
+        """Take in an episode: actions and states (k, n)."""
+        wide = self.high - self.low > NARROW
+        shares = (actions.astype(np.float64) - self.low)[:, wide] / (self.high - self.low)[wide]
+        self.frames += len(shares)
+        steps = np.abs(np.diff(shares, axis=0))
+        if len(steps) and steps.shape[1]:
+            still = steps.max(axis=1) < IDLE
+            self.idle += int(still.sum())
+            self.longest_idle = max(self.longest_idle, _longest(still))
+            self.jumps += int((steps > JUMP).any(axis=1).sum())
+        if len(shares) > 3 and shares.shape[1]:
+            self.jerks.append(float(np.sqrt(np.mean(np.diff(shares, n=3, axis=0) ** 2)) * self.fps**3))
+        self.clipped += int(((shares <= 0.0) | (shares >= 1.0)).any(axis=1).sum()) if shares.shape[1] else 0
+        self.starts.append(states[0].astype(np.float64))
+        self.hashes[hashlib.sha256(np.ascontiguousarray(np.round(actions, 6)).tobytes()).hexdigest()] += 1
+
+    @property
+    def duplicates(self) -> int:
+        """Episodes whose actions are those of another one before."""
+        return sum(count - 1 for count in self.hashes.values())
+
+    def start_concentration(self) -> float:
+        """Return the largest fraction of episodes that start in one tenth of the range of the channel that varies most.
+
+        A dataset whose starts are spread evenly has 0.1 to 0.3, one that always starts at the same place 1.
+        """
+        starts = np.array(self.starts)
+        if len(starts) < 2:
+            return float("nan")
+        spread = np.ptp(starts, axis=0)
+        channel = int(np.argmax(spread))
+        if spread[channel] < NARROW:
+            return 1.0
+        counts, _ = np.histogram(starts[:, channel], bins=BINS)
+        return float(counts.max() / len(starts))
+
+
+def _longest(still: NDArray[np.bool_]) -> int:
+    """Return the length of the longest run of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], still.astype(np.int8), [0]])))
+    return int((edges[1::2] - edges[::2]).max()) if len(edges) else 0
+
+
 EPISODES_LOOKED_AT = 20
-"""Episodes whose pictures are looked at."""
+"""Episodes whose images are examined."""
 PICTURES = 3
-"""Pictures of each of them, per camera."""
+"""Images of each of them, per camera."""
 FEW = 20
 """Episodes below which variety is not asked for."""
 MOTION = {
@@ -36,7 +146,7 @@ MOTION = {
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFinding:
-    """One figure, and whether somebody should look at it."""
+    """One figure, and whether someone should look at it."""
 
     name: str
     value: float
@@ -52,7 +162,7 @@ def audit_dataset(root: Path, *, action: str = "action", state: str = "observati
     Args:
         root: The dataset.
         action: Column of the actions.
-        state: Column of the states; the actions where there is none.
+        state: Column of the states; the actions if there is none.
 
     Raises:
         InputError: There is no such column, or no episode.

@@ -294,6 +294,8 @@ def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
     """
     active: list[list[str]] = [[] for _ in range(record.frames)]
     for span in sorted(record.timeline, key=lambda span: (span.robot, span.arm, span.start)):
+        if span.kind == "correction":
+            continue  # It says who drove, not what was done.
         label = span.instruction or " ".join([span.skill, *span.objects])
         for frame in range(max(span.start, 0), min(span.end, record.frames)):
             if label not in active[frame]:

@@ -23,7 +23,7 @@ from handloom.safe_paths import below
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
 COPIES = "copies.json"
-"""In an episode that was taken out of a dataset: size and hash of the files whose container had to be made anew."""
+"""In an episode that was taken out of a dataset: size and hash of the files whose container had to be made again."""
 FOLDER_VERSION = 1
 
 
@@ -90,7 +90,7 @@ class EpisodeFolder:
         return read_table(self.path / FRAMES)
 
     def words(self) -> dict[str, Any]:
-        """Return what labels say of the episode; empty where there are none."""
+        """Return what labels say about the episode; empty if there are none."""
         name = LABEL_FILES[2]
         if name not in self.sheet["files"]:
             return {}
@@ -172,7 +172,7 @@ def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
 def remove_unfinished(parent: Path) -> int:
     """Remove what killed writers left in a folder of episodes; return how many there were.
 
-    Only for whoever knows that nobody is writing there: a folder in the making looks the same.
+    Only for whoever knows that no one is writing there: a folder in the making looks the same.
     """
     leftovers = [folder for folder in parent.glob(f"episode_*{PARTIAL}-*") if folder.is_dir()]
     for folder in leftovers:

@@ -1,6 +1,6 @@
 """Flags: what a person noted about episodes, kept in one file beside the dataset, never in it.
 
-They are known by the hash of their states, so they stay with the episode when its dataset is merged anew or grows.
+They are known by the hash of their states, so they stay with the episode when its dataset is merged again or grows.
 """
 
 import datetime

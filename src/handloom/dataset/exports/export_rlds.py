@@ -1,7 +1,7 @@
 """RLDS episodes in the layout of TensorFlow Datasets, written without TensorFlow.
 
 ``tfds.builder_from_directory(out / "1.0.0")`` opens it: ``features.json`` describes the steps, the records are
-``tf.train.Example`` messages with one list per feature over all steps, pictures as JPEG.
+``tf.train.Example`` messages with one list per feature over all steps, images as JPEG.
 """
 
 import io
@@ -24,7 +24,7 @@ from handloom.dataset.lerobot.feature import Feature
 VERSION = "1.0.0"
 EPISODES_PER_FILE = 50
 QUALITY = 95
-"""Of JPEG pictures."""
+"""Of JPEG images."""
 _FEATURES = "tensorflow_datasets.core.features."
 Described = dict[str, Any]
 
@@ -97,7 +97,7 @@ def _episode(
 
 
 def jpeg(image: NDArray[np.uint8], quality: int) -> bytes:
-    """Return a picture (h, w, 3) as a JPEG file."""
+    """Return an image (h, w, 3) as a JPEG file."""
     buffer = io.BytesIO()
     Image.fromarray(image).save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()

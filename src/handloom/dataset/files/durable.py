@@ -105,7 +105,7 @@ def name_folder(work: Path, folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, if it is there; it loses its name first, so nobody takes what a kill leaves for a whole one.
+    """Remove a folder, if it is there; it loses its name first, so no one takes what a kill leaves for a whole one.
 
     Called again, it removes what an interrupted call left.
     """

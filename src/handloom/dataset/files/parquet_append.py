@@ -1,6 +1,6 @@
 """Add row groups to a Parquet file by copying bytes: the file that writing all groups at once would have given.
 
-A Parquet file is its row groups, one after the other, and a footer that says where they are. Arrow writes no file on,
+A Parquet file is its row groups, one after another, and a footer that says where they are. Arrow writes no file on,
 so the new groups are written to a file of their own; their bytes go behind the old ones and their entries, with offsets
 and numbers moved, go behind the old entries of the footer. The entries of old groups are copied without looking into
 them: appending costs what is appended, and a copy.

@@ -1,4 +1,4 @@
-"""Files that anybody may have made: whatever is in them, reading one ends with plain values or with a ``FileError``.
+"""Files that anyone may have made: whatever is in them, reading one ends with plain values or with a ``FileError``.
 
 Only regular files of a bounded size are read. JSON has a stated shape, without NaN, infinity, lone surrogates or
 nesting without end; the values that come out can be used without looking at them again.

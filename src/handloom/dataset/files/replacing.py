@@ -2,7 +2,7 @@
 
 What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset
 are carried over to the dataset that takes its place; a folder that is not a dataset of ours, or one in which a file of
-ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` goes on from there.
+ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
 """
 
 import os

@@ -191,7 +191,7 @@ class Span(TypedDict):
     success: bool
     instruction: NotRequired[Text]
     checks: list[CheckEntry]
-    kind: NotRequired[Literal["", "mistake", "recovery"]]
+    kind: NotRequired[Literal["", "mistake", "recovery", "correction"]]
 
 
 class Timeline(TypedDict):

@@ -1,9 +1,9 @@
 """Add episodes to a dataset where it is: what is there stays, and the cost is that of what is added.
 
 Files that are full are kept. The last data file, the last video file of each camera and the last part of the episode
-table are written anew, longer, beside the dataset, with everything else that changes; then each takes its place by a
-rename. The list of files comes last: while it is there, all of the new files are, and a call after a kill goes on with
-the renames. The dataset has the bytes that one merge of all episodes would have given.
+table are written again, longer, beside the dataset, with everything else that changes; then each takes its place by a
+rename. The list of files comes last: while it is there, all of the new files are, and a call after a kill continues
+with the renames. The dataset has the bytes that one merge of all episodes would have given.
 """
 
 import os
@@ -315,7 +315,7 @@ class _Published:
 def _last_file(rows: dict[str, list[Any]], kind: str) -> tuple[FilePlace, list[int]]:
     """Return the last file of a kind and the numbers of the episodes in it."""
     places = list(zip(rows[f"{kind}/chunk_index"], rows[f"{kind}/file_index"], strict=True))
-    first = places.index(places[-1])  # Files are filled one after the other.
+    first = places.index(places[-1])  # Files are filled one after another.
     return FilePlace(chunk=places[-1][0], file=places[-1][1]), list(range(first, len(places)))
 
 

@@ -83,7 +83,7 @@ class Feature:
 
     @property
     def is_colour(self) -> bool:
-        """Whether this is a stream of colour pictures."""
+        """Whether this is a stream of colour images."""
         return self.is_video and self.depth is None and not self.is_segmentation
 
     def as_array(self, values: Any, *, length: int) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """Make one LeRobot v3 dataset of many episode folders, without encoding anything again.
 
 The dataset grows in ``<out>.partial`` file by file, each finished by an atomic rename, and gets its name last. Killed
-at any moment and called again with the same episodes, the merge goes on where it stopped and ends with the same bytes.
+at any moment and called again with the same episodes, the merge continues where it stopped and ends with the same
+bytes.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,6 +1,6 @@
 """Take episodes out of a dataset, and make one dataset of several, without encoding anything again.
 
-Datasets are merged and split by way of episode folders: extract what is kept, merge it anew. The files come out with
+Datasets are merged and split through episode folders: extract what is kept, merge it again. The files come out with
 the bytes that a direct merge would have given.
 """
 

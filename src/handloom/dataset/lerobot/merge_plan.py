@@ -45,7 +45,7 @@ class MergeOptions:
 
 MEGABYTE = 1024 * 1024
 BACKEND = "render_backend"
-"""Column that says what drew the pictures of an episode."""
+"""Column that says what drew the images of an episode."""
 SEVERAL = "several"
 """Type of the robot of a dataset whose episodes have different ones."""
 
@@ -276,7 +276,7 @@ class _Planner:
         before, now = (one.outcome.columns.get(BACKEND) for one in (self._first, episode))
         if before and now and before != now:
             raise FileError(
-                f"{self._first.path} and {episode.path} cannot share a dataset: the pictures of one were drawn by "
+                f"{self._first.path} and {episode.path} cannot share a dataset: the images of one were drawn by "
                 f"{before}, those of the other by {now}; draw one of the runs again with handloom render --backend"
             )
         digest = sha256_of(episode.path / SHEET)

@@ -1,7 +1,7 @@
-"""Compute the tables of a dataset anew from the sheets of its episodes, and compare them value by value.
+"""Compute the tables of a dataset again from the sheets of its episodes, and compare them value by value.
 
-Together with a replay, which computes the sheets and the features anew, this leaves nothing in ``data/`` and ``meta/``
-that somebody could have written there: every number follows from the archives. Of pictures the sheets say more than can
+Together with a replay, which computes the sheets and the features again, this leaves nothing in ``data/`` and ``meta/``
+that someone could have written there: every number follows from the archives. Of images the sheets say more than can
 be computed from lossy videos, so their statistics are compared with the sheets alone.
 """
 
@@ -32,7 +32,7 @@ from handloom.errors import FileError, HandloomError
 SUMMED = ("mean", "std", "q01", "q10", "q50", "q90", "q99")
 """Statistics whose last bits depend on the order in which a processor adds."""
 SUM_TOLERANCE = 1e-12
-"""Largest difference of those, as a share of the value, or of one."""
+"""Largest difference of those, as a fraction of the value, or of one."""
 
 
 def check_tables(root: Path) -> tuple[Fault, ...]:
@@ -182,14 +182,14 @@ def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
 
 
 def statistic_differences(feature: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where the statistics of a feature differ from those computed anew."""
+    """Yield where the statistics of a feature differ from those recomputed."""
     for name in {**wanted, **stored}:
         if not same_statistic(name, stored.get(name), wanted.get(name)):
             yield _difference(f"{feature}/{name}", stored.get(name), wanted.get(name))
 
 
 def same_statistic(name: str, stored: Any, wanted: Any) -> bool:
-    """Return whether a statistic is the one computed anew: bit for bit, or what is summed up within rounding."""
+    """Return whether a statistic is the one recomputed: bit for bit, or what is summed up within rounding."""
     if stored == wanted:
         return True
     if isinstance(stored, list) and isinstance(wanted, list):

@@ -71,7 +71,7 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the language columns: every sub-task with the time it starts, and what labels say of the episode.
+    """Return the language columns: every sub-task with the time it starts, and what labels say about the episode.
 
     The words of an episode add its wordings, its plan, and questions with answers, which are events.
     """

@@ -16,7 +16,7 @@ from handloom.errors import FileError
 
 
 def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int, template: Path | None = None) -> None:
-    """Write the packets of several videos one after the other.
+    """Write the packets of several videos one after another.
 
     Args:
         sources: Video files and the number of frames each must have.

@@ -18,7 +18,7 @@ from handloom.dataset.lerobot.feature import Feature
 from handloom.errors import FileError, InputError
 
 MOST_PIXELS = 2**26
-"""Largest picture that is decoded, 8192 x 8192."""
+"""Largest image that is decoded, 8192 x 8192."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,7 +102,7 @@ itself, glibc takes to keeping them, and the holes between what stays grow from 
 START_UP = 180.0
 """Further time a worker gets before it begins: imports on a busy machine must not look like a hang [s]."""
 GAP = 10.0
-"""The workers are looked at every second. When so much time passed instead [s], the machine was suspended or this
+"""The workers are checked every second. When so much time passed instead [s], the machine was suspended or this
 process was stopped, and so were they: that time does not count."""
 
 
@@ -199,7 +199,7 @@ class ProcessExecutor:
             return None
         worker.busy = False
         if isinstance(value, MachineError):
-            pool.remove(worker)  # What it still holds, or has half made, is in nobody's way.
+            pool.remove(worker)  # What it still holds, or has half made, is in no one's way.
             _end(worker)
             return _faulty(worker.item, value)
         if kind == "error":

@@ -22,7 +22,7 @@ from handloom.errors import FileError, HandloomError, InputError, MachineError, 
 from handloom.safe_paths import safe_name
 
 PAUSES = (1.0, 4.0, 16.0)
-"""Between tries to reach a storage: an outage of a network for some seconds must not stop a run [s]."""
+"""Between tries to reach a storage: an outage of a network for a few seconds must not stop a run [s]."""
 LASTING = (
     PermissionError,
     FileNotFoundError,
@@ -104,7 +104,7 @@ def run_remotely(unit: Unit, *, staging: str = "") -> bytes | None:
     """Run a unit of one attempt and return the receipt and the episode, packed; the worker keeps nothing.
 
     Args:
-        unit: The attempt; the folder of its run is not looked at.
+        unit: The attempt; the folder of its run is ignored.
         staging: URL where the archive is left instead, for ``store_result``; one that is there is not made again.
     """
     storage = Storage(staging) if staging else None
@@ -138,7 +138,7 @@ def store_result(run: RunDirectory, unit: Unit, archive_bytes: bytes | None, *, 
     _write(receipt, files, run.episodes)
     run.journal(unit.index).append(receipt)
     if storage is not None:
-        with suppress(MachineError):  # What stays there is known to be equal; nobody takes it for anything else.
+        with suppress(MachineError):  # What stays there is known to be equal; no one takes it for anything else.
             storage.remove(_name(unit))
 
 

@@ -8,8 +8,7 @@ from handloom.dataset.lerobot.file_list import read_list
 from handloom.engine.executors.executor import Executor
 from handloom.engine.generate import ReceiptCallback, generate_run
 from handloom.engine.labelling import label_dataset
-from handloom.engine.lineage.dataset_certificate import read_certificate
-from handloom.engine.lineage.merkle import root_of
+from handloom.engine.lineage.dataset_certificate import read_certificate, root_of
 from handloom.engine.runs.goal import Goal
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.engine.runs.run_settings import RunSettings

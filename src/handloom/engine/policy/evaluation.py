@@ -51,6 +51,10 @@ class PolicyEvaluation:
     """Run seed of the scenes; scene ``i`` is its attempt ``i``."""
     mean_seconds: float
     """Simulated time of the successes [s]."""
+    disturbed: dict[str, int]
+    """Object that the task is not about > scenes in which it was moved by more than 5 cm or fell over."""
+    disturbed_scenes: int
+    """Scenes in which that happened to any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -74,6 +78,8 @@ def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation
         failed_episodes=tuple(receipt.episode for receipt in known if not receipt.success),
         seed=seed,
         mean_seconds=float(np.mean([receipt.frames / receipt.fps for receipt in wins])) if wins else 0.0,
+        disturbed=dict(Counter(name for receipt in known for name in receipt.disturbed).most_common()),
+        disturbed_scenes=sum(bool(receipt.disturbed) for receipt in known),
     )
 
 
@@ -116,7 +122,7 @@ def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Pa
 
 
 def _side_by_side(images: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Return one picture of all cameras, each in the height of the lowest."""
+    """Return one image of all cameras, each in the height of the lowest."""
     pictures = [np.asarray(kinds["rgb"]) for kinds in images.values()]
     height = min(len(picture) for picture in pictures)
     return np.concatenate([picture[:height] for picture in pictures], axis=1)

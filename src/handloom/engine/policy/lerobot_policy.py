@@ -24,9 +24,9 @@ from handloom.episode.policy_source import Observation
 from handloom.errors import FileError, InputError, MissingExtraError
 
 STATE, ENVIRONMENT = "observation.state", "observation.environment_state"
-"""The only inputs besides pictures and words that LeRobot's policies read."""
+"""The only inputs besides images and words that LeRobot's policies read."""
 UNUSED_CAMERA = "empty_camera"
-"""Part of the names of cameras that a policy has room for and that nobody has."""
+"""Part of the names of cameras that a policy has room for and that no one has."""
 LAST_WORDS = 2000
 """Characters of what a process said before it ended that are shown."""
 HOW = (
@@ -54,7 +54,7 @@ def lerobot_python(given: Path | None = None) -> str:
 class LeRobotPolicy:
     """A LeRobot checkpoint as a policy: one ``select_action`` per frame, which deals out the policy's own chunks.
 
-    It is shown the columns and pictures that its ``input_features`` name, pictures in the size it was trained on, and
+    It is shown the columns and images that its ``input_features`` name, images in the size it was trained on, and
     the words of the task; its action is the dataset's ``action``.
 
     Args:
@@ -84,7 +84,7 @@ class LeRobotPolicy:
             name: features[name][0] for name in (STATE, ENVIRONMENT) if name in features
         }
         self.cameras = tuple(name.removeprefix(IMAGES) for name in pictures)
-        # Renamed pictures were trained on in the size of the dataset, not in that of the policy they were given to.
+        # Renamed images were trained on in the size of the dataset, not in that of the policy they were given to.
         own = set(names.values())
         self.size = {name.removeprefix(IMAGES): shape[:0:-1] for name, shape in pictures.items() if name not in own}
 

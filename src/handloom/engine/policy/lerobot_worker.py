@@ -70,7 +70,7 @@ class Checkpoint:
         self.words = ""
 
     def features(self) -> list[tuple[str, list[int], bool]]:
-        """Return the inputs: name, shape, and whether it is a picture."""
+        """Return the inputs: name, shape, and whether it is an image."""
         found = self.policy.config.input_features or {}
         return [(str(name), list(f.shape), f.type == "VISUAL") for name, f in found.items()]
 

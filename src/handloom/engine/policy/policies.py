@@ -76,7 +76,7 @@ def policy_factory(source: str) -> Any:
 
 
 def takeover_factory(source: str) -> Any:
-    """Return what makes the sources of a run in which the expert goes on where a policy fails."""
+    """Return what makes the sources of a run in which the expert continues where a policy fails."""
     return partial(TakeoverSource, policy=_loaded(source.removeprefix(TAKEOVER)))
 
 
@@ -121,7 +121,7 @@ def _loaded(source: str) -> TrainedPolicy:
 class OnnxPolicy:
     """A network whose inputs have the names of observations and whose first output is an action or a chunk of them.
 
-    Columns go in as (1, n) float32, pictures as (1, h, w, 3) uint8; an input named ``noise`` gets normal numbers. The
+    Columns go in as (1, n) float32, images as (1, h, w, 3) uint8; an input named ``noise`` gets normal numbers. The
     options of a policy (``actions``, ``frames_per_action`` ...) are read from the model's metadata.
 
     Args:
@@ -192,10 +192,10 @@ class OnnxPolicy:
         return int(text)
 
     def _picture_size(self, name: str) -> tuple[int, int] | None:
-        """Return width and height of a picture; None where any will do."""
+        """Return width and height of an image; None if any will do."""
         shape = self._inputs[name]
         if len(shape) != 4:
-            raise FileError(f"{self._file}: input {name!r}: a picture has the shape (1, height, width, 3), got {shape}")
+            raise FileError(f"{self._file}: input {name!r}: an image has the shape (1, height, width, 3), got {shape}")
         height, width = shape[1:3]
         return (width, height) if isinstance(height, int) and isinstance(width, int) else None
 

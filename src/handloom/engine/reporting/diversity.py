@@ -37,7 +37,7 @@ class Diversity:
 
     @property
     def path_spread(self) -> float:
-        """Distance between two hands at equal shares of their time, root mean square [m]; 0 for fewer than two."""
+        """Distance between two hands at equal fractions of their time, root mean square [m]; 0 for fewer than two."""
         if len(self.paths) < 2:
             return 0.0
         paths = np.array([_resampled(path) for path in self.paths])
@@ -144,6 +144,6 @@ class _Hands:
 
 
 def _resampled(path: Array) -> Array:
-    """Return a path at equal shares of its time (PATH_POINTS, 3)."""
+    """Return a path at equal fractions of its time (PATH_POINTS, 3)."""
     times = np.linspace(0, len(path) - 1, PATH_POINTS)
     return np.stack([np.interp(times, np.arange(len(path)), path[:, axis]) for axis in range(3)], axis=1)

@@ -215,12 +215,12 @@ def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5
     """Draw evenly spaced frames of every camera of some episodes, one row per episode; of a single one, two per camera.
 
     Raises:
-        InputError: There is no such episode, or the dataset has no pictures.
+        InputError: There is no such episode, or the dataset has no images.
     """
     reader = DatasetReader(dataset)
     cameras = [feature.name for feature in reader.table.videos if feature.is_colour]
     if not cameras:
-        raise InputError(f"{dataset} has no pictures; `handloom render` draws them")
+        raise InputError(f"{dataset} has no images; `handloom render` draws them")
     if not 0 <= first < reader.episode_count:
         raise InputError(f"{dataset}: episode {first} is out of range (0-{reader.episode_count - 1})")
     images, labels = [], []

@@ -31,6 +31,7 @@ class ReceiptLine(TypedDict, total=False):
     seconds: dict[str, Time]
     cpu_seconds: Time
     skills: dict[str, Time]
+    disturbed: list[Text]
     take: Annotated[Count, Field(lt=2**31)]
 
 
@@ -54,21 +55,25 @@ class Receipt:
     """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
     skills: Mapping[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
+    disturbed: tuple[str, ...] = ()
+    """Objects that were moved or fell though the task is not about them."""
     take: int = 0
-    """Which of a person's takes of this scene it was, from 1; 0 for attempts that nobody drove."""
+    """Which of a person's takes of this scene it was, from 1; 0 for attempts that no one drove."""
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values that can be read again, whatever an error had to say."""
         detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
         record = {name: getattr(self, name) for name in self.__dataclass_fields__}
         record |= {"detail": detail, "seconds": dict(self.seconds), "skills": dict(self.skills)}
-        return record if self.take else {key: value for key, value in record.items() if key != "take"}
+        record["disturbed"] = list(self.disturbed)
+        return {key: value for key, value in record.items() if value or key not in ("take", "disturbed")}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Receipt":
         """Read what ``to_json`` wrote; keys of a newer version are left out."""
         known = cls.__dataclass_fields__
-        return cls(**{key: item for key, item in value.items() if key in known})
+        given = {key: item for key, item in value.items() if key in known}
+        return cls(**{**given, "disturbed": tuple(given.get("disturbed", ()))})
 
 
 class Journal:

@@ -1,12 +1,12 @@
 """Receipts of many attempts in few files: parts of the ledger, which take the place of the journals of whole units.
 
 A run of a million attempts has a quarter of a million journals, which take minutes to read. Journals of units that
-are finished are therefore packed, some thousands at a time, into a parquet file; what is packed is never written again.
+are finished are therefore packed, a few thousand at a time, into a parquet file; what is packed is never written again.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,11 @@ SCHEMA = pa.schema(
         ("cpu_seconds", pa.float64()),
         ("skills", _NUMBERS),
         ("take", pa.int64()),
+        ("disturbed", pa.list_(pa.string())),
     ]
 )
+NEW = ("disturbed",)
+"""Columns that parts written earlier do not have."""
 
 
 def ledger_parts(folder: Path) -> list[Path]:
@@ -95,7 +98,8 @@ def read_part(file: Path) -> Iterator[Receipt]:
         FileError: It is damaged, or holds something else.
     """
     with damage_named(file), open_parquet(file) as stored:
-        if stored.schema_arrow.names != SCHEMA.names:
+        names = stored.schema_arrow.names
+        if names not in (SCHEMA.names, [name for name in SCHEMA.names if name not in NEW]):
             raise FileError(f"{file} is no part of a ledger; remove it, and what is missing is made again")
         table = stored.read(use_threads=False)
         # All rows have one schema, so that the first says whether the values are those of receipts.
@@ -106,11 +110,13 @@ def read_part(file: Path) -> Iterator[Receipt]:
 
 
 def _receipts(table: pa.Table) -> Iterator[Receipt]:
-    plain = [table[name].to_pylist() for name in SCHEMA.names if name not in ("seconds", "skills")]
+    names = [name for name in SCHEMA.names if name not in ("seconds", "skills", *NEW)]
+    plain = [table[name].to_pylist() for name in names]
     spent = [_figures(table[name].combine_chunks()) for name in ("seconds", "skills")]
-    names = [name for name in SCHEMA.names if name not in ("seconds", "skills")]
-    for *values, seconds, skills in zip(*plain, *spent, strict=True):
-        yield Receipt(**dict(zip(names, values, strict=True)), seconds=seconds, skills=skills)
+    there = "disturbed" in table.column_names
+    disturbed = map(tuple, table["disturbed"].to_pylist()) if there else repeat((), table.num_rows)
+    for *values, seconds, skills, moved in zip(*plain, *spent, disturbed, strict=True):
+        yield Receipt(**dict(zip(names, values, strict=True)), seconds=seconds, skills=skills, disturbed=moved)
 
 
 def _figures(column: pa.MapArray) -> Iterator["Figures"]:

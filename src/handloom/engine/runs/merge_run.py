@@ -1,5 +1,6 @@
 """The dataset of a run, made of its episodes; the episodes' own folders go when the dataset is there."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from handloom.engine.runs.run_settings import RunSettings
 from handloom.errors import FileError
 
 
-def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True) -> None:
+def merge_run(
+    run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool = True, replaced: Collection[int] = ()
+) -> None:
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
     Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they
@@ -29,6 +32,7 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool =
         run: The run. Nothing else may merge it meanwhile; a second merge waits.
         receipts: The attempts that count, by index.
         hashes: Compare the files of a dataset that episodes are taken from with their hashes.
+        replaced: Attempts whose folders take the place of what an earlier merge made of them.
     """
     wins = [episode for episode, receipt in receipts.items() if receipt.success]
     kept = run.settings.keep_failures
@@ -40,18 +44,21 @@ def merge_run(run: RunDirectory, receipts: dict[int, Receipt], *, hashes: bool =
             settle(out)
             finish_extension(out)
             if attempts:
-                _merge(run, attempts, out, success=success, hashes=hashes)
+                _merge(run, attempts, out, success=success, hashes=hashes, replaced=replaced)
             for ending in (PARTIAL, MORE):
                 remove_unnamed(out.with_name(out.name + ending))
         _remove_merged(run, {*wins, *losses})
 
 
-def _merge(run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool) -> None:
+def _merge(
+    run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool, replaced: Collection[int]
+) -> None:
     """Bring a dataset to the given attempts."""
-    merged, options = _attempts_in(out), merge_options(run.settings)
-    if attempts == merged:
+    merged, options = attempts_in(out), merge_options(run.settings)
+    changed = any(episode in replaced for episode in merged)
+    if attempts == merged and not changed:
         return
-    if merged and attempts[: len(merged)] == merged:
+    if merged and not changed and attempts[: len(merged)] == merged:
         folders = [run.episodes / folder_name(episode) for episode in attempts[len(merged) :]]
         _demand_folders(run, folders)
         if extend_dataset(out, folders, options=options, success=success, hashes=hashes):
@@ -77,7 +84,7 @@ def merge_options(settings: RunSettings) -> MergeOptions:
     return MergeOptions(language="language" in settings.lerobot_features)
 
 
-def _attempts_in(dataset: Path) -> list[int]:
+def attempts_in(dataset: Path) -> list[int]:
     """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
     if not (dataset / "meta" / "info.json").is_file():
         return []
@@ -106,7 +113,7 @@ def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashe
     That goes for episodes that are not wanted this time, too: the dataset is about to be replaced, and they stay in
     their folders for a later call that wants more.
     """
-    merged = {episode: index for index, episode in enumerate(_attempts_in(out))}
+    merged = {episode: index for index, episode in enumerate(attempts_in(out))}
     folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
     missing = [episode for episode, folder in folders.items() if not folder.is_dir()]
     _demand_folders(run, [folders[episode] for episode in missing if episode not in merged])

@@ -48,7 +48,7 @@ class RunDirectory:
 
     @classmethod
     def begin(cls, path: Path, settings: RunSettings) -> "RunDirectory":
-        """Begin a run, or go on with the one that is there if it is the same; that one keeps its unit size.
+        """Begin a run, or continue with the one that is there if it is the same; that one keeps its unit size.
 
         Raises:
             ConfigError: Another run, or something else, is in that folder.
@@ -67,7 +67,7 @@ class RunDirectory:
         if present.settings.fingerprint() != settings.fingerprint():
             raise ConfigError(
                 f"{path} holds another run: {_difference(present.settings, settings)}; "
-                "choose another folder with -o, replace it with --overwrite, or give the same options to go on with it"
+                "choose another folder with -o, replace it with --overwrite, or continue it with the same options"
             )
         # Where the task lies is the user's word, not that of a manifest that may come from elsewhere.
         present.settings = present.settings.model_copy(update={"task_path": settings.task_path})

@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, ValidationError, model_validator
 
 from handloom.config import Config, load_config, read_document
-from handloom.dataset.robot_columns import DETAILED, STYLES
+from handloom.dataset.robot_columns import DETAILED, INTERVENTION, STYLES
 from handloom.dataset.video.video_codec import CODECS
 from handloom.engine.sources import EXPERT, source_factory
 from handloom.errors import ConfigError, InputError, unknown_name
@@ -48,7 +48,7 @@ class RunSettings(Config):
     render: RenderWhen = "now"
     preset: str = "balanced"
     backend: Literal["cpu", "cuda"] = "cpu"
-    """What draws; the pictures are the same bits, and still no dataset has those of both."""
+    """What draws; the images are the same bits, and still no dataset has those of both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
     """Which names the columns have: ``canonical``, ``reference`` or both."""
@@ -68,8 +68,8 @@ class RunSettings(Config):
         if self.codec not in CODECS:
             raise unknown_name("video codec", self.codec, CODECS)
         for style in self.columns:
-            if style not in (*STYLES, DETAILED):
-                raise unknown_name("column style", style, (*STYLES, DETAILED))
+            if style not in (*STYLES, DETAILED, INTERVENTION):
+                raise unknown_name("column style", style, (*STYLES, DETAILED, INTERVENTION))
         if not self.columns:
             raise InputError(f"a dataset needs columns; choose from {', '.join(STYLES)}")
         for feature in self.lerobot_features:
@@ -133,7 +133,7 @@ class RunSettings(Config):
             writer = values.get("handloom_version", "unknown") if isinstance(values, dict) else "unknown"
             raise ConfigError(
                 f"{file}: this is not a run manifest of version {MANIFEST_VERSION}: it has version {version!r} and was "
-                f"written by Handloom {writer}; go on with that Handloom, or choose another folder with -o"
+                f"written by Handloom {writer}; continue with that Handloom, or choose another folder with -o"
             )
         return load_config(file, cls)
 

@@ -13,7 +13,7 @@ from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.statistics import column_statistics
 from handloom.dataset.lerobot.table_check import short, statistic_differences
 from handloom.dataset.lerobot.tables import outcome_columns
-from handloom.dataset.robot_columns import DETAILED
+from handloom.dataset.robot_columns import DETAILED, INTERVENTION
 from handloom.episode.columns import drawing_facts, episode_columns, video_features
 from handloom.labels.failure_facts import failure_facts
 from handloom.scene import Scene
@@ -21,7 +21,12 @@ from handloom.values import EpisodeRecord
 
 DRAWN_BY = ("cpu", "cuda")
 """Backends that draw pictures of datasets."""
-MARKERS = {"canonical": "observation.state", "reference": "states.robot_to_env_pose", DETAILED: "next.done"}
+MARKERS = {
+    "canonical": "observation.state",
+    "reference": "states.robot_to_env_pose",
+    DETAILED: "next.done",
+    INTERVENTION: "annotation.intervention",
+}
 """A column by which each set of columns is known."""
 
 Frames = Mapping[str, NDArray[Any]]

@@ -1,6 +1,6 @@
-"""The scene of an episode, sampled anew from the task of its run, and what the run says of the commands."""
+"""The scene of an episode, sampled again from the task of its run, and what the run says about the commands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from json import dumps
 from pathlib import Path
@@ -14,23 +14,23 @@ from handloom.engine.runs.run_settings import RunSettings
 from handloom.engine.sources import EXPERT, TELEOP
 from handloom.engine.trust import trusted_task
 from handloom.episode.columns import asked_controls
-from handloom.judging.ahead import LASTING
+from handloom.judging.ahead import LASTING, undone_after
 from handloom.scene import Scene
 from handloom.seeding import generator
 from handloom.skills.deeds import make_judge
 from handloom.tasks import sample_task, worded_skills
-from handloom.values import EpisodeRecord, TaskInstance
+from handloom.values import Check, EpisodeRecord, TaskInstance
 
 DATASETS = ("dataset", "failures", "rendered")
 """Folders of a run whose episodes its task gives."""
 GOAL_TOLERANCE = 1e-9
-"""Largest difference of a figure in a goal, as a share of it or of one: heights are computed anew."""
+"""Largest difference of a figure in a goal, as a fraction of it or of one: heights are recomputed."""
 DRAWN = "rendered"
 """The one whose looks ``handloom render`` may have changed."""
 
 
 def run_of(dataset: Path) -> RunSettings | None:
-    """Return the manifest of the run that a dataset belongs to; None where there is no run around it.
+    """Return the manifest of the run that a dataset belongs to; None if there is no run around it.
 
     Raises:
         HandloomError: There is a manifest, and it cannot be used.
@@ -78,6 +78,9 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
     """Return how the goal by which an episode was judged is not that of the run's task; empty when it is.
 
+    Recordings from before success had to last have no term for it, and whoever forges one leaves it out: whether it
+    lasts is asked of the last state of either.
+
     Args:
         run: The manifest.
         dataset: The dataset in the run's folder.
@@ -89,12 +92,26 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     scene.world.restore_state(record.states[0])
     draws = None if run.source == EXPERT else generator(run.seed, record.instance.episode, "skills", task=task.name)
     wanted = make_judge(scene, worded_skills(task, record.instance), draws).goal
-    scene.world.restore_state(now)
+    undone = ""
     if LASTING not in {term.name for term in record.goal}:
-        wanted = tuple(term for term in wanted if term.name != LASTING)  # It was judged before success had to last.
+        lasting = [term for term in wanted if term.name == LASTING]
+        wanted = tuple(term for term in wanted if term.name != LASTING)
+        scene.world.restore_state(record.states[-1])
+        standing = [term for term in wanted if not term.seconds]
+        undone = "; ".join(undone_after(scene, term, standing) for term in lasting if record.success)
+    scene.world.restore_state(now)
+    if undone:
+        return f"the goal in the archive does not ask that success lasts, and it does not: {undone}"
+    wanted = tuple(_as_strict(term, record.goal) for term in wanted)
     there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (record.goal, wanted))
     found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
     return f"the episode was judged by another goal than the task has: {found}" if found else ""
+
+
+def _as_strict(term: Check, goal: Sequence[Check]) -> Check:
+    """Return a term without the allowance for what rocks where the archive has it like that, which asks for more."""
+    stricter = replace(term, arguments={name: value for name, value in term.arguments.items() if name != "rocking"})
+    return stricter if stricter in goal else term
 
 
 def _undrawn(instance: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Simulates the episodes of a dataset again, computes its tables anew, and compares every bit.
+"""Simulates the episodes of a dataset again, computes its tables again, and compares every bit.
 
 Proved is that the recorded commands, applied to the archived scene, give the recorded states; that the success terms
 of the archive hold in them; and that all tables follow from the two. Where the run is there, the scene must be the one
-that its task gives. What cannot be told is said: terms are those of the archive, and pictures are lossy.
+that its task gives. What cannot be told is said: terms are those of the archive, and images are lossy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ __all__ = ["Verification", "archives_of", "dataset_faults", "dataset_of", "verif
 TOLERANCE = 1e-6
 """Largest difference of a state entry on another platform, where bits may differ."""
 COLUMN_TOLERANCE = 1e-5
-"""Largest difference of a column there, as a share of the value or of one: columns are rounded to 32 bits."""
+"""Largest difference of a column there, as a fraction of the value or of one: columns are rounded to 32 bits."""
 MOST_TOLD = 3
 """Differences of an episode that are told."""
 

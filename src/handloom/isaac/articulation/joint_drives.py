@@ -7,7 +7,7 @@ A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ct
 plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
 restored state continues bit for bit, but the single targets cannot be told apart any more: what others write to the
 control is read as a position target (or velocity, or effort, when the gains leave only that). For the same reason an
-effort in acceleration mode, whose share of the control changes with the inertia, is not exact after a restore there.
+effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a restore there.
 Gains and limits belong to the model and are outside the state in both cases.
 """
 
@@ -215,7 +215,7 @@ class JointDrives:
         return np.where(kp > 0.0, servo, np.where(kd > 0.0, damper, effort))
 
     def _read_foreign_controls(self) -> None:
-        """Take a folded control that somebody else wrote (a reset, a restored state) as the one target it acts as."""
+        """Take a folded control that someone else wrote (a reset, a restored state) as the one target it acts as."""
         if not np.any(self._folded):
             return
         control = np.full(len(self.names), np.nan)
@@ -327,7 +327,7 @@ class JointDrives:
         self._write_gains()
 
     def limits(self) -> Array:
-        """Return lower and upper joint limits (n, 2) [rad or m]; infinite where there is none."""
+        """Return lower and upper joint limits (n, 2) [rad or m]; infinite if there is none."""
         model = self.world.model
         limited = model.jnt_limited[self._joint].astype(bool)
         return np.where(limited[:, None], model.jnt_range[self._joint], np.array([-np.inf, np.inf]))

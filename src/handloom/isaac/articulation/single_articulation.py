@@ -16,8 +16,7 @@ from handloom.isaac.articulation.joint_drives import JointDrives, Targets
 from handloom.isaac.articulation.joint_values import JointSelection
 from handloom.isaac.articulation.joint_values import joint_indices as checked_indices
 from handloom.isaac.articulation.joint_values import joint_values as checked_values
-from handloom.isaac.articulation.measured_forces import joint_efforts, joint_wrenches
-from handloom.isaac.articulation.solver_settings import SolverSettings
+from handloom.isaac.articulation.solver_settings import SolverSettings, joint_efforts, joint_wrenches
 from handloom.sim import World
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import ArticulationAction, DOFInfo, JointsState

@@ -265,7 +265,7 @@ class _Run:
                 self.pulse(self._graph.node(connection.target_node), connection.target_port)
 
     def pull(self, name: str, *, everything: bool = False) -> None:
-        """Bring a node up to date before somebody reads it: pure data only, unless the whole graph is pushed."""
+        """Bring a node up to date before someone reads it: pure data only, unless the whole graph is pushed."""
         placed = self._graph.node(name)
         if name in self._pulled or not (everything or placed.node.is_pure()):
             return

@@ -15,7 +15,7 @@ from handloom.errors import InputError, unknown_name
 class PortType:
     """A published type name and its meaning here.
 
-    Values are stored so that nobody can change them in place: numbers and texts as they are, arrays of numbers as
+    Values are stored so that no one can change them in place: numbers and texts as they are, arrays of numbers as
     read-only ndarrays, other arrays as tuples.
     """
 
@@ -28,7 +28,7 @@ class PortType:
 
     @property
     def default(self) -> Any:
-        """What a port holds that nobody gave a value."""
+        """What a port holds that no one gave a value."""
         if self.family in {"execution", "target"}:
             return None
         zero = {"number": 0.0, "integer": 0, "bool": False, "text": "", "any": 0.0}[self.family]
@@ -183,7 +183,7 @@ class Port:
     """Published name without ``inputs:`` or ``outputs:``."""
     type: PortType
     default: Any = field(compare=False)
-    """Value of an input nobody set, and of an output that was not computed yet."""
+    """Value of an input no one set, and of an output that was not computed yet."""
     latched: bool = False
     """The value of the first compute stays in force until the graph stops."""
     command: bool = False
@@ -216,7 +216,7 @@ def port(
     Args:
         name: Published name.
         type_name: Published type, e.g. ``double[]``.
-        default: Value before anybody gives one; None takes that of the type.
+        default: Value before anyone gives one; None takes that of the type.
         latched: See ``Port``.
         command: See ``Port``.
         source: See ``Port``.

@@ -71,7 +71,7 @@ class CSpacePlanningParams(Config):
 
 
 class CudaTreeParams(Config):
-    """Parameters of nearest neighbours on a graphics card; there is none here."""
+    """Parameters of nearest neighbours on a GPU; there is none here."""
 
     max_num_nodes: int = 10000
     max_buffer_size: int = 30

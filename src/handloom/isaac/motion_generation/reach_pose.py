@@ -12,7 +12,7 @@ from handloom.motion.kinematics import IkOptions, IkSolver
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 
 POSTURES = 16
-"""Arm postures at the target that are looked at."""
+"""Arm postures at the target that are considered."""
 STALLED = 0.01
 """What the tool [m], or the joints [rad], must come closer within ``PATIENCE``; else the next posture is tried."""
 PATIENCE = 1.5

@@ -32,7 +32,7 @@ class ArrayDifferentialController:
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
     def reset(self) -> None:
-        """Start anew."""
+        """Start again."""
         self._controller.reset()
 
 
@@ -51,7 +51,7 @@ class ArrayHolonomicController:
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
     def reset(self) -> None:
-        """Start anew."""
+        """Start again."""
         self._controller.reset()
 
 

@@ -42,7 +42,7 @@ class StageScene:
         return add_reference_to_stage(usd_path, prim_path)
 
     def object_exists(self, name: str) -> bool:
-        """Say whether there is an object of a name."""
+        """Return whether there is an object of a name."""
         return name in self._objects
 
     def get_object(self, name: str) -> Any:
@@ -141,11 +141,11 @@ class StageWorld:
     get_rendering_dt = get_physics_dt
 
     def is_playing(self) -> bool:
-        """Say whether time goes on."""
+        """Return whether time goes on."""
         return self._playing
 
     def is_stopped(self) -> bool:
-        """Say whether the simulation was stopped, or never began."""
+        """Return whether the simulation was stopped, or never began."""
         return not self._playing and self._substeps == 0
 
     def reset(self, soft: bool = False) -> None:
@@ -219,7 +219,7 @@ class StageWorld:
         del self._callbacks[callback_name]
 
     def physics_callback_exists(self, callback_name: str) -> bool:
-        """Say whether there is a callback of a name."""
+        """Return whether there is a callback of a name."""
         return callback_name in self._callbacks
 
     def clear(self) -> None:

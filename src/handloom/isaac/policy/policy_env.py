@@ -91,9 +91,9 @@ class JointProperties:
     damping: Array
     """[N m s/rad]"""
     effort_limit: Array
-    """[N m], 1e20 where there is none."""
+    """[N m], 1e20 if there is none."""
     velocity_limit: Array
-    """[rad/s], 1e20 where there is none."""
+    """[rad/s], 1e20 if there is none."""
     armature: Array
     """[kg m^2]; NaN where the file leaves it to the model."""
     default_pos: Array

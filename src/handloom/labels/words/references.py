@@ -88,7 +88,7 @@ def references(facts: SceneFacts, name: str) -> Iterator[ThingReference]:
 
 
 def reference(facts: SceneFacts, name: str) -> ThingReference | None:
-    """Return the simplest reference that means a thing and nothing else; None where there is none."""
+    """Return the simplest reference that means a thing and nothing else; None if there is none."""
     return next(references(facts, name), None)
 
 

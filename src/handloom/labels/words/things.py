@@ -24,7 +24,7 @@ APART = 0.03
 UPWARDS = 0.7
 """Least vertical part of a contact's normal where one thing lies on another."""
 OPEN, CLOSED = 0.15, 0.05
-"""Share of its way beyond which a part is open, and below which it is closed; in between it is neither."""
+"""Fraction of its way beyond which a part is open, and below which it is closed; in between it is neither."""
 SIDES = ("left of", "right of", "behind", "in front of")
 
 

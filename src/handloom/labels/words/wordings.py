@@ -184,7 +184,7 @@ class _Clauses:
                 yield Wording(grain="full", style=style, text=told)
 
     def steps(self) -> Iterator[Wording]:
-        """Yield the sub-tasks one after the other, told in different ways."""
+        """Yield the sub-tasks one after another, told in different ways."""
         labels = [segment.label.strip().rstrip(".") for segment in segments_of(self._record)]
         labels = list(dict.fromkeys(label for label in labels if label))
         if not labels:

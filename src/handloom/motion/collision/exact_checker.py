@@ -141,7 +141,7 @@ class ExactChecker:
         return min(HORIZON, float(distances.min())) if len(distances) else HORIZON
 
     def is_free(self, q: Array) -> bool:
-        """Tell whether nothing overlaps at a configuration."""
+        """Return whether nothing overlaps at a configuration."""
         self._collide(q, 0.0)
         return self._data.ncon == 0 or bool(self._data.contact.dist.min() >= 0.0)
 

@@ -77,7 +77,7 @@ def _T_link_geom(model: mujoco.MjModel, tree: JointTree, geom: int) -> Array:  #
 
 
 def bits_meet(contype_a: int, conaffinity_a: int, contype_b: int, conaffinity_b: int) -> bool:
-    """Tell whether MuJoCo's contact bits let two solids collide."""
+    """Return whether MuJoCo's contact bits let two solids collide."""
     return bool((contype_a & conaffinity_b) | (contype_b & conaffinity_a))
 
 

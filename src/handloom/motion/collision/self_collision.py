@@ -28,7 +28,7 @@ SAMPLES = 1024
 """Configurations tried; the rates below are then known to about 3 %."""
 
 ALWAYS = 0.9
-"""Bodies that overlap in at least this share of all configurations are shaped that way and may overlap."""
+"""Bodies that overlap in at least this fraction of all configurations are shaped that way and may overlap."""
 
 FALSE_ALARMS = 0.3
 """Where spheres overlap this much more often than the solids, they say nothing and the exact checker decides."""

@@ -300,7 +300,7 @@ def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w):
 
 @inner_kernel
 def already_found(found, count, q):
-    """Tell whether q is within 0.05 rad or m, in every joint, of one of the first ``count`` rows of ``found``."""
+    """Return whether q is within 0.05 rad or m, in every joint, of one of the first ``count`` rows of ``found``."""
     for row in range(count):
         largest = 0.0
         for k in range(q.shape[0]):

@@ -122,7 +122,7 @@ class IkSolver:
     Args:
         chain: The joints.
         options: What counts as solved, and how hard to try.
-        device: ``cpu``, or ``cuda`` for an NVIDIA card (extra gpu): the same search, worth it from thousands of targets
+        device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra gpu): the same search, worth it from thousands of targets
             on. Its answers are as good, and differ from the processor's in the last digits.
 
     Raises:

@@ -24,7 +24,7 @@ MORE_PADDING = 0.003
 """Added per retry after exact verification refused a path [m]."""
 
 ROUNDS = ((0.125, 1.0, 1.0), (0.25, 0.5, 1.0), (0.5, 0.5, 0.0), (1.0, 0.25, 0.0), (1.0, 1.0, 0.0), (4.0, 1.0, 0.0))
-"""Share of the iterations, of the tree step and of the padding, search after search until one finds a path.
+"""Fraction of the iterations, of the tree step and of the padding, search after search until one finds a path.
 
 The time of a random search has a long tail, which restarting cuts. Short steps enter narrow passages that long ones
 miss, and without padding passages are wider; verification is exact either way. The last round is for the few

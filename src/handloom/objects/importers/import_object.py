@@ -80,7 +80,7 @@ def import_object(
         allow_outside: What the file includes or refers to may lie outside ``folders``, its own folder and the three
             around that.
         seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two. A
-            child process does it, since a file that somebody broke can hang or crash its reader.
+            child process does it, since a file that someone broke can hang or crash its reader.
 
     Raises:
         NotAllowedError: The file refers to another one elsewhere.

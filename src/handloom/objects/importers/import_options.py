@@ -17,7 +17,7 @@ OPTIONS: Final = ("allow_outside", "body", "info_name", "mass", "scale", "substa
 TASK_OPTIONS: Final = ("body", "substance", "unit", "up")
 """What the parameters of an asset file in a task may hold."""
 LARGEST = 5.0
-"""Longest side of an object whose unit nobody gave [m]: longer than a table, shorter than a part in centimetres."""
+"""Longest side of an object whose unit no one gave [m]: longer than a table, shorter than a part in centimetres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +159,7 @@ class ReportDraft:
         self.dropped: list[str] = []
 
     def say_missing(self, texture: str, *places: Path) -> None:
-        """Say once that a picture is not there; its material's colour is shown."""
+        """Say once that an image is missing; its material's colour is shown."""
         line = f"texture {texture!r}: not found in {', '.join(map(str, places))}; the colour of its material is shown"
         if line not in self.dropped:
             self.dropped.append(line)

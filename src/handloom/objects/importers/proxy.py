@@ -1,4 +1,4 @@
-"""Stand-ins from the library for assets that are not there."""
+"""Stand-ins from the library for missing assets."""
 
 import re
 from collections.abc import Mapping
@@ -129,7 +129,7 @@ ALIKE: Final[dict[str, str]] = {
 }
 """Category of the library > words of reference categories, folders and objects that it looks and handles most like."""
 SPLITS: Final = frozenset(("train", "test", "val", "eval"))
-"""Last words of folders that say what a share of the assets is for, not what they are."""
+"""Last words of folders that say what a fraction of the assets is for, not what they are."""
 PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.items() for word in words.split()}
 """Word > category of the library that stands in for it."""
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
@@ -193,7 +193,7 @@ def _alike(category: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """What stands in for an asset that is not there."""
+    """What stands in for a missing asset."""
 
     category: str
     """Category of the library."""
@@ -231,7 +231,7 @@ def proxy_object(
     rng: np.random.Generator | None = None,
     parameters: dict[str, Value] | None = None,
 ) -> ObjectAsset:
-    """Make a library object that stands in for an asset that is not there.
+    """Make a library object that stands in for a missing asset.
 
     Args:
         category_or_path: A reference category such as ``omniobject3d-banana``, or the path of an asset file.

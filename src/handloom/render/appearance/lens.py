@@ -1,6 +1,6 @@
-"""Pictures through a real lens onto a real sensor; depth and labels are bent alike, and nothing else is done to them.
+"""Images through a real lens onto a real sensor; depth and labels are bent alike, and nothing else is done to them.
 
-An ideal picture with a margin is drawn, then looked up where the lens shows it. Light is treated linear: exposure,
+An ideal image with a margin is drawn, then looked up where the lens shows it. Light is treated linear: exposure,
 white balance, vignetting and noise come before the curve of the screen is put back on.
 """
 
@@ -18,10 +18,10 @@ from PIL import Image
 from handloom.render.cameras import lens_grid
 from handloom.render.pictures import linear_from_srgb, srgb_from_linear
 from handloom.values import CameraSpec
-from handloom.values.optics import Optics
+from handloom.values.camera import Optics
 
 MOST_MARGIN = 0.25
-"""An ideal picture is this much larger on each side at most, as a share of its size; stronger lenses see dark rims."""
+"""An ideal image is this much larger on each side at most, as a fraction of its size; stronger lenses see dark rims."""
 LEVELS = 4096
 """Steps of the table that encodes linear light."""
 READ_NOISE = 0.25
@@ -32,7 +32,7 @@ _ENCODED = np.rint(255 * srgb_from_linear(np.linspace(0, 1, LEVELS))).astype(np.
 
 
 class Draws(Protocol):
-    """What draws ideal pictures."""
+    """What draws ideal images."""
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Any) -> Any:
         """Draw a placed scene from one camera."""
@@ -45,7 +45,7 @@ def through_lens(
     """Return the images of a camera by kind, with its lens and sensor.
 
     Args:
-        backend: Draws ideal pictures of a placed scene.
+        backend: Draws ideal images of a placed scene.
         data: The state; its time says which noise is due.
         camera: The camera.
         kinds: Kinds of images.
@@ -55,7 +55,7 @@ def through_lens(
 
 
 def ideal_camera(camera: CameraSpec) -> CameraSpec:
-    """Return the ideal camera whose pictures ``finished`` turns into those of a camera with a lens."""
+    """Return the ideal camera whose images ``finished`` turns into those of a camera with a lens."""
     return camera if camera.optics is None else _lens_map(camera)[0]
 
 
@@ -74,7 +74,7 @@ def finished(images: dict[str, NDArray[Any]], camera: CameraSpec, time: float) -
 
 @lru_cache(maxsize=KEPT)
 def _lens_map(camera: CameraSpec) -> tuple[CameraSpec, NDArray[np.intp], NDArray[np.float32]]:
-    """Return the ideal camera to draw with, and where in its picture each pixel lies: row and column, and fractions."""
+    """Return the ideal camera to draw with, and where in its image each pixel lies: row and column, and fractions."""
     ideal = replace(camera, optics=None)
     if camera.optics is None or not camera.optics.distorts:
         return ideal, np.zeros((2, 0, 0), np.intp), np.zeros((2, 0, 0), np.float32)
@@ -107,7 +107,7 @@ def _bent(image: NDArray[Any], whole: NDArray[np.intp], part: NDArray[np.float32
 
 
 def exposed(rgb: NDArray[np.uint8], optics: Optics, time: float) -> NDArray[np.uint8]:
-    """Return a picture as a sensor would record it at a time of the episode [s]."""
+    """Return an image as a sensor would record it at a time of the episode [s]."""
     drift = float(np.sin(2 * np.pi * time / optics.drift_seconds + optics.phase))
     gain = optics.exposure * (1.0 + optics.exposure_drift * drift)
     # Red and blue drift against each other.
@@ -129,7 +129,7 @@ def exposed(rgb: NDArray[np.uint8], optics: Optics, time: float) -> NDArray[np.u
 
 @lru_cache(maxsize=KEPT)
 def _vignette(width: int, height: int, loss: float) -> NDArray[np.float32]:
-    """Return the share of light that reaches each pixel (h, w): least in the corners."""
+    """Return the fraction of light that reaches each pixel (h, w): least in the corners."""
     x = (np.arange(width) + 0.5) / width - 0.5
     y = (np.arange(height) + 0.5) / height - 0.5
     r2 = 2.0 * (x[None, :] ** 2 + y[:, None] ** 2)
@@ -137,7 +137,7 @@ def _vignette(width: int, height: int, loss: float) -> NDArray[np.float32]:
 
 
 def compressed(picture: NDArray[np.uint8], quality: int) -> NDArray[np.uint8]:
-    """Return a picture after JPEG compression of a quality from 1 to 100."""
+    """Return an image after JPEG compression of a quality from 1 to 100."""
     file = BytesIO()
     Image.fromarray(picture).save(file, format="JPEG", quality=quality)
     return np.asarray(Image.open(file)).copy()

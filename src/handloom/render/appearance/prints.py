@@ -85,7 +85,7 @@ def can_label(rng: np.random.Generator) -> Picture:
 
 
 def carton_label(rng: np.random.Generator) -> Picture:
-    """The front of a carton: maker, goods, a picture of fruit or rings, weight, a band at the foot."""
+    """The front of a carton: maker, goods, an image of fruit or rings, weight, a band at the foot."""
     sheet, pen = _sheet()
     ink, second = _ink(rng), _ink(rng)
     pen.rectangle((0, SIZE - 46, SIZE, SIZE), fill=ink)

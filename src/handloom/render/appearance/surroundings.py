@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.values.surroundings import LitSurroundings, Pane
+from handloom.values.instance import LitSurroundings, Pane
 
 NUMERIC: Final = "surroundings"
 """Name of the custom array."""

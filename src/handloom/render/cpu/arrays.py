@@ -1,4 +1,4 @@
-"""The arrays a frame is made from, grouped by how often they change; images are used again once nobody holds them."""
+"""The arrays a frame is made from, grouped by how often they change; images are used again once no one holds them."""
 
 import sys
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.bvh import Hierarchy
 
-# References to an array of the pool that nobody else holds: the list, the loop variable, the argument of the check.
+# References to an array of the pool that no one else holds: the list, the loop variable, the argument of the check.
 OWN_REFERENCES = 3
 
 
@@ -43,7 +43,7 @@ class ImagePool:
         self._arrays: dict[tuple[tuple[int, ...], str], list[NDArray[np.generic]]] = {}
 
     def take(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray:
-        """Return an array of that shape and type, with undefined content, that nobody else holds."""
+        """Return an array of that shape and type, with undefined content, that no one else holds."""
         arrays = self._arrays.setdefault((shape, np.dtype(dtype).str), [])
         for array in arrays:
             if sys.getrefcount(array) <= OWN_REFERENCES:
@@ -93,7 +93,7 @@ class MirrorArrays(NamedTuple):
 
 
 class CanvasArrays(NamedTuple):
-    """What one camera draws on: scratch, and its last picture with what had a say in each tile."""
+    """What one camera draws on: scratch, and its last image with what had a say in each tile."""
 
     lanes: NDArray[np.float32]
     """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
@@ -120,7 +120,7 @@ class CanvasArrays(NamedTuple):
     touching_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     patches: NDArray[np.float32]
-    """Patch of each light's picture plane that holds the current batch's surface points (l, PATCH)."""
+    """Patch of each light's image plane that holds the current batch's surface points (l, PATCH)."""
     spaces: NDArray[np.float32]
     """SURFACE and ABOVE of the current batch (2, 6): low and high x, y, z [m]."""
     group_ids: NDArray[np.float32]
@@ -128,11 +128,11 @@ class CanvasArrays(NamedTuple):
     group_spaces: NDArray[np.float32]
     """SURFACE, ABOVE and BETWEEN of each group (GROUPS, 3, 6) [m]."""
     changed: NDArray[np.uint8]
-    """1 for geoms that moved since the last picture (g rounded up to VECTOR,)."""
+    """1 for geoms that moved since the last image (g rounded up to VECTOR,)."""
     changed_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     tile_touched: NDArray[np.uint8]
-    """``touching`` of every tile of the last picture (tiles, g rounded up to VECTOR)."""
+    """``touching`` of every tile of the last image (tiles, g rounded up to VECTOR)."""
     tile_touched_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     tile_patches: NDArray[np.float32]
@@ -140,11 +140,11 @@ class CanvasArrays(NamedTuple):
     tile_spaces: NDArray[np.float32]
     """``spaces`` of every tile (tiles, 2, 6)."""
     poses: NDArray[np.int32]
-    """Bits of the rotations and positions of the geoms in the last picture (g, 12)."""
+    """Bits of the rotations and positions of the geoms in the last image (g, 12)."""
     bead_places: NDArray[np.int32]
-    """Bits of the table of beads in the last picture, marks left out (blocks * BEAD_BLOCK,)."""
+    """Bits of the table of beads in the last image, marks left out (blocks * BEAD_BLOCK,)."""
     setting: NDArray[np.int32]
-    """Bits of the camera row and the light table of the last picture (VIEW_COLUMNS + l * LIGHT_COLUMNS,)."""
+    """Bits of the camera row and the light table of the last image (VIEW_COLUMNS + l * LIGHT_COLUMNS,)."""
     depth: NDArray[np.float32]
     """Depths (h, w) [m]; written when they or mirrors are wanted."""
     segmentation: NDArray[np.int32]

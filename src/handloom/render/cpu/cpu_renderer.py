@@ -51,7 +51,7 @@ from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
 
-# Cameras whose last picture is remembered; one of 640 x 480 pixels takes 6 MB.
+# Cameras whose last image is remembered; one of 640 x 480 pixels takes 6 MB.
 MAX_CANVASES = 8
 # Kinds that are written straight into the images.
 NEVER_KEPT = frozenset({"normals", "albedo"})
@@ -192,7 +192,7 @@ class CpuRenderer:
         if canvas is None:
             if camera.width * camera.height > most_pixels():
                 raise InputError(
-                    f"camera {camera.name!r}: a picture of {camera.width} x {camera.height} has more than "
+                    f"camera {camera.name!r}: an image of {camera.width} x {camera.height} has more than "
                     f"{most_pixels()} pixels; choose a smaller size, or set another bound in {PIXELS}"
                 )
             if len(self._canvases) == MAX_CANVASES:
@@ -208,7 +208,7 @@ class CpuRenderer:
     def _can_keep(
         self, camera: CameraSpec, canvas: CanvasArrays, view: NDArray[np.float32], wanted: frozenset[str]
     ) -> bool:
-        """Tell whether the last picture of a camera has tiles to keep; the next one has none unless it is finished."""
+        """Return whether the last image of a camera has tiles to keep; the next one has none unless it is finished."""
         scene = self._scene
         bits = [table.view(np.int32) for table in (scene.geoms, scene.beads, scene.lights, view)]
         same_kinds = wanted == self._drawn[camera] and not wanted & NEVER_KEPT

@@ -1,4 +1,4 @@
-"""One picture: tile by tile, then the edge pixels once more."""
+"""One image: tile by tile, then the edge pixels once more."""
 
 import numpy as np
 
@@ -99,7 +99,7 @@ def _store_albedo(lanes, canvas, frame, left, top, want_normals, want_albedo):
 
 @picture_kernel(inline="always")
 def _srgb_byte(linear):
-    """Return the sRGB byte of linear light, from the same roots as the picture: no library's power function."""
+    """Return the sRGB byte of linear light, from the same roots as the image: no library's power function."""
     x = min(max(linear, np.float32(0)), ONE)
     root2 = np.sqrt(x)
     root4 = np.sqrt(root2)
@@ -132,7 +132,7 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
         canvas: ``CanvasArrays`` of the camera, tile spans filled.
         frame: ``FrameArrays`` to fill.
         ids: -1, then the geom id in the model of each row, of each bead where the last row is beads (1 + g,).
-        keep: Whether tiles of the last picture on the canvas can be kept; it had the same kinds and camera.
+        keep: Whether tiles of the last image on the canvas can be kept; it had the same kinds and camera.
         mirrors: Whether mirror images follow, which need depths.
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.

@@ -32,7 +32,7 @@ VECTOR = 16
     SPARE_G, SPARE_H, SPARE_I, SPARE_J, SPARE_K,
     TRIANGLE,                       # number of the triangle, bead or piece of a surface of revolution hit
     NEARNESS,                       # one over the distance to the current light [1/m]
-    LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's picture plane, one over the distance along its axis
+    LAMP_X, LAMP_Y, LAMP_INVERSE,   # place in the current light's image plane, one over the distance along its axis
 ) = (LANES * k for k in range(45))
 LANE_QUANTITIES = 45
 # While a surface is shaded, the spare quantities hold what it mirrors: direction, blur, share, light.
@@ -78,7 +78,7 @@ POSE = 12
 # fmt: off
 (
     L_POS, _, _,                    # world [m]; a directional light stands far away
-    L_U, _, _, L_V, _, _, L_W, _, _,  # axes of the light's own picture plane; w points from the scene to the light
+    L_U, _, _, L_V, _, _, L_W, _, _,  # axes of the light's own image plane; w points from the scene to the light
     L_DIFFUSE, _, _, L_SPECULAR, _, _,
     L_RADIUS,                       # of the luminous disc [m]
     L_SHADOW,                       # 1 when it casts shadows
@@ -104,9 +104,9 @@ BOX_BLOCK = 18 * VECTOR
 # What a light sees of the geoms: ``casters[k]``.
 (
     C_POS, _, _,                    # the light in the geom frame [m]
-    C_LEFT, C_RIGHT, C_TOP, C_BOTTOM,   # upright rectangle in the light's picture plane
+    C_LEFT, C_RIGHT, C_TOP, C_BOTTOM,   # upright rectangle in the light's image plane
     C_INVERSE,                      # one over the least distance along the light's axis [1/m]; negative: no shadow
-    C_DIRECTION, _,                 # of the turned rectangle, unit vector in the picture plane
+    C_DIRECTION, _,                 # of the turned rectangle, unit vector in the image plane
     C_ALONG_LOW, C_ALONG_HIGH, C_ACROSS_LOW, C_ACROSS_HIGH,
 ) = (VECTOR * k for k in range(14))
 CASTER_BLOCK = 14 * VECTOR
@@ -114,7 +114,7 @@ CASTER_BLOCK = 14 * VECTOR
 # Beads: ``beads``; centre in the world [m], and a mark written by culling.
 E_X, E_Y, E_Z, E_MARK = (VECTOR * k for k in range(4))
 BEAD_BLOCK = 4 * VECTOR
-# A patch of a light's picture plane: left, right, top, bottom, and the farthest distance along its axis [m].
+# A patch of a light's image plane: left, right, top, bottom, and the farthest distance along its axis [m].
 PATCH = 5
 
 ZERO = np.float32(0)
@@ -154,7 +154,7 @@ SURFACE, ABOVE, BETWEEN = 0, 1, 2
     W_WINDOWS,  # MAX_WINDOWS blocks of WINDOW_COLUMNS
 ) = (0, 12, 15, 18, 21, 22, 23, 24, 25, 26)
 # A pane seen in a direction m: w . m > 0, at (u . m, v . m) / (w . m), from -1 to 1 inside; u and v are divided by its
-# half width and half height. Its light, and the width of its bars as a share of its half width (0: none).
+# half width and half height. Its light, and the width of its bars as a fraction of its half width (0: none).
 P_W, P_U, P_V, P_COLOR, P_BARS = 0, 3, 6, 9, 12
 WINDOW_COLUMNS = 13
 MAX_WINDOWS = 4

@@ -2,7 +2,7 @@
 
 Seen in a mirror, the world is what a camera behind the mirror sees. A ray keeps its u, v and its depth when the camera
 is mirrored, so its way beyond the mirror starts where it hit: every stage runs as it is, with the tables of the
-mirrored camera. This is a second pass over a finished picture, so that pictures without mirrors pay nothing for it.
+mirrored camera. This is a second pass over a finished image, so that images without mirrors pay nothing for it.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.smooth import FACE_KEYS, FACE_ZERO
 from handloom.render.cpu.trace import LAYER_GAP, cast_all, find_surface, light_up
 
-# Each mirror is one more picture where it is seen; the clearest come first.
+# Each mirror is one more image where it is seen; the clearest come first.
 MAX_MIRRORS = 4
 
 
@@ -98,7 +98,7 @@ def _list_mirrored(canvas, mirrors, k, row, column):
 
 @picture_kernel
 def _blend(lanes, frame, left, top, weight):
-    """Blend the mirror image into the picture, on screen, as GL does."""
+    """Blend the mirror image into the image, on screen, as GL does."""
     height, width, _ = frame.rgb.shape
     for i in range(LANES):
         y = top + i // TILE_WIDTH
@@ -114,14 +114,14 @@ def _blend(lanes, frame, left, top, weight):
 
 @picture_kernel(entry=True)
 def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
-    """Add what mirrors show to a picture whose canvas has depths and edge keys.
+    """Add what mirrors show to an image whose canvas has depths and edge keys.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
         mirrors: ``MirrorArrays``, placed likewise.
         view: Camera row.
-        canvas: ``CanvasArrays`` with depths and keys of the picture.
-        frame: ``FrameArrays`` of the picture.
+        canvas: ``CanvasArrays`` with depths and keys of the image.
+        frame: ``FrameArrays`` of the image.
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.
     """

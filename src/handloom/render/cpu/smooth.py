@@ -182,7 +182,7 @@ def _average(lanes, canvas, frame, start, count):
 
 @picture_kernel(inline="always")
 def smooth(scene, view, canvas, frame, reshade, shadows, occlusion):
-    """Anti-alias a picture."""
+    """Anti-alias an image."""
     lanes = canvas.lanes
     width = canvas.key.shape[1]
     _mark_edges(canvas)

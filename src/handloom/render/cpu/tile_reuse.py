@@ -1,9 +1,9 @@
-"""Reuse tiles of the last picture that no moved geom affects now or did before.
+"""Reuse tiles of the last image that no moved geom affects now or did before.
 
 A pixel of a tile is a function of the camera, the lights, and the geoms that culling lets through to the tile. When
 camera and lights are the same bits, and no geom whose pose changed was let through then or would be now, the same
 geoms with the same poses are let through: the tile is the same bits as if it were drawn again. This holds whatever
-culling does, as long as it judges every geom by itself. A tile that is kept stays true: all tiles of the last picture
+culling does, as long as it judges every geom by itself. A tile that is kept stays true: all tiles of the last image
 show the last state.
 """
 
@@ -28,16 +28,16 @@ from handloom.render.cpu.rays.space import pick_near
 
 @picture_kernel(entry=True)
 def find_changes(geoms, beads, lights, view, poses, bead_places, setting, changed):
-    """Mark the geoms that moved since the last picture on this canvas; return whether camera and lights did not.
+    """Mark the geoms that moved since the last image on this canvas; return whether camera and lights did not.
 
     Args:
         geoms: Bits of the geom table.
         beads: Bits of the table of beads.
         lights: Bits of the light table.
         view: Bits of the camera row.
-        poses: Bits of the poses in the last picture, replaced by those of now.
-        bead_places: Bits of the beads in the last picture, likewise.
-        setting: Bits of camera and lights in the last picture, likewise.
+        poses: Bits of the poses in the last image, replaced by those of now.
+        bead_places: Bits of the beads in the last image, likewise.
+        setting: Bits of camera and lights in the last image, likewise.
         changed: Marks of the geoms, written.
     """
     same = True
@@ -88,7 +88,7 @@ def end_tile(canvas, tile):
 
 @picture_kernel(inline="always")
 def _was_touched(canvas, tile):
-    """Tell whether a geom that moved had a say in a tile of the last picture."""
+    """Return whether a geom that moved had a say in a tile of the last image."""
     moved = 0
     for word in range(canvas.changed_words.shape[0]):
         moved |= canvas.tile_touched_words[tile, word] & canvas.changed_words[word]
@@ -97,7 +97,7 @@ def _was_touched(canvas, tile):
 
 @picture_kernel(inline="always")
 def _may_be_seen(canvas, row, column):
-    """Tell whether a geom that moved may be seen in a tile."""
+    """Return whether a geom that moved may be seen in a tile."""
     seen = 0
     for g in range(canvas.first.shape[1]):
         seen |= (canvas.first[row, g] <= column) & (column < canvas.last[row, g]) & (canvas.changed[g] != 0)
@@ -106,7 +106,7 @@ def _may_be_seen(canvas, row, column):
 
 @picture_kernel(inline="always")
 def _any_changed(canvas):
-    """Tell whether a picked geom moved."""
+    """Return whether a picked geom moved."""
     moved = 0
     for word in range(canvas.changed_words.shape[0]):
         moved |= canvas.picked_words[word] & canvas.changed_words[word]
@@ -115,7 +115,7 @@ def _any_changed(canvas):
 
 @picture_kernel(inline="always")
 def _is_shaded(scene, canvas, tile):
-    """Tell whether a geom that moved may throw a shadow on a tile."""
+    """Return whether a geom that moved may throw a shadow on a tile."""
     space = canvas.tile_spaces[tile, SURFACE]
     for k in range(scene.lights.shape[0]):
         light = scene.lights[k]
@@ -128,18 +128,18 @@ def _is_shaded(scene, canvas, tile):
 
 @picture_kernel(inline="always")
 def _is_occluded(scene, canvas, tile):
-    """Tell whether a geom that moved may come near the surfaces of a tile."""
+    """Return whether a geom that moved may come near the surfaces of a tile."""
     pick_near(canvas.picked, scene.boxes, canvas.tile_spaces[tile, ABOVE], scene.world[W_AO_HIGH])
     return _any_changed(canvas)
 
 
 @picture_kernel(inline="always")
 def is_stale(scene, canvas, row, column, tile, shadows, occlusion):
-    """Tell whether a geom that moved had a say in a tile of the last picture, or has one now.
+    """Return whether a geom that moved had a say in a tile of the last image, or has one now.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
-        canvas: ``CanvasArrays`` with the changes since the last picture.
+        canvas: ``CanvasArrays`` with the changes since the last image.
         row: Row of the tile.
         column: Column of the tile.
         tile: Number of the tile.

@@ -227,7 +227,7 @@ def light_up(lanes, scene, canvas, view, shadows, occlusion):
 
 @picture_kernel(inline="always")
 def is_clear(lanes):
-    """Tell whether any lane shows something transparent."""
+    """Return whether any lane shows something transparent."""
     count = 0
     for i in range(LANES):
         count += lanes[i + OPACITY] < ONE

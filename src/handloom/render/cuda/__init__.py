@@ -1,1 +1,1 @@
-"""The ray caster on NVIDIA cards: the tables and the arithmetic of the processor's, thousands of pictures at a time."""
+"""The ray caster on NVIDIA GPUs: the tables and the arithmetic of the processor's, thousands of images at a time."""

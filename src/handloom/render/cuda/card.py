@@ -1,4 +1,4 @@
-"""An NVIDIA card, through CuPy."""
+"""An NVIDIA GPU, through CuPy."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -71,7 +71,7 @@ class Card:
                 self._cupy.cuda.runtime.hostUnregister(address)
 
     def write(self, memory: CardMemory, content: NDArray[Any]) -> None:
-        """Copy by way of memory that the card reads by itself; whoever writes again has waited for what came of it."""
+        """Copy through memory that the card reads by itself; whoever writes again has waited for what came of it."""
         size = content.nbytes
         if memory.staging.nbytes < size:
             memory.staging = self.host_array(size, np.uint8)

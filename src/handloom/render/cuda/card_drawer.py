@@ -25,7 +25,7 @@ NOTHING: dict[str, NDArray[Any]] = {
 }
 # Room for 4 numbers per geom is shared by the lanes of a tile; more than this a block does not get everywhere.
 MOST_GEOMS = 2500
-# Pixels drawn at once: some hundred pictures keep every multiprocessor busy for milliseconds.
+# Pixels drawn at once: some hundred images keep every multiprocessor busy for milliseconds.
 PIXELS_AT_ONCE = 1 << 24
 VIEWS_AT_ONCE = 32768
 # Models whose tables stay on the card; textures make up most of one, some ten megabytes.

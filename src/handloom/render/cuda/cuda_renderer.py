@@ -16,7 +16,7 @@ from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
 
-# Pixels handed in at a time; so many pictures keep a card busy, and their images fit into some megabytes.
+# Pixels handed in at a time; so many images keep a card busy, and their images fit into some megabytes.
 PIXELS_AT_ONCE = 1 << 22
 
 
@@ -108,7 +108,7 @@ class CudaRenderer:
         for camera in cameras:
             if camera.width * camera.height > most_pixels():
                 raise InputError(
-                    f"camera {camera.name!r}: a picture of {camera.width} x {camera.height} has more than "
+                    f"camera {camera.name!r}: an image of {camera.width} x {camera.height} has more than "
                     f"{most_pixels()} pixels; choose a smaller size, or set another bound in {PIXELS}"
                 )
         self._reader.read(data, cameras)
@@ -124,7 +124,7 @@ _DRAWINGS: dict[tuple[CpuPreset, str | None], CardDrawing] = {}
 
 
 def shared_drawing(preset: CpuPreset) -> CardDrawing:
-    """Return what draws with a preset in this process; one for all renderers, which draw one after the other."""
+    """Return what draws with a preset in this process; one for all renderers, which draw one after another."""
     key = preset, os.environ.get(DRAWING)
     if key not in _DRAWINGS:
         _DRAWINGS[key] = make_drawing(preset)

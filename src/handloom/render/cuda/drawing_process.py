@@ -68,7 +68,7 @@ def drawing_processes() -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def _told(where: str) -> Iterator[None]:
-    """Tell workers that are started from here on where to have their pictures drawn."""
+    """Tell workers that are started from here on where to have their images drawn."""
     before = os.environ.get(DRAWING)
     os.environ[DRAWING] = where
     try:

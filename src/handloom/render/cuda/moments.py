@@ -64,7 +64,7 @@ class Moments(NamedTuple):
     bodies: NDArray[np.float32]
     """Body that rigidly carries each camera (c,)."""
     sizes: NDArray[np.int32]
-    """Width and height of each camera's pictures (c, 2) [px]."""
+    """Width and height of each camera's images (c, 2) [px]."""
 
     def part(self, start: int, stop: int) -> "Moments":
         """Return some of the moments."""

@@ -1,7 +1,7 @@
 """Arrays in memory that two processes see: one packs them, sends where they lie, the other looks at them there.
 
 A segment is a file in a folder in memory, which whoever began the run removes: no segment outlives it, however its
-processes end. Arrays keep their segment mapped, so nobody needs to say when he is done with one.
+processes end. Arrays keep their segment mapped, so no one needs to say when he is done with one.
 """
 
 import mmap
@@ -42,7 +42,7 @@ class SharedArrays:
         self.path = folder
 
     def places(self, shapes: Sequence[Shape]) -> list[ArrayPlace]:
-        """Return where arrays of these shapes and types lie, one after the other, in a segment made large enough."""
+        """Return where arrays of these shapes and types lie, one after another, in a segment made large enough."""
         start, found = 0, []
         for shape, dtype in shapes:
             found.append(ArrayPlace(start, tuple(shape), np.dtype(dtype).str))

@@ -121,7 +121,7 @@ def _slots(group_type: TensorGroupType) -> str:
 
 
 class _Unset:
-    """The value of a slot nobody has written yet."""
+    """The value of a slot no one has written yet."""
 
     def __repr__(self) -> str:
         return "<UNSET>"
@@ -156,7 +156,7 @@ class Tensor:
 
     @classmethod
     def is_runtime_validation_enabled(cls) -> bool:
-        """Say whether reading a slot checks its value."""
+        """Return whether reading a slot checks its value."""
         return cls._runtime_validation
 
     @property

@@ -33,7 +33,7 @@ class ParameterSpec(ABC):
 
     @abstractmethod
     def validate(self, value: Any) -> bool:
-        """Say whether a value is of the right kind and within bounds."""
+        """Return whether a value is of the right kind and within bounds."""
 
     def serialize(self, value: Any) -> Any:
         """Return the value as it is written to JSON."""
@@ -97,7 +97,7 @@ class FloatParameter(ParameterSpec):
         return is_number and self.min_value <= value <= self.max_value
 
     def is_bounded(self) -> bool:
-        """Say whether both bounds are finite."""
+        """Return whether both bounds are finite."""
         return math.isfinite(self.min_value) and math.isfinite(self.max_value)
 
     def serialize(self, value: Any) -> float:
@@ -133,7 +133,7 @@ class IntParameter(ParameterSpec):
         return isinstance(value, int) and not isinstance(value, bool) and self.min_value <= value <= self.max_value
 
     def is_bounded(self) -> bool:
-        """Say whether both bounds are narrower than the int32 range."""
+        """Return whether both bounds are narrower than the int32 range."""
         return self.min_value > INT32_MIN and self.max_value < INT32_MAX
 
 
@@ -184,7 +184,7 @@ class VectorParameter(ParameterSpec):
         return np.array(self.default_value, np.float32)
 
     def is_bounded(self) -> bool:
-        """Say whether both bounds are given."""
+        """Return whether both bounds are given."""
         return self.min_value is not None and self.max_value is not None
 
     def validate(self, value: Any) -> bool:

@@ -48,7 +48,7 @@ class TensorType(ABC):
         return self._name
 
     def is_compatible_with(self, other: "TensorType") -> bool:
-        """Say whether a value of ``other`` may flow into a slot of this type."""
+        """Return whether a value of ``other`` may flow into a slot of this type."""
         return self is other or (type(self) is type(other) and self._check_instance_compatibility(other))
 
     @abstractmethod

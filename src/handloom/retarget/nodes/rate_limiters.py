@@ -93,7 +93,7 @@ class RateLimiterConfig:
         return min(max((now_ns - previous_ns) / 1e9, self.min_dt), self.max_dt)
 
     def gives_up(self, rejections: int) -> bool:
-        """Say whether so many rejections in a row mean that the input is real after all."""
+        """Return whether so many rejections in a row mean that the input is real after all."""
         return self.max_consecutive_rejections is not None and rejections >= self.max_consecutive_rejections
 
 

@@ -236,7 +236,7 @@ class Se3RelRetargeter(BaseRetargeter):
     """Gives ``ee_delta`` (6,): scaled position delta [m] and rotation vector [rad] of the hand since the last frame.
 
     The deltas are a running mean; one shorter than 1 mm or 0.01 rad counts as standing still and starts the mean
-    anew. The rotation of a hand is the mean of the rotation vectors of thumb tip and index tip. The first frame, and
+    again. The rotation of a hand is the mean of the rotation vectors of thumb tip and index tip. The first frame, and
     the first after a reset or after frames without a pose, emits zeros and becomes the new baseline.
 
     Args:

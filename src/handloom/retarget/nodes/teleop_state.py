@@ -25,7 +25,7 @@ SelectorFn = Callable[[OptionalTensorGroup], bool | float | None]
 
 
 class BoolSelector(BaseRetargeter):
-    """Gives one bool of a group: pressed from a threshold on, released below another, each for some frames.
+    """Gives one bool of a group: pressed from a threshold on, released below another, each for a few frames.
 
     An absent group, or None from the function, makes the output absent and forgets the state: after a loss a
     held button has to be seen pressed for ``activate_frames`` again. A value that is not a number counts as

@@ -215,7 +215,7 @@ class DeviceIOSession:
 
 
 class RecordedLink(DeviceLink):
-    """A recording in the place of devices: one frame per update; what goes out is lost, as nobody is there to feel it.
+    """A recording in the place of devices: one frame per update; what goes out is lost, as no one is there to feel it.
 
     Args:
         recording: The frames.

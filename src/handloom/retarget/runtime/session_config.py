@@ -98,9 +98,9 @@ class TeleopSessionConfig:
     """A recording to make (live) or to play (replay)."""
     retargeting_execution: RetargetingExecutionConfig = field(default_factory=RetargetingExecutionConfig)
     joint_publisher: Any = None
-    """Published picture of the robot in the headset, which is not here."""
+    """Published image of the robot in the headset, which is not here."""
     twin_render: Any = None
-    """Published settings of that picture."""
+    """Published settings of that image."""
     devices: Devices | DeviceLink | DeviceRecording | None = None
     """What the devices say now, or said once; None: the devices of the ``offer_devices`` block around the session."""
     record_to: str | Path | None = None

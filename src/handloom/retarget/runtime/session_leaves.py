@@ -62,7 +62,7 @@ class SessionLeaves:
                 )
 
     def has_external_inputs(self) -> bool:
-        """Say whether ``step`` has to be given something."""
+        """Return whether ``step`` has to be given something."""
         return bool(self._external_leaves)
 
     def get_external_input_specs(self) -> dict[str, RetargeterIOType]:

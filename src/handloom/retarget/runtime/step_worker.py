@@ -103,7 +103,7 @@ def finished_frame(
 
 
 class AsyncRetargetRunner:
-    """Runs steps one after the other in a thread; a newer request takes the place of one that has not begun.
+    """Runs steps one after another in a thread; a newer request takes the place of one that has not begun.
 
     Args:
         step_fn: Runs one step.

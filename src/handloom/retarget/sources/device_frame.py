@@ -11,7 +11,9 @@ from handloom.retarget.sources.snapshots import (
     FullBodySnapshot,
     HandSnapshot,
     HeadSnapshot,
+    LeaderSnapshot,
     PedalSnapshot,
+    PolicySnapshot,
 )
 
 DEVICE_CLASSES: dict[str, Any] = {
@@ -22,6 +24,9 @@ DEVICE_CLASSES: dict[str, Any] = {
     "head": HeadSnapshot,
     "pedals": PedalSnapshot,
     "full_body": FullBodySnapshot,
+    "leader_left": LeaderSnapshot,
+    "leader_right": LeaderSnapshot,
+    "policy": PolicySnapshot,
 }
 """The class of each device's sample."""
 
@@ -50,6 +55,12 @@ class DeviceFrame:
     """A rudder with two toe pedals."""
     full_body: FullBodySnapshot | None = None
     """The joints of the body."""
+    leader_left: LeaderSnapshot | None = None
+    """The leader arm that the left arm follows."""
+    leader_right: LeaderSnapshot | None = None
+    """The leader arm that the right arm, or the only one, follows."""
+    policy: PolicySnapshot | None = None
+    """What a policy asked for while nobody corrected it."""
 
     def __post_init__(self) -> None:
         """Refuse fields of the wrong kind."""

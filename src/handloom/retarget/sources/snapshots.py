@@ -250,3 +250,53 @@ class FullBodySnapshot(Snapshot):
         ):
             value = array_field(getattr(self, name), shape, what=f"body field {name!r}", dtype=dtype)
             object.__setattr__(self, name, value)
+
+
+MOST_JOINTS = 64
+"""Joints of a leader arm, and actuators of a robot, at most."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LeaderSnapshot(Snapshot):
+    """A leader arm at one moment: its joints are where those of the follower should be.
+
+    NaN is kept: a servo that did not answer, and the follower holds.
+    """
+
+    label: ClassVar[str] = "a leader sample"
+
+    joints: ArrayLike
+    """(n,) [rad or m], base to wrist, in the convention of the follower."""
+    gripper: float = 0.0
+    """How far the gripper is closed, 0..1."""
+
+    def __post_init__(self) -> None:
+        """Bring every field to its stored kind, or refuse it."""
+        object.__setattr__(self, "joints", vector_field(self.joints, what="leader field 'joints'"))
+        object.__setattr__(self, "gripper", float_field(self.gripper, what="leader field 'gripper'"))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PolicySnapshot(Snapshot):
+    """What a policy asked for at one moment, beside which a person may correct it."""
+
+    label: ClassVar[str] = "a policy sample"
+
+    targets: ArrayLike
+    """Actuator targets (controls,) [rad or m]; NaN keeps the present one."""
+
+    def __post_init__(self) -> None:
+        """Bring the field to its stored kind, or refuse it."""
+        object.__setattr__(self, "targets", vector_field(self.targets, what="policy field 'targets'"))
+
+
+def vector_field(value: Any, *, what: str) -> NDArray[np.float64]:
+    """Return a field as a new vector of 1 to ``MOST_JOINTS`` numbers; NaN is kept."""
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers, got {str(value)[:80]}") from error
+    if array.ndim != 1 or not 1 <= len(array) <= MOST_JOINTS:
+        raise InputError(f"{what} must have 1 to {MOST_JOINTS} numbers, got shape {array.shape}")
+    array.setflags(write=False)
+    return array

@@ -24,12 +24,12 @@ COUPLING_SOLREF = [0.004, 1.0]
 """Gears do not give way when a finger meets an object."""
 COLLISION_GROUP, HIGHEST_VISIBLE_GROUP = 3, 2
 OVERLAP_SAMPLES, OVERLAP_SHARE = 200, 0.95
-"""Bodies that overlap in this share of random joint positions never collide on the real robot."""
+"""Bodies that overlap in this fraction of random joint positions never collide on the real robot."""
 CONCAVITY, MOST_PIECES, MOST_CORNERS = 0.08, 12, 32
 MOST_CUT = 1500
 """Triangles of a mesh that is cut; the time grows with them."""
 CONVEX_SHARE = 0.8
-"""A mesh that fills this share of its hull stays in one piece."""
+"""A mesh that fills this fraction of its hull stays in one piece."""
 
 
 def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:

@@ -14,15 +14,15 @@ from handloom.robots.proposal.arm_chains import ArmChain
 SETTLE_STEPS = 1500
 # Pads that reach into each other by more than this have no contact between them [m].
 TOUCHING = 0.001
-# Pads come at least this close when the gripper is closed, as a share of the opening; some never touch.
+# Pads come at least this close when the gripper is closed, as a fraction of the opening; some never touch.
 CLOSED_SHARE = 0.4
 # Long fingers hold near their tips: this far from them [m].
 TIP_MARGIN = 0.015
 # Fingers whose pads are nearer to the hand's frame than this do not say where the hand points [m].
 SHORTEST_HAND = 0.02
-# Share of the longest travel.
+# Fraction of the longest travel.
 NEARLY = 0.7
-# Shares of the range: where the tool frame is measured, and how far a single pivoting jaw opens.
+# Fractions of the range: where the tool frame is measured, and how far a single pivoting jaw opens.
 AJAR, PIVOT_SHARE = 0.25, 0.6
 # With more drives it is a hand, not a gripper; they are driven to the same ends.
 MOST_MIRRORED = 4

@@ -20,7 +20,7 @@ BANDWIDTH = 40.0
 INERTIA_SAMPLES = 300
 # Where a model gives no force limit: what this acceleration of the joint's largest inertia needs [rad/s^2 or m/s^2].
 ASSUMED_ACCELERATION = 50.0
-# A gripper's drive pushes with all its force when it is this share of its stroke away from its target.
+# A gripper's drive pushes with all its force when it is this fraction of its stroke away from its target.
 FULL_FORCE_SHARE = 0.02
 # Of such a drive; beyond it a physics step of 2 ms is too long [rad/s].
 FASTEST = 600.0
@@ -36,7 +36,7 @@ STUCK = 0.002
 
 
 def home_guess(model: mujoco.MjModel, arms: tuple[ArmChain, ...], guesses: list[GripperGuess]) -> dict[str, float]:
-    """Return a home position for every joint [m or rad]; arms are searched one after the other."""
+    """Return a home position for every joint [m or rad]; arms are searched one after another."""
     data = mujoco.MjData(model)
     q = _with_open_grippers(model, guesses)
     rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ SMALLEST = 0.006
 HALF_THICKNESS = 0.0015
 # How far pads stand out, so that they touch an object before the jaws do [m].
 PROUD = 0.001
-# How far the gripper is open while pads are fitted, as a share of its opening: around an object of middling width.
+# How far the gripper is open while pads are fitted, as a fraction of its opening: around an object of middling width.
 OPEN_SHARE = 0.4
 # The inner face of the hand says which way the jaw closes, unless it is more oblique than this.
 FACING = np.cos(np.radians(40.0))

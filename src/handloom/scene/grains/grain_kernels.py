@@ -10,11 +10,11 @@ from handloom.scene.grains.distance_kernels import distance, grid_sample, solid_
 ROUNDS = 3
 """Passes over all contacts per physics step."""
 VISCOSITY = 0.02
-"""Share of the relative velocity of two touching grains that each pass of a physics step takes away."""
+"""Fraction of the relative velocity of two touching grains that each pass of a physics step takes away."""
 FRICTION = 0.15
 """Between grains and solids: wet beads on plastic. Spilled grains come to rest, those in a vessel still flow."""
 SETTLED = 0.1
-"""Share of the newest push on an object in what acts on it: averaged over about ten steps, 20 ms, its total impulse
+"""Fraction of the newest push on an object in what acts on it: averaged over about ten steps, 20 ms, its total impulse
 is that of the grains, without the noise of single impacts."""
 PAIR_REACH, SOLID_REACH = 2.2, 1.5
 """Grains nearer to each other, centre to centre, than this many radii before a step's first pass may touch in it; those
@@ -294,7 +294,7 @@ def find_pairs(q, far, axis, order, counts, places, marks, words, pairs):
 
 @inner_kernel
 def _reaches(low, high, pose, body_low, body_high, margin):
-    """Tell whether a box of the world comes nearer than a margin [m] to the box around a body."""
+    """Return whether a box of the world comes nearer than a margin [m] to the box around a body."""
     for k in range(3):
         middle, half = 0.0, margin
         for a in range(3):

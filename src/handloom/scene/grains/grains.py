@@ -38,7 +38,7 @@ class Grains:
     MuJoCo's solver took 2.4 s of computing per second for a heap of 200 balls; this takes 0.1 s for 300.
     They touch each other and the solids of objects and fixtures, not the robots. Objects that are free to move feel
     their weight and their impacts. Everything follows from the state of the world, so a restored or replayed world
-    goes on bit for bit.
+    continues bit for bit.
 
     Args:
         world: Compiled scene with the bodies that ``add_fluid`` made.

@@ -135,7 +135,7 @@ class ClutterPlacer:
     def _drawn(
         self, rule: Rule, surface: Standing, box: Array, point: Array, half: Array, rng: np.random.Generator
     ) -> Array | None:
-        """Draw a place on a surface, in its frame (2,) [m]; None where it does not fit."""
+        """Draw a place on a surface, in its frame (2,) [m]; None if it does not fit."""
         low, high = box[0] + half + GAP, box[1] - half - GAP
         if rule.level.startswith("burner"):
             return point[:2].copy()

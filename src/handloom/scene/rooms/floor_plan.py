@@ -40,7 +40,7 @@ class Fixture:
     level: str = "base"
     """base, worktop, upper or piece; styles may differ between them."""
     front: tuple[float, float] = (0.0, 0.0)
-    """Where somebody stands who uses it: on the front edge of its run, at its middle [m]."""
+    """Where someone stands who uses it: on the front edge of its run, at its middle [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)

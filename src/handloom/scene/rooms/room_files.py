@@ -51,7 +51,7 @@ class RunConfig(Config):
     wall: Wall | None = None
     """The wall behind it; an island has none."""
     start: Literal["left", "right"] = "left"
-    """Which end of the wall, as somebody sees it who faces the wall, ``offset`` counts from."""
+    """Which end of the wall, as someone sees it who faces the wall, ``offset`` counts from."""
     offset: Length = 0.0
     """Free wall beside that end [m]."""
     at: tuple[float, float] | None = None
@@ -91,7 +91,7 @@ class PieceConfig(Config):
     wall: Wall | None = None
     """Wall behind it."""
     along: Length = 0.0
-    """Its middle, from the left end of the wall as somebody sees it who faces the wall [m]."""
+    """Its middle, from the left end of the wall as someone sees it who faces the wall [m]."""
     at: tuple[float, float] | None = None
     """Its middle in the room [m], for what stands free."""
     yaw: float = Field(default=0.0, ge=-360.0, le=360.0)
@@ -138,7 +138,7 @@ class LayoutConfig(Config):
     runs: tuple[RunConfig, ...] = Field(default=(), max_length=6)
     """Fitted furniture."""
     pieces: tuple[PieceConfig, ...] = Field(default=(), max_length=60)
-    """Free-standing furniture, windows, lamps and pictures."""
+    """Free-standing furniture, windows, lamps and images."""
     at: str = ""
     """The fixture at which a robot stands where a task does not say."""
 

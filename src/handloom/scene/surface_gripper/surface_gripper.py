@@ -1,7 +1,8 @@
 """A gripper whose points attach to the surfaces they meet, with the published rules and names.
 
 Everything it remembers is in the state of the world: which points hold in the welds, the rest in user data. It acts
-after every physics step, as part of the physics. A restored state goes on bit for bit, and a recorded episode replays.
+after every physics step, as part of the physics. A restored state continues bit for bit, and a recorded episode
+replays.
 
 Different from the published one: an object is held exactly where it was met; closing the gap that is left, as
 published, would pull it with a jerk. And limits are compared with the force smoothed over 20 ms: the kick that arms

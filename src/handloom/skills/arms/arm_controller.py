@@ -31,9 +31,9 @@ to 1.4 times as fast, for a moment, as the targets are on average."""
 GRIPPER_FRAMES = 4
 """Frames that the fingers get at least to begin to move and to build up their force."""
 GRIPPER_STILL = 2e-3
-"""Fingers that move by less than this share of their stroke in a frame stand still."""
+"""Fingers that move by less than this fraction of their stroke in a frame stand still."""
 REPLAN = 5e-3
-"""A command that differs by more than this from the last planned one is planned anew [m or rad]; published value."""
+"""A command that differs by more than this from the last planned one is replanned [m or rad]; published value."""
 FUNCTIONS = {
     "attach_obj": "_attach_command",
     "close_gripper": "_close",
@@ -63,7 +63,7 @@ class Way(Enum):
 
 
 def _free_way(path: Array) -> Way:
-    """Return that nobody is in the way: there is no other arm."""
+    """Return that no one is in the way: there is no other arm."""
     return Way.FREE
 
 
@@ -126,7 +126,7 @@ class ArmController:
         self.way: Callable[[Array], Way] = _free_way
         """Asked before a path (frames, n) is begun, and again in every frame until it may be."""
         self._distrusted: Command | None = None
-        """A command whose path another arm stands in, so that it is planned anew."""
+        """A command whose path another arm stands in, so that it is replanned."""
 
     @property
     def upcoming(self) -> Array:
@@ -252,7 +252,7 @@ class ArmController:
             self._attach(name)
 
     def take_over(self, held: Sequence[str]) -> None:
-        """Go on from where somebody else has led the arm, with these objects in its hand."""
+        """Go on from where someone else has led the arm, with these objects in its hand."""
         self._set_target(self.arm.joints.copy())
         self.gripper_state = CLOSED if held else self._measured_gripper()
         self._detach_all(self.held)

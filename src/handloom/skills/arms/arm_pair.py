@@ -88,7 +88,7 @@ class ArmPair:
         return self._planner.plan_straight(q, T_base_tool, ignore=self._left_out, released=self._held)
 
     def frames(self, path: Array, *, pace: float = 1.0) -> tuple[Array, Array]:
-        """Return the joint targets of each arm (frames, k) along a path (m, n), at a share of the expert's pace."""
+        """Return the joint targets of each arm (frames, k) along a path (m, n), at a fraction of the expert's pace."""
         targets = play(path, self._limits.scaled(pace), fps=self._scene.instance.fps)
         first, second = (targets[:, columns] for columns in self._planner.arms.columns)
         return first, second

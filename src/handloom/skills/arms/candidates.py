@@ -25,7 +25,7 @@ class Chosen:
 
     index: int
     paths: tuple[Array | None, ...]
-    """Joint path of each move (m, n); None where only the end was tested, so that the controller plans it."""
+    """Joint path of each move (m, n); None if only the end was tested, so that the controller plans it."""
 
     def params(self, move: int) -> dict[str, Array]:
         """Return the command parameters that make the controller play the tested path of a move."""
@@ -111,7 +111,7 @@ def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failur
 def _by_held_plan(
     skill: Skill, moves: Sequence[Move], holds: Sequence[Held | None]
 ) -> tuple[Chosen | None, Failure | None]:
-    """Plan the candidates one after the other, each move from where the one before ends."""
+    """Plan the candidates one after another, each move from where the one before ends."""
     last: PlanResult | None = None
     for index in range(len(np.asarray(moves[0].T_base_tool))):
         q, paths = skill.controller.target, []

@@ -37,7 +37,7 @@ class Traffic:
         Args:
             mover: The arm.
             path: Its joint targets, frame by frame [rad].
-            others: The other arms; each goes on with what it is about, then stays.
+            others: The other arms; each continues with what it is about, then stays.
             margin: Distance to keep [m].
         """
         ways = [(mover, path), *((other, other.upcoming) for other in others)]

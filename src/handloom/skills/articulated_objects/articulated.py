@@ -34,11 +34,11 @@ CANDIDATES = 64
 WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
 SHARES = 4
-"""How many shares of a joint's range are tried from ``amount`` down to ``least_amount``."""
+"""How many fractions of a joint's range are tried from ``amount`` down to ``least_amount``."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PACE, APPROACH_PACE = 0.5, 0.7
-"""Shares of the expert's pace while the hand moves a joint, and while it comes to it: people are slower there too."""
+"""Fractions of the expert's pace while the hand moves a joint, and while it approaches one."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
 """Frames the fingers get to close and to open at most; published: 40."""
 HOLD_FRAMES = 10
@@ -52,7 +52,7 @@ BEYOND = 1.2
 HEAVY = 1.6
 """The same of a lid that falls shut."""
 ONCE = 1e-6
-"""Share of the frames that any single one is more than."""
+"""Fraction of the frames that any single one is more than."""
 STILL = 0.05
 """Fastest motion of a joint that is at rest [m/s or rad/s]."""
 
@@ -123,7 +123,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         return []
 
     def _tried(self, link: Link) -> Iterator[tuple[float, Strategy]]:
-        """Yield by which share of its range and with which strategy the joint may be moved, first choice first.
+        """Yield by which fraction of its range and with which strategy the joint may be moved, first choice first.
 
         A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
         """
@@ -169,7 +169,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         return self.action
 
     def _given_setting(self) -> PlannerSetting | None:
-        """Return the setting of the task; None where it has none, or one of an asset that another stands in for.
+        """Return the setting of the task; None if it has none, or one of an asset that another stands in for.
 
         Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
         """

@@ -121,7 +121,7 @@ def _through(
 def _way(
     controller: ArmController, name: str, frames: KeyFrames, approach: Array, kept: PointAndAxis | None
 ) -> JointPath | str:
-    """Return the way that goes on from the contact, at the end of an approach (m, n), or why there is none."""
+    """Return the way that continues from the contact, at the end of an approach (m, n), or why there is none."""
     itself = controller.obstacles_of(name)
     actuation = _through(controller, approach[-1], frames.actuation, itself, kept)
     if isinstance(actuation, str):

@@ -23,9 +23,9 @@ PRESS = 0.003
 LEAD = 1.08
 """How far the hand goes for a motion of 1: a handle yields between the fingers."""
 OPENED = 0.85
-"""Share of the wanted motion that counts as opened or turned."""
+"""Fraction of the wanted motion that counts as opened or turned."""
 SHUT = 0.03
-"""Share of the range within which a joint counts as closed."""
+"""Fraction of the range within which a joint counts as closed."""
 STEEPEST = 1.35
 """Largest angle between the way fingers point and the way into a standing lid behind which they reach [rad]."""
 TILT, ROLL, POINT = 0.35, 0.06, 0.002

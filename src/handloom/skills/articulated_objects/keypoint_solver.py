@@ -18,7 +18,7 @@ from handloom.skills.configs.articulated import KeypointConstraint
 from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 INSIDE = 0.7
-"""Solutions are brought within this share of each tolerance: inverse kinematics and sag need the rest."""
+"""Solutions are brought within this fraction of each tolerance: inverse kinematics and sag need the rest."""
 STEPS = 24
 """Gauss-Newton steps; all but a few starts are done after ten."""
 TURN = 0.5
@@ -193,7 +193,7 @@ def _descend(terms: Sequence[Term], count: int, rng: np.random.Generator, *, lea
     """Return poses (count, 4, 4) brought as near to the targets as the terms allow; the term ``least`` gives way."""
     R, p = random_rotations(rng, count), np.zeros((count, 3))
     # Each pose aims at a place of its own within the tolerances, so that solutions differ; where those contradict each
-    # other, it then goes on until every term is within its tolerance.
+    # other, it then continues until every term is within its tolerance.
     share = INSIDE if least is None else 0.0
     aims = [rng.uniform(-share, share, (count, 3)) * _spread(term) for term in terms]
     for k in range(STEPS):

@@ -87,7 +87,7 @@ def _tag(value: Any) -> str | None:
 
 
 def _known(value: Any) -> Any:
-    """Refuse a skill nobody knows, with the nearest one that exists."""
+    """Refuse a skill no one knows, with the nearest one that exists."""
     tag = _tag(value)
     if tag is None:
         raise PydanticCustomError("unknown_skill", "a skill is a mapping with a name")

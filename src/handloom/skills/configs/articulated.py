@@ -101,7 +101,7 @@ class ArticulatedSkillConfig(SkillConfig):
     joint: str | None = None
     """Moving part, such as ``drawer_0``; absent: the main one (ours)."""
     amount: float = Field(default=0.6, gt=0, le=1)
-    """Share of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
+    """Fraction of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
     least_amount: float | None = Field(default=None, gt=0, le=1)
     """The smallest share that will do where the arm cannot move the joint by ``amount``, and that success asks for;
     absent: only ``amount`` (ours)."""
@@ -111,7 +111,7 @@ class ArticulatedSkillConfig(SkillConfig):
     """Whether the hand takes hold of the handle or pushes with closed fingers, without ``planner_setting``; absent: it
     pushes to close, unless the joint slides across its front, and takes hold to open and turn (ours)."""
     hold: bool = False
-    """Keep hold of the handle at the end, so that another arm can work; a later skill on the same joint goes on from
+    """Keep hold of the handle at the end, so that another arm can work; a later skill on the same joint continues from
     there (ours)."""
     momentary: bool = False
     """It counts that the joint has stood there at some time, for what springs back: pedals, buttons, keys (ours)."""

@@ -21,7 +21,7 @@ class PressConfig(Tolerances, Filters):
     point: str | None = None
     """The point that is pressed; absent: its ``button`` or ``top``, or the head of its main joint."""
     amount: float = Field(default=0.9, gt=0, le=1)
-    """Share of the way that is left to the joint; two thirds of it count as pressed."""
+    """Fraction of the way that is left to the joint; two thirds of it count as pressed."""
     force: float = Field(default=1.0, gt=0, le=50)
     """Least force along the press on what has no joint [N]."""
     depth: float = Field(default=0.006, ge=0, le=0.05)
@@ -33,15 +33,15 @@ class PressConfig(Tolerances, Filters):
     hold_steps: int = Field(default=6, ge=0)
     """Frames that it is held down."""
     pace: float = Field(default=0.5, gt=0, le=1)
-    """Share of the expert's pace while it presses."""
+    """Fraction of the expert's pace while it presses."""
 
 
 class ShakeConfig(Tolerances):
-    """Shake ``objects[0]``, which is held, to and fro (ours)."""
+    """Shake ``objects[0]``, which is held, back and forth (ours)."""
 
     objects_needed: ClassVar[int] = 1
     times: int = Field(default=3, ge=1, le=20)
-    """How often it is moved to and fro."""
+    """How often it is moved back and forth."""
     along: Literal["up", "side", "ahead"] = "up"
     """Along what: up and down, to the side or away from the robot and back."""
     amplitude: float = Field(default=0.07, ge=0.03, le=0.4)
@@ -49,7 +49,7 @@ class ShakeConfig(Tolerances):
     lift: float = Field(default=0.08, ge=0, le=0.5)
     """How far above where the hand is the middle of the shake is, if the arm gets there [m]."""
     pace: float = Field(default=1.0, gt=0, le=1)
-    """Share of the expert's pace."""
+    """Fraction of the expert's pace."""
 
 
 class UseConfig(Tolerances):
@@ -71,7 +71,7 @@ class UseConfig(Tolerances):
     hold_steps: int = Field(default=3, ge=0)
     """Frames that the two stay in touch."""
     pace: float = Field(default=0.5, gt=0, le=1)
-    """Share of the expert's pace on the way down."""
+    """Fraction of the expert's pace on the way down."""
     tilt: float = Field(default=15.0, ge=0, le=90)
     """How far the held object may lean from how it is held [deg], where it does not reach otherwise."""
 

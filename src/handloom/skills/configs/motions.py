@@ -20,6 +20,8 @@ class GotoPoseConfig(SkillConfig, Filters):
     between_arms: bool = False
     """``position`` and ``align_ref_axis`` are in the robot's frame, x ahead and y left, from the middle between the
     bases of its arms, instead of in the arm base; so that they mean the same for every robot (ours)."""
+    spread: Triple = (0.0, 0.0, 0.0)
+    """With ``align_obj_axis``: how far from ``position``, along each of its axes, places are tried, too [m] (ours)."""
     quaternion: Quaternion | None = None
     """wxyz; without it and without euler the held object's axis is aligned."""
     euler: Triple | None = None
@@ -37,7 +39,7 @@ class GotoPoseConfig(SkillConfig, Filters):
     keep_orientation: bool = False
     """Go there without turning the hand, instead of aligning an axis (ours)."""
     pace: float | None = Field(default=None, gt=0, le=1)
-    """Share of the expert's pace (ours); a slow hand can be met by the other one, see ``dynamicpick``."""
+    """Fraction of the expert's pace (ours); a slow hand can be met by the other one, see ``dynamicpick``."""
     test_mode: Literal["forward", "ik"] = "forward"
     frame: Annotated[Any, UnusedKey("poses are in the arm base")] = None
 
@@ -113,7 +115,7 @@ class TrackConfig(SkillConfig):
     """Reach random poses shown as axis triads."""
 
     target: str = TABLE
-    """Object on whose top the way points are measured; the table where there is none of this name."""
+    """Object on whose top the way points are measured; the table if there is none of this name."""
     way_points_num: int = Field(default=1, ge=1)
     way_points_trans: WayPointRange
     """Relative to the middle of the table top, in base axes [m]."""
@@ -181,9 +183,9 @@ class PourMotion(SkillConfig):
     height: float = Field(default=0.025, ge=0)
     """Least height of the lip over the rim of the target [m]."""
     aim: float = Field(default=0.35, ge=0, lt=1)
-    """How far before the middle of the target the lip stands, as a share of the target's inner radius."""
+    """How far before the middle of the target the lip stands, as a fraction of the target's inner radius."""
     pace: float = Field(default=0.5, gt=0, le=1)
-    """Speed of the tilt, as a share of the arm's usual speed; half of it while grains may flow."""
+    """Speed of the tilt, as a fraction of the arm's usual speed; half of it while grains may flow."""
     drain_steps: int = Field(default=90, ge=1)
     """Frames at most that the container stays tilted; it goes back as soon as nothing flows any more."""
 
@@ -193,9 +195,9 @@ class PourConfig(PourMotion):
 
     objects_needed: ClassVar[int] = 2
     poured: float = Field(default=0.7, gt=0, le=1)
-    """Least share of all grains that must be in the target."""
+    """Least fraction of all grains that must be in the target."""
     spilled: float = Field(default=0.1, ge=0, le=1)
-    """Largest share of all grains that may be in neither of the two."""
+    """Largest fraction of all grains that may be in neither of the two."""
 
 
 class PourWaterSuccConfig(PourMotion):

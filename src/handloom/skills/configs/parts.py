@@ -20,7 +20,7 @@ Approach = ApproachWord | tuple[ApproachWord, Annotated[float, Field(gt=0, le=18
 APPROACH_ANGLE = {"down": 40.0, "side": 30.0, "front": 45.0, "any": 180.0}
 """How far the hand may point away from each direction when no angle is given [deg]."""
 LARGEST = 1e5
-"""Nobody means a length [m], an angle [deg] or a number of frames beyond this; arithmetic with more overflows."""
+"""No one means a length [m], an angle [deg] or a number of frames beyond this; arithmetic with more overflows."""
 POSITIVE = ("forward", "leftward", "upward")
 NEGATIVE = ("backward", "rightward", "downward")
 

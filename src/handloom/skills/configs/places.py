@@ -105,7 +105,7 @@ class PlaceConfig(Tolerances, Filters):
     the object (0.5 where that is 0) lies inside the target, and it is let go, and ``beside``: next to the target on its
     side, lying still and let go."""
     success_th: float = 0.0
-    """Overlap that must be exceeded, where the mode has one; share of the object for ``inside``."""
+    """Overlap that must be exceeded, where the mode has one; fraction of the object for ``inside``."""
     success_tilt: float | None = Field(default=None, gt=0, le=45)
     """Largest angle [deg] between up and the nearest axis of the object: it lies flat, or stands (ours)."""
     success_upright: float | None = Field(default=None, gt=0, le=45)
@@ -200,7 +200,7 @@ class MoveConfig(SkillConfig):
     """With ``press``: the part of the held object, a body or a named point of it, that must touch the target, and move
     over it; absent: any (ours)."""
     contact_share: float = Field(default=0.3, gt=0, le=1)
-    """With ``press``: share of the skill's frames in which the object must touch the target (ours)."""
+    """With ``press``: fraction of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     invisible_object: str | tuple[str, ...] | None = None
     """Object that disappears when the move has succeeded, such as dirt; of a list the first. It lies where it is put
@@ -227,7 +227,7 @@ class CarryConfig(Tolerances, Filters):
     lift: float = Field(default=0.1, gt=0, le=1)
     """How high above both places the object is carried [m]."""
     pace: float = Field(default=0.7, gt=0, le=1)
-    """Share of the expert's pace while both hands hold the object."""
+    """Fraction of the expert's pace while both hands hold the object."""
     x_ratio_range: Range = (0.45, 0.55)
     y_ratio_range: Range = (0.45, 0.55)
     """Where in the target's box the middle of the object comes to lie, as ratios."""

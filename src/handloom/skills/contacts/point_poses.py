@@ -5,7 +5,6 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
 from handloom.skills.arms.orientations import direction_mask
-from handloom.skills.articulated_objects.joint_strategies import hand_point
 from handloom.skills.configs.parts import Filters
 from handloom.skills.picking.grasp_poses import gripper_of
 from handloom.skills.skill import Skill
@@ -19,9 +18,8 @@ TILTS, AROUND = 3, 6
 
 def fingertips(gripper: GripperShape) -> Array:
     """Return the point (3,) in the tool frame [m] that the closed fingers reach furthest with."""
-    arm = gripper.arm
-    head = hand_point(arm)
-    return head + (gripper.fingertip(0) - float(head @ arm.approach)) * np.asarray(arm.approach, float)
+    _, y, z = gripper.position[0][gripper.pads].mean(axis=0) if len(gripper.pads) else np.zeros(3)
+    return gripper.arm.R_ee_graspnet @ np.array([gripper.fingertip(0), y, z])
 
 
 def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt: float) -> Array:

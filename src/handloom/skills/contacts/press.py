@@ -20,7 +20,7 @@ from handloom.spatial import invert_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 PRESSED = 2.0 / 3.0
-"""Share of the way that was asked for which counts as pressed."""
+"""Fraction of the way that was asked for which counts as pressed."""
 BEYOND = 0.003
 """How far beyond the end of a joint's way the fingertips aim [m]: hands yield to springs."""
 BEFORE = 0.004
@@ -29,8 +29,10 @@ CLOSE_FRAMES = 12
 """Frames the fingers get to close."""
 FACES_IN = 0.3
 """Cosine from which on the way of a joint counts as into the surface that is pressed."""
+ALONG_DOWN, SIDEWAYS = 0.5, 85.0
+"""Cosine from which on a press goes down, and how far the hand may lean at one that does not [deg]."""
 SOMETIME = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
 BUTTONS = ("button", "top")
 """Names of points that are pressed where a task names none."""
 
@@ -114,7 +116,9 @@ class PressPoint(Skill[PressConfig]):
         config, controller = self.config, self.controller
         self._press = press = press_of(self.scene, config)
         controller.ignored = config.ignore_substring
-        touch = pointing(self, config, press.position - BEFORE * press.way, press.way, float(np.deg2rad(config.tilt)))
+        # A lever that goes to the side is pushed by fingers that point down, too.
+        lean = config.tilt if press.way[2] < -ALONG_DOWN else max(config.tilt, SIDEWAYS)
+        touch = pointing(self, config, press.position - BEFORE * press.way, press.way, float(np.deg2rad(lean)))
         if len(touch) == 0:
             detail = f"no way to hold the hand at {config.objects[0]}.{press.point} suits this arm and its approach"
             self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)

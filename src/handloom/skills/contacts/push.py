@@ -1,5 +1,6 @@
 """Push an object over a table, by contact alone: stroke after stroke until it is where it should be."""
 
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -23,7 +24,9 @@ from handloom.values import Check, FunnelStage
 
 CLEAR = 0.012
 """How far behind the object the fingertips come down [m]."""
-HIGHEST, LOWEST = 0.03, 0.01
+SPARES = (0.0, 0.02)
+"""How much farther behind it they come down, where the hand is too wide [m]."""
+HIGHEST, LOWEST = 0.03, 0.003
 """Bounds of the height of the fingertips above the ground [m]."""
 CLOSE_FRAMES = 12
 """Frames the fingers get to close."""
@@ -107,10 +110,10 @@ class Push(Skill[PushConfig]):
         itself = controller.obstacles_of(config.objects[0])
         controller.ignored = config.ignore_substring
         closed = Preshape.at(gripper_of(self), 0.0)
-        for turn in (0.0, TURNED, -TURNED):
+        for turn, spare in product((0.0, TURNED, -TURNED), SPARES):
             way = np.array([np.cos(straight + turn), np.sin(straight + turn)])
             length = float(left @ way)
-            above, behind, end = self._poses(box, way, length)
+            above, behind, end = self._poses(box, way, length, spare)
             if len(behind) == 0:
                 continue
             self.failure, controller.fingers = None, closed.joints
@@ -141,21 +144,22 @@ class Push(Skill[PushConfig]):
             command_at(away, "update_specific", ignore_substring=own),
         ]
 
-    def _poses(self, box: Array, way: Array, length: float) -> tuple[Array, Array, Array]:
+    def _poses(self, box: Array, way: Array, length: float, spare: float) -> tuple[Array, Array, Array]:
         """Return poses of the hand (n, 4, 4) above and at the start behind the object, and at the end of the stroke.
 
         Args:
             box: Box of the object (2, 3) [m].
             way: Unit vector of the push (2,).
             length: How far the object goes [m].
+            spare: How much farther behind the object the hand comes down [m], and a fifth of it higher.
         """
         config, arm = self.config, self.controller.arm
         middle, half = box.mean(axis=0), 0.5 * (box[1] - box[0])[:2]
         reach = self._support(way)
-        z = box[0, 2] + float(np.clip(config.height * (box[1, 2] - box[0, 2]), LOWEST, HIGHEST))
+        z = box[0, 2] + float(np.clip(config.height * (box[1, 2] - box[0, 2]), LOWEST, HIGHEST)) + 0.2 * spare
         gripper = gripper_of(self)
         thick = max(gripper.finger_thickness(0), 0.006)
-        start = np.array([*(middle[:2] - way * (min(reach, float(np.hypot(*half))) + thick + CLEAR)), z])
+        start = np.array([*(middle[:2] - way * (min(reach, float(np.hypot(*half))) + thick + CLEAR + spare)), z])
         down = np.array([0.0, 0.0, -1.0])
         behind = pointing(self, _ANY, start, down, float(np.deg2rad(config.tilt)))
         if len(behind) == 0:
@@ -168,7 +172,7 @@ class Push(Skill[PushConfig]):
         R_base = invert_pose(arm.T_world_base)[:3, :3]
         above, end = behind.copy(), behind.copy()
         above[:, :3, 3] += R_base @ np.array([0.0, 0.0, config.lift + float(box[1, 2] - box[0, 2])])
-        end[:, :3, 3] += R_base @ np.array([*(way * (length + CLEAR)), 0.0])
+        end[:, :3, 3] += R_base @ np.array([*(way * (length + CLEAR + spare)), 0.0])
         return above, behind, end
 
     def _support(self, way: Array) -> float:

@@ -21,7 +21,9 @@ from handloom.values import Check, FunnelStage
 TURNS = 16
 """Turns of the held object about the vertical that are tried."""
 ONCE = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
+LEAST_LEAN = 10.0
+"""How far what an arm of five joints holds may lean [deg], whatever the tilt."""
 NEAR = 0.03
 """How far from the point that is to touch the contact may be, where it is not a corner [m]."""
 
@@ -67,6 +69,11 @@ class Use(Skill[UseConfig]):
         touch = above.copy()
         touch[:, 2, 3] -= drops + config.depth
         before, down = (T_base_world @ T @ invert_pose(T_tool_object) for T in (above, touch))
+        before, down = self._attainable(before, down, T_base_world, T_tool_object)
+        if len(down) == 0:
+            detail = f"no way to hold {name} over {target} suits the joints of this arm"
+            self.fail(FunnelStage.REACH, "goal_unreachable", detail)
+            return
         controller.ignored = config.ignore_substring
         meets = controller.obstacles_of(target)
         moves = [Move(T_base_tool=before), Move(T_base_tool=down, straight=True, ignore=(*meets, *self._below(target)))]
@@ -100,6 +107,16 @@ class Use(Skill[UseConfig]):
             Check(name=touch.name, arguments=touch.arguments, share=ONCE),
             Check(name="grasped", arguments=held),
         )
+
+    def _attainable(self, before: Array, down: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
+        """Replace poses that an arm of five joints cannot take: the point where it is, the tool as upright, turned."""
+        point = T_tool_object[:3, :3] @ self._touching_point() + T_tool_object[:3, 3]
+        upright = self.controller.tool_pose()[:3, :3].T @ T_base_world[:3, 2]
+        lean = float(np.deg2rad(max(self.config.tilt, LEAST_LEAN)))
+        taken, found = self.controller.attainable(down, point_tool=point, axis_tool=upright, angle=lean)
+        raised = taken.copy()
+        raised[:, :3, 3] += before[:, :3, 3] - down[:, :3, 3]
+        return raised[found], taken[found]
 
     def _touching_point(self) -> Array:
         """Return the point of the held object that touches (3,), in its own frame [m]."""

@@ -20,15 +20,15 @@ from handloom.values import Check, Command, FunnelStage
 TESTED = 48
 """Pairs of grasps that are tested at most."""
 LOWERING = 0.6
-"""Pace at which the object is put down, as a share of the pace it is carried with."""
+"""Pace at which the object is put down, as a fraction of the pace it is carried with."""
 HELD_SHARE = 0.3
-"""Share of the skill's frames in which each hand must hold the object, and in which it must be lifted."""
+"""Fraction of the skill's frames in which each hand must hold the object, and in which it must be lifted."""
 THICKNESS = 0.002
 """What stands on an object is at least this much higher than it [m]."""
 RAISED = 0.03
 """How far lifted it counts as carried and not pushed [m]."""
 KEPT_TILT = 0.4
-"""Share of the allowed tilt that a way around obstacles may use; the hands and their grasp yield a little, too."""
+"""Fraction of the allowed tilt that a way around obstacles may use; the hands and their grasp yield a little, too."""
 
 
 class Carry(Skill[CarryConfig]):
@@ -188,7 +188,9 @@ class Carry(Skill[CarryConfig]):
         apart = p[:, None, :2] - r[None, :, :2]
         off = np.linalg.norm(0.5 * (p[:, None, :2] + r[None, :, :2]) - middle, axis=2)
         width = np.linalg.norm(apart, axis=2)
-        own_side = apart @ (bases[0][:2, 3] - bases[1][:2, 3]) > 0.0
+        roots = self.scene.robot(self.controller.arm.robot_name).roots
+        first, second = (roots[controller.arm.name][:2] for controller in arms)
+        own_side = apart @ (first - second) > 0.0
         cost = np.where(own_side, off - 0.5 * width, np.inf)
         order = np.argsort(cost, axis=None, kind="stable")[:TESTED]
         i, j = np.unravel_index(order, cost.shape)

@@ -15,12 +15,19 @@ from handloom.scene.named_points import named_point
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.contacts import LiftConfig
 from handloom.skills.held_objects.carry import Carry
-from handloom.skills.picking.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
+from handloom.skills.picking.grasp_poses import (
+    Preshape,
+    Source,
+    annotated_grasps,
+    clear_grasps,
+    filtered,
+    gripper_of,
+)
 from handloom.skills.skill import plan_failure
-from handloom.values import Check, FunnelStage
+from handloom.values import Check, Failure, FunnelStage
 
 LIFTED = 0.7
-"""Share of the height that was asked for which counts as lifted."""
+"""Fraction of the height that was asked for which counts as lifted."""
 AT_POINT = 0.05
 """How far from the named points the hands may take the object [m]."""
 
@@ -41,6 +48,7 @@ class LiftTogether(Carry):
 
     Config: ClassVar = LiftConfig
     config: LiftConfig
+    _source: Source = "rim"
 
     @staticmethod
     def deeds(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
@@ -50,7 +58,16 @@ class LiftTogether(Carry):
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp for each hand, and write the commands until the hands have closed."""
         self._terms = lift_terms(self.scene, self.config)
-        super().simple_generate_manip_cmds()
+        first: Failure | None = None
+        # Wide hands that take a rim meet over a narrow pot; its lugs are further apart.
+        sources: tuple[Source, ...] = ("any", "rim") if self.config.points else ("rim", "any")
+        for source in sources:
+            self.failure, self._source = None, source
+            super().simple_generate_manip_cmds()
+            if self.manip_list:
+                return
+            first = first or self.failure
+        self.failure = first
 
     def checks(self) -> tuple[Check, ...]:
         """Return: in both hands, lifted and level, at the end."""
@@ -66,26 +83,20 @@ class LiftTogether(Carry):
         """Return grasps of one arm (n, 4, 4): of the rim, or of anything; at named points."""
         config, name = self.config, self.config.objects[0]
         one = Carry(self.scene, controller, config, self.rng)
-        for source in ("rim", "any") if not config.points else ("any", "rim"):
-            one.failure = None
-            T, score, *_ = annotated_grasps(one, name, source=source)
-            if not len(T):
-                continue
-            self._preshape = Preshape.for_rims(gripper_of(self)) if source == "rim" else self._wide()
-            self._preshaped(on=True)
+        self._preshape = Preshape.for_rims(gripper_of(self)) if self._source == "rim" else self._wide()
+        self._preshaped(on=True)
+        T, score, *_ = annotated_grasps(one, name, source=self._source)
+        if len(T):
             passing = filtered(T, config, controller.arm.spec.approach, None, 0.0)
             passing = passing & self._at_points(controller, T) if config.points else passing
             kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
-            if len(T):
-                self.failure = None
-                return T
-        where = f" at {' or '.join(config.points)}" if config.points else ""
-        detail = f"the {controller.arm.name} hand reaches no grasp of {name}{where} before and after the lift"
-        self.failure = one.failure
-        if one.failure is None:
+        if len(T) == 0 and one.failure is None:
+            where = f" at {' or '.join(config.points)}" if config.points else ""
+            detail = f"the {controller.arm.name} hand reaches no grasp of {name}{where} before and after the lift"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail)
-        return np.empty((0, 4, 4))
+        self.failure = self.failure or one.failure
+        return T
 
     def _wide(self) -> Preshape:
         gripper = gripper_of(self)

@@ -33,7 +33,7 @@ TURN = np.deg2rad(11.0)
 IN_PLACE = np.deg2rad(40.0)
 """Tilt at which the lip has come over the target. Nothing flows before, and the container has swung clear of it."""
 FLOWING = 0.5
-"""Speed of the tilt while grains may flow, as a share of that before: in a gush, some leap over the target's rim."""
+"""Speed of the tilt while grains may flow, as a fraction of that before: in a gush, some leap over the target's rim."""
 RAMP = np.deg2rad(20.0)
 """Tilt beyond ``IN_PLACE`` over which the speed falls to that."""
 LEAVING = 0.25

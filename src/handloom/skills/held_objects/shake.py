@@ -1,4 +1,4 @@
-"""Shake a held object: to and fro along one direction."""
+"""Shake a held object: back and forth along one direction."""
 
 from itertools import product
 from typing import ClassVar
@@ -20,7 +20,7 @@ SPEED = 0.06
 LASTS = 0.1
 """How long a stroke must have that speed [s]."""
 RISES = (1.0, 0.6, 0.3, 1.5, 0.0)
-"""Shares of the lift that are tried for the middle of the shake."""
+"""Fractions of the lift that are tried for the middle of the shake."""
 ASIDE = (0.0, 0.05, -0.05, 0.1, -0.1)
 """How far ahead of where the hand is the middle of the shake is tried [m]."""
 TURNS = (0.0, 0.4, -0.4, 0.8, -0.8)
@@ -36,7 +36,7 @@ def directions(scene: Scene, config: ShakeConfig) -> tuple[Array, ...]:
 
 
 class Shake(Skill[ShakeConfig]):
-    """The hand lifts what it holds and moves it to and fro, as often as is asked, without turning it."""
+    """The hand lifts what it holds and moves it back and forth, as often as is asked, without turning it."""
 
     Config: ClassVar = ShakeConfig
 

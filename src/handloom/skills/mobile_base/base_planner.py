@@ -33,7 +33,7 @@ SEEDS = 256
 STANCES = 12
 """Starting points of the search, and configurations of base and arm that are looked for, per pose of the hand."""
 EARLY = 0.5
-"""Share of the way after which an arm that moves along has arrived, where it cannot take the whole way."""
+"""Fraction of the way after which an arm that moves along has arrived, where it cannot take the whole way."""
 
 
 class BasePlanner:
@@ -44,7 +44,7 @@ class BasePlanner:
     Args:
         scene: The scene in its present state.
         base: The base.
-        arm: An arm that moves along. Poses of the base (3,) then go on with the joints of this arm (3 + n,).
+        arm: An arm that moves along. Poses of the base (3,) then continue with the joints of this arm (3 + n,).
         ignore: Obstacles whose name contains one of these texts do not count.
     """
 

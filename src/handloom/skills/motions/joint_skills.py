@@ -22,7 +22,7 @@ from handloom.spatial import translation
 from handloom.values import Check, Command
 
 BACK = (1.0, 0.6, 0.35)
-"""Shares of the way back that a hand is asked for which will do, first choice first."""
+"""Fractions of the way back that a hand is asked for which will do, first choice first."""
 
 
 class JointLine(Skill[ConfigT]):
@@ -223,7 +223,7 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
 
 
 class GripperAction(Skill[GripperActionConfig]):
-    """The published gripper action: the same command for some frames; it cannot fail."""
+    """The published gripper action: the same command for a few frames; it cannot fail."""
 
     Config: ClassVar = GripperActionConfig
 

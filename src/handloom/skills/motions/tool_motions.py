@@ -36,6 +36,8 @@ CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
 FOOTPRINT = 7
 """Points along each side of a held object under which the target's surface is sought before it is pressed on."""
+WIDER = 4
+"""How many times as many candidates there are where places around a position are tried, too."""
 OFFERED = 6
 """Poses at which an object is offered to another hand, until it finds a grasp at one."""
 DISTANCE, ANGLE = 5e-3, 0.087
@@ -144,7 +146,7 @@ class GotoPose(Skill[GotoPoseConfig]):
     def _T_base_middle(self) -> Array:  # noqa: N802 - frame notation
         """Return the frame (4, 4) in the middle between the arms: x ahead, y to the left arm, z up; in the arm base."""
         arm = self.controller.arm
-        bases = {other.name: other.T_world_base[:3, 3] for other in self.scene.robot(arm.robot_name).arms}
+        bases = self.scene.robot(arm.robot_name).roots
         if len(bases) < 2:
             raise ConfigError(f"{self.config.name}: between_arms is for robots of two arms; {arm.robot_name} has one")
         y = (bases["left"] - bases["right"]) * [1.0, 1.0, 0.0]
@@ -178,10 +180,14 @@ class GotoPose(Skill[GotoPoseConfig]):
             axis_base=reference / np.linalg.norm(reference),
             tolerance=float(np.deg2rad(config.align_obj_tol)),
         )
-        R = sample_orientations(
-            self.rng, CANDIDATES, config, alignment, approach_axis=self.controller.arm.spec.approach
-        )
+        count = WIDER * CANDIDATES if any(config.spread) else CANDIDATES
+        R = sample_orientations(self.rng, count, config, alignment, approach_axis=self.controller.arm.spec.approach)
         p = np.broadcast_to(position, (len(R), 3))
+        if any(config.spread):
+            # As near to the position as can be: the first candidates are there, the last ones anywhere around it.
+            share = np.clip(np.arange(len(R)) / CANDIDATES - 0.5, 0.0, 1.0)[:, None]
+            off = share * self.rng.uniform(-1.0, 1.0, (len(R), 3)) * np.asarray(config.spread)
+            p = p + (off @ self._T_base_middle()[:3, :3].T if config.between_arms else off)
         if config.position_constraint == "gripper":
             return make_pose(R, p)
         return make_pose(R @ T_tool_object[:3, :3], p) @ invert_pose(T_tool_object)

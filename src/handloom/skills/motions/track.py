@@ -1,4 +1,4 @@
-"""Reach random poses, one after the other, that a marker shows."""
+"""Reach random poses, one after another, that a marker shows."""
 
 from typing import ClassVar
 
@@ -38,7 +38,7 @@ class Track(Skill[TrackConfig]):
     Config: ClassVar = TrackConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Draw way points that can be reached one after the other, and write the commands."""
+        """Draw way points that can be reached one after another, and write the commands."""
         config = self.config
         self._way = [np.eye(4)]
         draws = [self._way_points() for _ in range(config.way_points_num)]

@@ -52,9 +52,9 @@ CARRIED_TRIES = 8
 CARRIED_SPEED = 0.01
 """Faster than this [m/s] must an object in another hand move while it is taken."""
 MET = 0.05
-"""Share of the skill's frames in which it must do so between the fingers."""
+"""Fraction of the skill's frames in which it must do so between the fingers."""
 FORESEEN = 24
-"""Grasps of it that are looked at for what the arm does next."""
+"""Grasps of it that are considered for what the arm does next."""
 KNOT = 3
 """Frames between two poses that are solved for along the way of another hand."""
 HOPELESS = 1000
@@ -130,7 +130,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return self.config.objects[0]
 
     def _begin(self, meeting: Meeting | None) -> bool:
-        """Write the commands of a meeting, or give up where there is none; return that it has begun."""
+        """Write the commands of a meeting, or give up if there is none; return that it has begun."""
         self._begun = True
         if meeting is None:
             self.manip_list = [self.stay("open_gripper")]
@@ -257,7 +257,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return None
 
     def _planned_in(self, frame: int, carried: Carried) -> Meeting | None:
-        """Return the moves that close the hand on the object some frames from now; None after saying why not.
+        """Return the moves that close the hand on the object a few frames from now; None after saying why not.
 
         The scene shows the object and the other arm as they will be then.
         """

@@ -19,11 +19,11 @@ from handloom.values import Check, Command
 FAR = 2.0
 """A way on from the grasp that is longer than this makes a pick look for others [rad or m, norm over the joints]."""
 WORTH = 0.7
-"""Another grasp is taken when its way on is shorter than this share of the chosen one's."""
+"""Another grasp is taken when its way on is shorter than this fraction of the chosen one's."""
 NEARNESS = 0.5
 """Grasps whose ways on differ by less than this are equally good."""
 FORESEEN = 32
-"""Grasps that are looked at then."""
+"""Grasps that are considered then."""
 
 
 @dataclass(frozen=True, kw_only=True)

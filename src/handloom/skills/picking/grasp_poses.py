@@ -41,8 +41,8 @@ Source = Literal["any", "lying", "as_it_lies", "rim"]
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
 LET_GO = 0.12
-"""Share of its stroke by which a single jaw opens to let go: 10 mm at the tip of an SO-101. Opened fully inside a bowl,
-it would push the wall aside and lift the bowl on it."""
+"""Fraction of its stroke by which a single jaw opens to let go: 10 mm at the tip of an SO-101. Opened fully inside a
+bowl, it would push the wall aside and lift the bowl on it."""
 WRIST_ROOM = 0.006
 """Room that wrist and palm should keep from everything but the object [m]: arms sag by up to 5 mm on their way, and one
 that rubs on the table stops short of the grasp."""

@@ -9,7 +9,7 @@ from handloom.skills.arms.arm_controller import ArmController
 from handloom.spatial import invert_pose
 
 EASE = 0.15
-"""Share of the approach to a rolling object in which the hand comes up to speed, and in which it brakes."""
+"""Fraction of the approach to a rolling object in which the hand comes up to speed, and in which it brakes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,13 +29,13 @@ from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check, FunnelStage
 
 MOVED = 0.008
-"""An object that moved further than this since the grasp was chosen is grasped anew [m]."""
+"""An object that moved further than this since the grasp was chosen is grasped again [m]."""
 STILL = 0.05
 """Speed below which an object that was moved is grasped where it lies [m/s]."""
 WIDER = 3
 """Steps in which an approach is widened."""
 WIDER_FILTERS = (20.0, 25.0)
-"""How much the filters of a stand-in's grasps are widened, one after the other [deg]: they were written for others."""
+"""How much the filters of a stand-in's grasps are widened, one after another [deg]: they were written for others."""
 TESTED = 128
 """Candidates that are tested at most."""
 

@@ -82,7 +82,7 @@ class ManualPick(Pick):
 class FailPick(Skill[FailPickConfig]):
     """The published failing pick: close beside the object, then lift an empty hand.
 
-    The way there is left out of the demonstration, so that nobody learns to go to the wrong place; a normal pick after
+    The way there is left out of the demonstration, so that no one learns to go to the wrong place; a normal pick after
     it is the recovery.
     """
 

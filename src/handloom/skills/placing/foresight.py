@@ -17,11 +17,11 @@ LINES = 3
 def ways_to_places(
     controller: ArmController, places: Sequence[tuple[Array, Array] | None], q: Array, ignore: Sequence[str]
 ) -> Array:
-    """Return how far the joints go to the nearest place, per grasp (n,) [rad]; infinite where there is none.
+    """Return how far the joints go to the nearest place, per grasp (n,) [rad]; infinite if there is none.
 
     Args:
         controller: The arm.
-        places: For each grasp, poses of the hand before and at the places (m, 4, 4); None where there are none.
+        places: For each grasp, poses of the hand before and at the places (m, 4, 4); None if there are none.
         q: Joints at the grasp.
         ignore: Obstacles that are left out.
     """

@@ -32,7 +32,7 @@ STOOD_UP = float(np.deg2rad(3.0))
 LYING = float(np.cos(np.deg2rad(30.0)))
 """Cosine of the tilt from which on an object that is to stand is stood up."""
 HALF = 0.5
-"""Success mode ``inside``: share of the object where the config gives none."""
+"""Success mode ``inside``: fraction of the object where the config gives none."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 HEADED = float(np.deg2rad(10.0))

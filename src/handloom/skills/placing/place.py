@@ -42,8 +42,10 @@ CANDIDATES = 32
 """Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
+AGAIN = 4
+"""How many times more poses are drawn at its widest: at the end of an arm's reach few of them do."""
 RAISED = (0.04, 0.04)
-"""How much higher a stand-in is let go, one after the other, where the hand does not fit [m]."""
+"""How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
@@ -55,7 +57,7 @@ HELD_ANGLE = 0.05
 DOWN = float(np.deg2rad(15.0))
 """How far from straight down a point that goes down may point [rad]."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
-"""Shares of the way down to contact, tried in this order."""
+"""Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
 """A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
 SPARE = 0.01
@@ -123,13 +125,14 @@ class Place(Skill[PlaceConfig]):
         return entry is not None and not entry.from_above
 
     def _concessions(self) -> Iterator[dict[str, Any]]:
-        """Yield what is given up, one after the other, where no place is possible: the spot, the tilt, the height."""
+        """Yield what is given up, one after another, where no place is possible: the spot, the tilt, the height."""
         config = self.config
         if config.ratio_widest is not None:
             yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
         if config.keep_upright is not None and config.keep_upright_widest is not None:
             for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
+            yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
             yield {"place_z_offset": config.place_z_offset + rise}
 
@@ -348,7 +351,7 @@ class Place(Skill[PlaceConfig]):
         return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
 
     def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
-        """Return the axis of a lying object that is to stand, in the hand (3,); None where it stays as it is."""
+        """Return the axis of a lying object that is to stand, in the hand (3,); None if it stays as it is."""
         up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
         return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
 
@@ -406,7 +409,7 @@ class Place(Skill[PlaceConfig]):
         return place, chosen
 
     def _landing(self, before: Array, goal: Array) -> tuple[Array, ...] | None:
-        """Return the paths to and away from a place (4, 4) that was lowered; None where the hand does not fit."""
+        """Return the paths to and away from a place (4, 4) that was lowered; None if the hand does not fit."""
         config, planner, ignore = self.config, self.controller.planner, self.controller.ignored
         down = planner.plan_straight(before[-1], goal, ignore=ignore)
         if not down.ok:

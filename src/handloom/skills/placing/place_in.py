@@ -19,7 +19,7 @@ CLEAR = 0.12
 ABOVE_FLOOR = 0.012
 """How far above the floor a thing goes in through a front [m]."""
 SMALL = 0.15
-"""Cavities that have less than this share of the largest one's volume are gaps."""
+"""Cavities that have less than this fraction of the largest one's volume are gaps."""
 ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)

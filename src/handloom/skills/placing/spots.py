@@ -13,11 +13,11 @@ from handloom.skills.skill import between
 GAP = (0.03, 0.06)
 """Gap to what an object is put left of, where the task names none [m]."""
 INSIDE = 0.25
-"""Share of a gap's range that is left at both of its ends, for what is put down moves a little."""
+"""Fraction of a gap's range that is left at both of its ends, for what is put down moves a little."""
 MOST_INSIDE = 0.01
 """Most that is left there [m]."""
 SIDEWAYS = 0.3
-"""Share of the target's half width by which the middle of the object may be put to the side."""
+"""Fraction of the target's half width by which the middle of the object may be put to the side."""
 
 
 def asked_spot(scene: Scene, config: PlaceConfig) -> Array | None:

@@ -20,7 +20,7 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
 
     Args:
         step: The step, without its ``arm``.
-        given: What it says of the arm; None: nothing.
+        given: What it says about the arm; None: nothing.
         arms: Arms of the robot of a deed file; None for a task that names its robots itself.
         what: Begins messages: file, line and key.
 
@@ -46,7 +46,7 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
 
 
 def same_hand(lane: Sequence[Any], step: Any) -> bool:
-    """Return whether a step without an arm of its own goes on with what the hand does: it has what the step names.
+    """Return whether a step without an arm of its own continues with what the hand does: it has what the step names.
 
     Args:
         lane: Steps of a hand that is chosen later.

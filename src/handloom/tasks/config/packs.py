@@ -16,7 +16,7 @@ ABOUT = "pack.yaml"
 
 
 class PublishedRates(Config):
-    """Success rates that somebody else published, kept as facts to compare with."""
+    """Success rates that someone else published, kept as facts to compare with."""
 
     by: str = Field(min_length=1)
     """Who reached them and how, e.g. ``the suite's own scripted generator``."""

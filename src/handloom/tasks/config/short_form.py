@@ -1,7 +1,7 @@
 """The short form of skills: ``{pick: apple}``, ``{place: apple, in: bowl}``, ``{open: cabinet}`` and others.
 
 It expands to the published form.
-A task of one robot may also write its skills as a flat list, one after the other, instead of nesting them by stage,
+A task of one robot may also write its skills as a flat list, one after another, instead of nesting them by stage,
 robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
 
@@ -243,7 +243,7 @@ def _nest(
 
 
 def _unknown_verb(item: Any) -> str:
-    """Return what to say of an entry that no verb is in."""
+    """Return what to say about an entry that no verb is in."""
     words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
     known = {**dict.fromkeys((*VERBS, "name")), **SAID_OTHERWISE}
     near = [word for given in words[:1] for word in difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)]

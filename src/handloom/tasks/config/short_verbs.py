@@ -21,12 +21,14 @@ OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
 """As far as the arm can, which differs from robot to robot and from place to place."""
 CLOSE: dict[str, Any] = {"collision_valid": False}
 """Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+TURN: dict[str, Any] = {"collision_valid": False}
+"""Fingers around a low handle meet what it stands on, too, and it is turned all the same."""
 PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
 """With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
     "close": ("close", "Close", CLOSE),
-    "turn": ("rotate", "Turn", {}),
+    "turn": ("rotate", "Turn", TURN),
     "push": ("close", "Push", {"grasp": False, **CLOSE}),
     "press": ("rotate", "Press", PRESS),
 }
@@ -34,6 +36,7 @@ ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
 HANDOVER: dict[str, Any] = {
     "position": [0.33, 0.0, 0.2],
     "between_arms": True,
+    "spread": [0.1, 0.06, 0.1],
     "position_constraint": "object",
     "align_obj_tol": 20,
     "approach": ["any", 180],
@@ -41,13 +44,13 @@ HANDOVER: dict[str, Any] = {
 }
 """Where an object is held out to the other hand: ahead of the middle between the arms, above their bases."""
 ENDS = ([0.0, 0.25], [0.6, 1.0])
-"""Shares of a long object's length at which the first and the second hand take it."""
+"""Fractions of a long object's length at which the first and the second hand take it."""
 LONG = 1.8
 """An object this many times as long as wide is taken at its two ends."""
 
 
 def library_asset(entry: Mapping[str, Any]) -> ObjectAsset | None:
-    """Return an object as an entry of a task describes it, in one of its looks; None where the library has none."""
+    """Return an object as an entry of a task describes it, in one of its looks; None if the library has none."""
     category = str(entry.get("category", ""))
     if entry.get("path") or category not in CATEGORIES:
         return None

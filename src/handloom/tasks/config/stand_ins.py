@@ -20,8 +20,8 @@ from handloom.tasks.sampling.textures import texture_stand_ins
 TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
 """Motions of a held vessel whose lengths and angles were tried out with one vessel, held in one way."""
 POURED, SPILLED = 0.5, 0.3
-"""Least share of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether they
-are enough, the task's own judgement says after it."""
+"""Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether
+they are enough, the task's own judgement says after it."""
 
 
 def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
@@ -70,7 +70,7 @@ def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
 
     Args:
         task: The task.
-        missing_arena: The arena file, if it is not there.
+        missing_arena: The arena file, if it is missing.
     """
     lines = [f"arena_file: {missing_arena} is not there; our arenas/table.yaml stands in"] if missing_arena else []
     lines += [source.stand_in for entry in task.config.robots if (source := robot_source(task, entry)).stand_in]

@@ -37,7 +37,7 @@ class Task:
     _beginnings: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     """First part of a path > asset folders that have it."""
     robot_sources: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Name of a robot > its entry and where it is described, once somebody asked."""
+    """Name of a robot > its entry and where it is described, once someone asked."""
 
     def where(self, *keys: str | int) -> str:
         """Return ``file:line: key.path`` of a key of this task, as messages start."""

@@ -185,9 +185,9 @@ class DisturbanceConfig(Config):
     seconds: float = Field(default=0.4, gt=0.0, le=10.0)
     """Time in which an offset dies away to a third [s]."""
     pushes: float = Field(default=0.0, ge=0.0, le=1.0)
-    """Share of the objects to be picked that are pushed away, 2 to 5 cm, while the hand comes near."""
+    """Fraction of the objects to be picked that are pushed away, 2 to 5 cm, while the hand comes near."""
     drops: float = Field(default=0.0, ge=0.0, le=1.0)
-    """Share of the objects to be placed that the hand loses on the way."""
+    """Fraction of the objects to be placed that the hand loses on the way."""
 
     @property
     def any(self) -> bool:
@@ -231,7 +231,7 @@ class TaskConfig(Config):
     data: DataConfig = DataConfig()
     """Wording, length and frame rate."""
     skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
-    """Stages, one after the other: robot > blocks, one after the other: arm > skills."""
+    """Stages, one after another: robot > blocks, one after another: arm > skills."""
     goal: tuple[GoalTerm, ...] = Field(default=(), max_length=100)
     """What the world must be like at the end, whoever carries the task out; absent: what the skills do to it (ours)."""
     physics: PhysicsNoise = PhysicsNoise()
@@ -239,7 +239,7 @@ class TaskConfig(Config):
     disturbance: DisturbanceConfig = DisturbanceConfig()
     """Noise, pushes and drops, so that demonstrations show corrections (ours)."""
     proxy_assets: bool = False
-    """Replace assets and arenas that are not there by library objects of the same category (ours)."""
+    """Replace missing assets and arenas with library objects of the same category (ours)."""
     allow_outside: bool = False
     """Files outside the folders of this one may be read; no file can say so, only ``--allow-outside`` (ours)."""
     table_height: tuple[Height, Height] | None = None

@@ -14,7 +14,7 @@ from handloom.scene.rooms.room_config import RoomConfig, parts_by_name
 
 
 def room_of(task: Mapping[str, Any]) -> Room | None:
-    """Return the room that an unchecked task names, to look up names in; None where there is none, or a wrong one.
+    """Return the room that an unchecked task names, to look up names in; None if there is none, or a wrong one.
 
     What is wrong with it is said when the task is checked.
     """

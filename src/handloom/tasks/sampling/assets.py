@@ -72,7 +72,7 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
         where: Start of error messages: file, line and key of the entry.
         rng: Generator of this entry; used only where something is drawn.
     """
-    # A fixed look is that of generator 0, a randomized one is drawn anew in every episode.
+    # A fixed look is that of generator 0, a randomized one is drawn again in every episode.
     look = rng if entry.apply_randomization else np.random.default_rng(0)
     try:
         if entry.path or not entry.category:
@@ -107,7 +107,7 @@ def stands_as_floor(task: Task, entry: ObjectConfig) -> bool:
 
 
 def is_missing(task: Task, entry: ObjectConfig) -> bool:
-    """Return whether a library object stands in for an entry, since its asset file is not there."""
+    """Return whether a library object stands in for an entry, since its asset file is missing."""
     if not task.config.proxy_assets or not (entry.path or entry.art_cat):
         return False
     return not _files(task, entry)
@@ -209,7 +209,7 @@ ROOMY = 0.02
 PICKS = frozenset(("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick"))
 """Skills that close a hand on their first object."""
 SPANNED = 0.7
-"""Share of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
+"""Fraction of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
 SLENDER = 2.0
 """How much longer than wide an object is of which an own axis must be its length."""
 TABLETOP = 0.2

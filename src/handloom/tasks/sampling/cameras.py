@@ -21,15 +21,14 @@ from handloom.spatial import (
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.robots import described, robot_boxes
 from handloom.values import CameraSpec, ObjectInstance, RobotInstance
-from handloom.values.camera import R_GIVEN_OPENCV
-from handloom.values.optics import Optics
+from handloom.values.camera import R_GIVEN_OPENCV, Optics
 
 OPPOSITE = np.array([0.8, 0.0, 0.75])
 """From what is looked at to a camera without a place of its own: away from the robot and up; its length is 1.1."""
 NEAREST = 0.55
 """Such a camera keeps this distance at least [m]."""
 FILL = 0.35
-"""Share of the picture's smaller side that half the spread of the objects takes; the rest is for the arm."""
+"""Fraction of the image's smaller side that half the spread of the objects takes; the rest is for the arm."""
 
 
 BEHIND_LENS = 0.001

@@ -1,6 +1,6 @@
 """Which arm does what: a task may leave it to the nearest arm, which is known once a scene has been sampled.
 
-A choice is made per block of skills, in the order of the task: what a hand holds, that hand goes on with; else the
+A choice is made per block of skills, in the order of the task: what a hand holds, that hand continues with; else the
 nearest free arm that gets to everything the block names. The choices are part of the sampled instance, so that expert,
 judge, replay, gym and evaluation see the same arms.
 """
@@ -117,7 +117,7 @@ class _Hands:
             return word if word in SIDES else next(iter(self.shoulders))
         if word == OTHER:
             return next(arm for arm in self.shoulders if arm != self.last)
-        names = [name for skill in skills for name in skill.objects]
+        names = [skill.objects[0] for skill in skills if skill.objects]  # The other objects may be in the other hand.
         holding = next((self.holds[name] for name in names if name in self.holds), None)
         if holding is not None:
             return holding

@@ -23,7 +23,7 @@ from handloom.values import FluidInstance, ObjectInstance
 MAX_GRAINS = 500
 """More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
 FULL = 0.7
-"""How full the vessel that stands in for the target may get, as a share of its hollow with grains on a lattice."""
+"""How full the vessel that stands in for the target may get, as a fraction of its hollow with grains on a lattice."""
 SETTLE_SECONDS = 1.0
 WATER = 1000.0
 """Density of a grain when the task gives none [kg/m^3]."""

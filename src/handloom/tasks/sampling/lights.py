@@ -5,7 +5,7 @@ import numpy as np
 from handloom.render.appearance.surroundings import pane
 from handloom.tasks.config.task_config import EnvMapConfig
 from handloom.values import LightInstance
-from handloom.values.surroundings import LitSurroundings
+from handloom.values.instance import LitSurroundings
 
 MIDDLE_INTENSITY = 5500.0
 """Strength of the published dome light that our middle exposure stands for: the middle of the published range."""

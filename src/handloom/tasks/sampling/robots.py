@@ -38,14 +38,14 @@ class RobotSource:
     overrides: Mapping[str, Any]
     """Keys of ``robot.yaml`` that are replaced."""
     stand_in: str = ""
-    """What stands in for a file that is not there; empty if nothing does."""
+    """What stands in for a missing file; empty if nothing does."""
 
 
 def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
     """Return where a task's robot is described.
 
     A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
-    the file differs; where the file is not there, the robot of the zoo of the same name stands in.
+    the file differs; where the file is missing, the robot of the zoo of the same name stands in.
     """
     known = task.robot_sources.get(entry.name)
     if known is None or known[0] is not entry:  # A variant of the task has entries of its own.
@@ -190,7 +190,7 @@ def refuse_robot_overlaps(
 
     Args:
         robots: The robots at their start.
-        suspects: Objects whose boxes come close to a robot's; the exact test takes some milliseconds.
+        suspects: Objects whose boxes come close to a robot's; the exact test takes a few milliseconds.
         neglected: Objects whose name contains one of these pass through robots.
 
     Raises:

@@ -17,7 +17,7 @@ LOOKS = 24
 PLAIN = (0.82, 0.80, 0.76)
 """Colour of surfaces without colour and texture, linear RGB."""
 FALLBACKS = {"table": "wood", "floor": "stone", "": "plaster"}
-"""Word in the name of a missing folder of pictures > texture used for it where the name contains none of ours."""
+"""Word in the name of a missing folder of images > texture used for it where the name contains none of ours."""
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 
 
@@ -50,7 +50,7 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
 
 
 def texture_stand_ins(task: Task) -> tuple[str, ...]:
-    """Return one line for every missing folder of pictures and the procedural texture that stands in for it."""
+    """Return one line for every missing folder of images and the procedural texture that stands in for it."""
     textures = [entry.texture for entry in (*task.config.objects, *task.arena.fixtures) if entry.texture is not None]
     by_name = {texture.texture_lib: texture for texture in textures if not _known(texture.texture_lib)}
     return tuple(
@@ -77,7 +77,7 @@ def _procedural(texture: TextureConfig) -> str:
 
 
 def _pictures(task: Task, texture: TextureConfig, where: str) -> list[Path]:
-    """Return the pictures of the folder a texture names, sorted; none when it names a procedural texture."""
+    """Return the images of the folder a texture names, sorted; none when it names a procedural texture."""
     if texture.texture_lib in TEXTURES or _is_material(texture.texture_lib):
         return []
     place = task.folder(texture.texture_lib)

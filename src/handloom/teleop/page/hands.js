@@ -73,6 +73,7 @@ export class VirtualHands {
     this.tapped = new Set(); // Keys that went down since the last sample: they count once, however short they were.
     this.pads = {}; // name: [x, y]
     this.held = new Set(); // "up", "down", "tilt" of the touch buttons
+    this.holding = false; // The hand is held without being moved: a policy stands back.
     this.phone = null; // Where a phone pointed last.
     this.forward = null; // What was ahead when it was taken hold of.
     this.last = performance.now();
@@ -163,7 +164,7 @@ export class VirtualHands {
       turns.forEach((amount, axis) => amount && this.rotate(axis, TURN * slow * dt * amount));
     }
     if (pushed) hand.touched = now;
-    const held = now - hand.touched < LINGER;
+    const held = this.holding || now - hand.touched < LINGER;
     const other = this.active === "controller_right" ? "controller_left" : "controller_right";
     const sample = { [this.active]: hand.sample(held, [0, 0]), [other]: this.hands[other].sample(false, [0, 0]) };
     sample.controller_left.thumbstick_y = clipped(sticks.ly);

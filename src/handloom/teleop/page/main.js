@@ -1,10 +1,12 @@
 // The page: one socket, pictures and state come in, samples of hands and commands go out.
 import { KEYS, VirtualHands } from "./hands.js";
+import { JointSliders } from "./joints.js";
 import { XrHands, supported } from "./xr.js";
 
 const $ = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get("token") ?? "";
 const hands = new VirtualHands();
+const sliders = new JointSliders($("joints"));
 let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0, asked = "", askedAt = 0, notice = "";
 const lying = matchMedia("(max-height: 30rem) and (orientation: landscape)"); // There is room for the picture and the thumbs only.
 const SURE = 3000; // A second press counts as a yes for this long [ms].
@@ -13,7 +15,7 @@ const RIGHT_EYE = "operator_right";
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  socket = new WebSocket(`${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}`);
+  socket = new WebSocket(`${scheme}://${location.host}/socket?token=${encodeURIComponent(token)}&desk=${sessionStorage.getItem("desk") ?? ""}`);
   socket.binaryType = "arraybuffer";
   socket.onopen = () => { attempts = 0; seq = 0; banner(""); ping(); };
   socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
@@ -54,7 +56,9 @@ function heard(message) {
   }
   const before = state;
   state = message;
-  if (state.state !== "running") hands.adopt(state.arms ?? []);
+  if (state.desks > 1) sessionStorage.setItem("desk", state.desk); // A page that is loaded again goes back to its own desk.
+  if (state.state !== "running") { hands.adopt(state.arms ?? []); hands.holding = false; }
+  else hands.adopt((state.arms ?? []).filter((arm) => arm.driver === "policy"));
   if (state.episode !== before.episode || state.phase !== before.phase) asked = "";
   show();
   xr?.told(before, state);
@@ -84,10 +88,14 @@ function banner(words) { $("banner").hidden = !words; $("banner").textContent = 
 function show() {
   const body = document.body.dataset;
   [body.state, body.phase, body.role] = [state.state, state.phase, state.role];
-  text("task", `${state.task} · scene ${state.episode ?? "…"}`);
+  text("task", `${state.task} · scene ${state.episode ?? "…"}${state.is_again ? ", once more" : ""}${state.desks > 1 ? ` · desk ${state.desk} of ${state.desks}` : ""}`);
   text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
   text("chip-state", state.state);
   $("chip-recording").hidden = !state.recording;
+  const yours = (state.arms ?? []).some((arm) => arm.engaged);
+  $("chip-driver").hidden = $("takeover").hidden = !state.policy;
+  text("chip-driver", yours ? "you drive" : "policy drives");
+  $("chip-driver").classList.toggle("yours", yours);
   const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
   text("clock", state.limit == null ? "—" : `${(state.seconds ?? 0).toFixed(1)} s · ${left.toFixed(0)} s left`);
   $("chip-clock").classList.toggle("soon", state.limit != null && left < 10);
@@ -104,7 +112,7 @@ function show() {
   showButtons();
   if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
   else if (state.phase === "finished") banner("The session is finished. You can close this page.");
-  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
+  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || state.leader || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
 }
 
 function showViews() {
@@ -184,12 +192,13 @@ function showArms() {
   $("arms").replaceChildren(...arms.map((arm) => {
     const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
     name.textContent = arm.name.replaceAll("_", " ");
-    clutch.textContent = arm.held_up ? "held up" : arm.engaged ? "engaged" : "free";
+    clutch.textContent = arm.joining ? "joining the leader" : arm.held_up ? "held up" : arm.engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
     clutch.className = arm.held_up ? "clutch held-up" : arm.engaged ? "clutch engaged" : "clutch";
     if (arm.device === hands.active && !xr) entry.className = "active";
     entry.append(name, clutch);
     return entry;
   }));
+  sliders.show(arms.find((arm) => arm.device === hands.active));
   text("device", xr ? "headset or phone" : hands.source);
 }
 
@@ -204,6 +213,9 @@ function showButtons() {
   $("save").disabled = !(mine && maySave());
   $("rewind").disabled = !(mine && (begun || over));
   $("undo").disabled = !(mine && state.may_undo && (driving || over));
+  $("again").disabled = !(mine && state.may_again && (driving || over));
+  $("takeover").disabled = !(mine && running);
+  label("takeover", hands.holding ? "Let the policy go on" : "Take over");
   $("mark").disabled = !(mine && running);
   $("say").disabled = !(mine && (driving || over));
   for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
@@ -247,10 +259,13 @@ const BUTTONS = {
   claim: () => command("claim"),
   mark: () => { send({ type: "mark", kind: "subtask", text: $("mark-text").value }); $("mark-text").value = ""; },
   say: () => { send({ type: "mark", kind: "instruction", text: $("said-text").value }); $("said-text").value = ""; },
+  again: () => state.may_again && sure("again", "Leave this attempt and record the scene that was saved last once more? Press again."),
+  takeover: () => { if (state.policy && state.state === "running") hands.holding = !hands.holding; show(); },
+  joints: () => { sliders.toggle(); $("joints-toggle").setAttribute("aria-expanded", String(sliders.open)); show(); },
   swap: () => hands.swap((state.arms ?? []).map((arm) => arm.device)),
   help: () => ($("help-dialog").open ? $("help-dialog").close() : $("help-dialog").showModal()),
 };
-for (const id of ["run", "stop", "save", "rewind", "undo", "more", "reset", "discard", "finish", "claim", "help", "mark", "say"]) {
+for (const id of ["run", "stop", "save", "rewind", "undo", "more", "reset", "discard", "finish", "claim", "help", "mark", "say", "again", "takeover"]) {
   // A click of the mouse leaves no focus behind, so that keys drive; whoever went there by Tab stays there.
   $(id).addEventListener("click", (event) => { BUTTONS[id](); if (event.detail > 0) event.currentTarget.blur(); });
 }
@@ -263,15 +278,16 @@ for (const [id, button] of [["mark-text", "mark"], ["said-text", "say"]]) {
   });
 }
 
+$("joints-toggle").addEventListener("click", () => BUTTONS.joints());
 const SHORTCUTS = {
-  Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", KeyT: "mark", KeyO: "swap", KeyB: "rewind", KeyU: "undo",
+  Enter: "run", Escape: "stop", KeyK: "save", KeyR: "reset", KeyN: "discard", KeyT: "mark", KeyO: "swap", KeyB: "rewind", KeyU: "undo", KeyG: "again", KeyP: "takeover",
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "?") return BUTTONS.help();
   if ($("help-dialog").open) return;
   const focused = document.activeElement;
-  if (["Enter", "Space"].includes(event.code) && focused && focused !== document.body && focused.matches("button, input, a, summary")) return;
+  if (["Enter", "Space"].includes(event.code) && focused && focused !== document.body && focused.matches("button, input:not([type=range]), a, summary")) return;
   if (KEYS.has(event.code) || event.code.startsWith("Shift")) hands.press(event.code);
   else if (event.code === "Space") { if (!event.repeat && state.state === "running") hands.toggleGrip(); }
   else if (SHORTCUTS[event.code]) { if (!event.repeat) BUTTONS[SHORTCUTS[event.code]](); }
@@ -343,8 +359,8 @@ setInterval(() => {
   const virtual = hands.samples((name) => BUTTONS[name]?.());
   if (state.role !== "control") return;
   seq += 1;
-  send({ type: "input", seq, ...(xr ? xr.latest : virtual) });
+  send({ type: "input", seq, ...(xr ? xr.latest : { ...virtual, ...sliders.sample(hands.hand.closed) }) });
 }, 1000 / 60);
 
 connect();
-window.handloom = { hands, get state() { return state; }, get xr() { return xr; } };
+window.handloom = { hands, sliders, get state() { return state; }, get xr() { return xr; } };

@@ -1,18 +1,16 @@
-"""An episode as a rerun recording: colours, depth in metres, instance ids, numbers and words on one clock."""
+"""An episode of the viewer as a Rerun recording."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from handloom.errors import InputError, require
+from handloom.dataset.exports.export_rerun import BATCH, RerunEpisode, write_recording
 from handloom.viewer.episode_source import Camera, EpisodeSource
 from handloom.viewer.pictures import depths, pictures
 from handloom.viewer.signals import signals_of
-
-BATCH = 64
-"""Frames of a camera that are decoded at once."""
-QUALITY = 85
 
 
 def write_rerun(source: EpisodeSource, index: int, file: Path) -> Path:
@@ -21,55 +19,35 @@ def write_rerun(source: EpisodeSource, index: int, file: Path) -> Path:
     Args:
         source: The dataset.
         index: Number of the episode.
-        file: Where to; its ending is ``.rrd``.
+        file: File to write, ``.rrd``.
 
     Raises:
         InputError: The file has another ending, or there is no such episode.
-        MissingExtraError: The package is not installed.
+        MissingExtraError: The package rerun-sdk is not installed.
     """
-    rr = require("rerun", extra="rerun")
-    if file.suffix != ".rrd":
-        raise InputError(f"a rerun recording ends with .rrd, got {file}")
-    length = source.table().columns["length"][source.check(index)]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with rr.RecordingStream(f"handloom: {source.name}", recording_id=f"episode {index}") as recording:
-        recording.save(str(file))
-        _log_words(rr, recording, source, index)
-        for signal in signals_of(source.frames(index), source.features):
-            values = np.array(signal["values"], dtype=np.float64).T
-            recording.log(signal["name"], rr.SeriesLines(names=signal["names"]), static=True)
-            for frame in range(length):
-                _at(recording, frame, source.fps)
-                recording.log(signal["name"], rr.Scalars(values[frame]))
-        for camera in source.cameras.values():
-            for start in range(0, length, BATCH):
-                _log_pictures(rr, recording, source, index, camera, range(start, min(start + BATCH, length)))
-    return file
-
-
-def _at(recording: Any, frame: int, fps: int) -> None:
-    recording.set_time("frame", sequence=frame)
-    recording.set_time("time", duration=frame / fps)
-
-
-def _log_words(rr: Any, recording: Any, source: EpisodeSource, index: int) -> None:
     table = source.table()
-    recording.log("words", rr.TextDocument(table.columns["words"][index]), static=True)
-    for segment in table.row(index).get("segments") or ():
-        _at(recording, segment["start"], source.fps)
-        recording.log("sub-task", rr.TextLog(segment["label"]))
+    length = table.columns["length"][source.check(index)]
+    episode = RerunEpisode(
+        fps=source.fps,
+        words=table.columns["words"][index],
+        steps=[(segment["start"], segment["label"]) for segment in table.row(index).get("segments") or ()],
+        signals=(
+            (signal["name"], signal["names"], np.array(signal["values"], np.float64).T)
+            for signal in signals_of(source.frames(index), source.features)
+        ),
+        cameras=(
+            (camera.name, camera.kind, _images(source, index, camera, length)) for camera in source.cameras.values()
+        ),
+    )
+    return write_recording(file, {index: episode}, name=source.name)
 
 
-def _log_pictures(rr: Any, recording: Any, source: EpisodeSource, index: int, camera: Camera, frames: range) -> None:
-    if camera.kind == "depth":
-        images: list[Any] = [rr.DepthImage(depth, meter=1.0) for depth in depths(source, index, camera, frames)]
-    else:
-        found = pictures(source, index, camera, frames)
-        is_ids = camera.kind == "segmentation"  # Ids are stored as colours, of which red is the id.
-        images = [
-            rr.SegmentationImage(image[..., 0]) if is_ids else rr.Image(image).compress(jpeg_quality=QUALITY)
-            for image in found
-        ]
-    for frame, image in zip(frames, images, strict=True):
-        _at(recording, frame, source.fps)
-        recording.log(camera.name, image)
+def _images(source: EpisodeSource, index: int, camera: Camera, length: int) -> Iterator[NDArray[Any]]:
+    for start in range(0, length, BATCH):
+        frames = range(start, min(start + BATCH, length))
+        if camera.kind == "depth":
+            yield from depths(source, index, camera, frames)
+        elif camera.kind == "segmentation":  # Ids are stored as colours, of which red is the id.
+            yield from (image[..., 0] for image in pictures(source, index, camera, frames))
+        else:
+            yield from pictures(source, index, camera, frames)

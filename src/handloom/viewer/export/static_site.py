@@ -1,4 +1,4 @@
-"""The page as plain files for any web server: every answer of the server is a file under the same path."""
+"""The page as plain files for any web server: every response of the server is a file under the same path."""
 
 import json
 import shutil
@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import av
+
 from handloom.dataset.files.durable import atomic_write, file_errors, link_or_copy
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
-from handloom.viewer.episode_source import EpisodeSource
+from handloom.viewer.episode_source import Camera, EpisodeSource
 from handloom.viewer.export.dataset_card import dataset_card
-from handloom.viewer.export.stream_video import write_stream
 from handloom.viewer.library import Library
+from handloom.viewer.pictures import pictures
 from handloom.viewer.view_app import STATIC, routes_of
 from handloom.web import Request, Route
 from handloom.web.web_app import POLICY, called
@@ -140,7 +142,7 @@ class _Site:
 
 
 def _copy_page(folder: Path) -> None:
-    """Copy the files of the page, and say in it that nobody answers requests."""
+    """Copy the files of the page, and say in it that no one answers requests."""
     for file in sorted(STATIC.rglob("*")):
         name = file.relative_to(STATIC)
         if file.is_dir() or file.is_symlink() or name.parts[0] in MODULES:
@@ -160,3 +162,26 @@ def _write(folder: Path, name: str, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as partial:
         partial.write_bytes(content)
+
+
+CODEC, OPTIONS = "libx264", {"preset": "veryfast", "crf": "20", "g": "2", "bf": "0", "threads": "1"}
+
+
+def write_stream(source: EpisodeSource, index: int, camera: Camera, file: Path) -> None:
+    """Write the stream of a camera in one episode as a video of its own.
+
+    Args:
+        source: The dataset.
+        index: Number of the episode.
+        camera: The camera.
+        file: Where to.
+    """
+    length = source.table().columns["length"][source.check(index)]
+    images = pictures(source, index, camera, range(length))
+    height, width = (side - side % 2 for side in images[0].shape[:2])
+    with av.open(str(file), "w", format="mp4") as container:
+        stream = container.add_stream(CODEC, rate=source.fps, options=OPTIONS)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        for image in images:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image[:height, :width].copy(), format="rgb24")))
+        container.mux(stream.encode(None))

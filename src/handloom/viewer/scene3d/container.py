@@ -20,7 +20,7 @@ class Container:
         self._size = 0
 
     def add(self, values: NDArray[Any] | bytes) -> dict[str, Any]:
-        """Append an array, or bytes, and return what the header says of it: place [bytes], number of values, type."""
+        """Append an array, or bytes, and return its header entry: offset [bytes], number of values, type."""
         array = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else np.ascontiguousarray(values)
         reference = {"at": self._size, "count": int(array.size), "type": array.dtype.name}
         content = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()

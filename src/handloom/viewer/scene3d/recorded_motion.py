@@ -31,7 +31,7 @@ RESTING, GRIPPED, HIT = 0, 1, 2
 
 
 def recorded_motion(scene: Scene, record: EpisodeRecord) -> bytes:
-    """Return the motion of an episode's demonstration as one file; frame k is what its pictures show.
+    """Return the motion of an episode's demonstration as one file; frame k is what its images show.
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.

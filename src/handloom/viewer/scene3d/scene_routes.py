@@ -1,4 +1,4 @@
-"""Requests of the 3D view of an episode: its shapes, its motion, and a picture from any angle."""
+"""Requests of the 3D view of an episode: its shapes, its motion, and an image from any angle."""
 
 import threading
 from collections import OrderedDict
@@ -31,7 +31,7 @@ KEPT = 3
 
 
 class Viewpoint(Config):
-    """From where a picture is drawn: the body of a request."""
+    """From where an image is drawn: the body of a request."""
 
     frame: int = Field(default=0, ge=0)
     position: tuple[float, float, float]
@@ -88,7 +88,7 @@ class RecordedScenes:
             return self._of(source, index).motion
 
     def drawn(self, source: EpisodeSource, index: int, viewpoint: Viewpoint) -> bytes:
-        """Return a picture (JPEG) of a frame from a viewpoint, made by the ray caster."""
+        """Return an image (JPEG) of a frame from a viewpoint, made by the ray caster."""
         with self._lock:
             built = self._of(source, index)
             kept = built.record.kept

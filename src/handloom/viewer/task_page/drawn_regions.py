@@ -48,7 +48,7 @@ def drawn_regions(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _corners(scene: Scene, region: RegionConfig, ranges: RandomConfig) -> Array | None:
-    """Return the corners (n, 3) of a region, or None where it is a single place that needs no shape."""
+    """Return the corners (n, 3) of a region, or None if it is a single place that needs no shape."""
     box = world_box(scene, region.target, _body(scene, region))
     middle, position = box.mean(axis=0)[:2], scene.object_pose(region.target)[:2, 3]
     kind = region.random_type

@@ -6,10 +6,12 @@ library ends it alone. Requests are JSON, one per line; answers are events of ``
 
 import json
 import os
+import re
 import signal
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -30,11 +32,65 @@ from handloom.viewer.scene3d.container import Container, event, sized
 from handloom.viewer.scene3d.recorded_motion import camera_entry
 from handloom.viewer.scene3d.scene_geometry import scene_geometry
 from handloom.viewer.task_page.drawn_regions import drawn_regions, reach_of_arms
-from handloom.viewer.task_page.mistakes import remarks
 from handloom.viewer.task_page.watched_expert import Emit, failure_facts, run_expert, terms_of
 
+PLACE = re.compile(r"^(?P<file>.+?\.ya?ml):(?P<line>\d+): (?P<what>.*)$", re.DOTALL)
+BASE = re.compile(r"^\s*base\s*:", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """Something said about a task file."""
+
+    text: str
+    line: int = 0
+    """Line of the edited text, from 1; 0 when it is about no line."""
+    file: str = ""
+    """Another file that it is about; empty for the edited one."""
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return asdict(self)
+
+
+def remarks(message: str, path: Path, text: str) -> list[Remark]:
+    """Return the lines of an error message, each with the line of the edited text that it belongs to.
+
+    A mistake in a file that the text names as its base is shown at the line that names it.
+
+    Args:
+        message: One mistake per line, ``file:line: key: what``; lines without a place continue the one before.
+        path: The edited file.
+        text: Its present text.
+    """
+    found: list[Remark] = []
+    for line in message.splitlines():
+        place = PLACE.match(line)
+        if place is None:
+            if found and line.startswith((" ", "\t")):
+                found[-1] = Remark(text=f"{found[-1].text}\n{line}", line=found[-1].line, file=found[-1].file)
+            else:
+                found.append(Remark(text=_without_path(line, path)))
+            continue
+        own = place["file"] == str(path)
+        number = int(place["line"]) if own else _base_line(text)
+        file = "" if own else Path(place["file"]).name
+        said = place["what"] if own else f"in {file}, line {place['line']}: {place['what']}"
+        found.append(Remark(text=said, line=number, file=file))
+    return found
+
+
+def _without_path(line: str, path: Path) -> str:
+    return line.removeprefix(f"{path}: ")
+
+
+def _base_line(text: str) -> int:
+    found = BASE.search(text)
+    return text.count("\n", 0, found.end()) + 1 if found else 0
+
+
 LARGEST_PICTURE = 480
-"""Longer side of a camera's picture on the page [px]."""
+"""Longer side of a camera's image on the page [px]."""
 
 
 def check(request: dict[str, Any], emit: Emit) -> None:
@@ -49,7 +105,7 @@ def check(request: dict[str, Any], emit: Emit) -> None:
 
 
 def sample(request: dict[str, Any], emit: Emit) -> None:
-    """Sample a scene: its shapes and regions first, then the pictures of its cameras, then the reach of its arms."""
+    """Sample a scene: its shapes and regions first, then the images of its cameras, then the reach of its arms."""
     task = _loaded(request)
     emit(_said(request, "", [*task.notices, *task.stand_ins]))
     scene = _sampled(task, request)
@@ -133,7 +189,7 @@ def _said(request: dict[str, Any], mistakes: str, notes: list[str]) -> bytes:
 
 
 class CancelledError(BaseException):
-    """Nobody waits for the answer any more."""
+    """No one waits for the answer any more."""
 
 
 def carried_out(request: dict[str, Any], emit: Emit) -> None:

@@ -44,7 +44,7 @@ LOOK = 3
 
 
 class WatchedController(ArmController):
-    """An arm whose plans are told to somebody; it plans and moves exactly as any other."""
+    """An arm whose plans are told to someone; it plans and moves exactly as any other."""
 
     def __init__(self, scene: Scene, arm: SceneArm, *, emit: Emit, frame: Callable[[], int]) -> None:
         super().__init__(scene, arm)

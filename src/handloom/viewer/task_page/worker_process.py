@@ -1,4 +1,4 @@
-"""The parent's side of the task page's child process: starts it, asks it, and stops it when nobody waits any more."""
+"""The parent's side of the task page's child process: starts it, asks it, and stops it when no one waits any more."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class WorkerProcess:
     def __init__(self) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
-        # At the end of the program, or of the page that it belongs to, nobody is left to end the child.
+        # At the end of the program, or of the page that it belongs to, no one is left to end the child.
         self._finalizer = weakref.finalize(self, _end, self._children)
 
     @property
@@ -151,7 +151,7 @@ def _kind(content: bytes) -> str:
 
 
 def _next_event(child: "subprocess.Popen[bytes]", seconds: float) -> bytes | None:
-    """Return the next event, None when none begins within some seconds.
+    """Return the next event, None when none begins within a few seconds.
 
     Raises:
         EOFError: The child ended.

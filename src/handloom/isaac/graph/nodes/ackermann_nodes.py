@@ -47,7 +47,7 @@ class AckermannNode(Node):
         self.reset()
 
     def reset(self) -> None:
-        """Read the geometry anew, and start the ramps at rest."""
+        """Read the geometry again, and start the ramps at rest."""
         self._controller: AckermannController | None = None
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:

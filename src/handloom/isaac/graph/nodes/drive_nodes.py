@@ -110,7 +110,7 @@ class HolonomicNode(Node):
         self.reset()
 
     def reset(self) -> None:
-        """Read the geometry anew at the next compute."""
+        """Read the geometry again at the next compute."""
         self._controller: HolonomicController | None = None
 
     def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:

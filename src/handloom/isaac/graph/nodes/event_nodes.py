@@ -44,7 +44,7 @@ class OnTickNode(EventNode):
         self.reset()
 
     def reset(self) -> None:
-        """Start counting frames anew."""
+        """Start counting frames again."""
         self._waited = 0
         self._elapsed = 0.0
 

@@ -50,12 +50,12 @@ class QuinticPathNode(Node):
         self.reset()
 
     def reset(self) -> None:
-        """Plan anew at the next compute."""
+        """Replan at the next compute."""
         self._target: Array | None = None
         self._path: Array = np.empty(0)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Plan if the target is new; ``pathArrays`` holds v, x, y and yaw one after the other."""
+        """Plan if the target is new; ``pathArrays`` holds v, x, y and yaw one after another."""
         target = _target(given, context)
         changed = self._target is None or _moved(self._target, target)
         if changed:

@@ -66,7 +66,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
 
 
 def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
-    """Return the robot that ships whose first arm has its joints among these, placed alike; None where there is none.
+    """Return the robot that ships whose first arm has its joints among these, placed alike; None if there is none.
 
     Args:
         model: Model that holds the joints, possibly under longer names.

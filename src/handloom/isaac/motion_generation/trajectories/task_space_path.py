@@ -273,7 +273,7 @@ class CSpacePathSpec:
 
 
 class CompositePathSpec:
-    """Task-space and joint-space parts, one after the other.
+    """Task-space and joint-space parts, one after another.
 
     Args:
         initial_c_space_position: Where it starts (n,).

@@ -192,7 +192,7 @@ class LulaCSpaceTrajectoryGenerator:
     def compute_timestamped_c_space_trajectory(
         self, waypoint_positions: ArrayLike, timestamps: ArrayLike, interpolation_mode: str = "cubic_spline"
     ) -> LulaTrajectory | None:
-        """Return a trajectory that is at each waypoint (m, n) at its time (m,) [s], or None where a limit is exceeded.
+        """Return a trajectory that is at each waypoint (m, n) at its time (m,) [s], or None if a limit is exceeded.
 
         Args:
             waypoint_positions: Configurations (m, n).

@@ -41,7 +41,7 @@ class HolonomicLayout:
     directions: Array
     """Unit vectors (n, 3) along which the wheels push."""
     grip: Array
-    """|sin| of the roller angles (n,): the share of the rim speed that acts along the direction."""
+    """|sin| of the roller angles (n,): the fraction of the rim speed that acts along the direction."""
 
     @classmethod
     @np.errstate(all="ignore")  # What overflows is refused when the layout is used.
@@ -115,7 +115,7 @@ def _unit(vector: Array, what: str) -> Array:
     return scaled / norm
 
 
-# Singular values below this share of the largest count as zero: a direction the wheels cannot drive.
+# Singular values below this fraction of the largest count as zero: a direction the wheels cannot drive.
 RANK_TOLERANCE = 1e-9
 
 

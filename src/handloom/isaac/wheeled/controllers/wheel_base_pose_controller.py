@@ -29,7 +29,7 @@ class OpenLoopController(Protocol):
 class WheelBasePoseController(BaseController):
     """Go to a position: within tolerance stop, facing away turn on the spot, otherwise drive straight.
 
-    The yaw of the goal plays no part.
+    The yaw of the goal is ignored.
     """
 
     def __init__(self, name: str, open_loop_wheel_controller: OpenLoopController, is_holonomic: bool = False) -> None:

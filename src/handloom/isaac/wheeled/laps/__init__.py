@@ -1,1 +1,1 @@
-"""Laps of a course in physics: drivers, courses, measurements, pictures."""
+"""Laps of a course in physics: drivers, courses, measurements, images."""

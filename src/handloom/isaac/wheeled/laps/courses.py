@@ -15,7 +15,7 @@ from handloom.isaac.wheeled.paths.path_shapes import (
 from handloom.isaac.wheeled.paths.path_tracker import DrivePath
 from handloom.robots import DriveConfig
 
-# Share of a limit that a course uses; the rest is for corrections.
+# Fraction of a limit that a course uses; the rest is for corrections.
 MARGIN = 0.75
 # What is assumed where a robot states no limit: m/s, m/s^2, rad/s.
 SPEED, ACCELERATION, TURN_RATE = 0.5, 0.5, 1.0

@@ -80,7 +80,7 @@ class LapRecord:
     odometry: Array
     """(n, 3), where its wheels or legs said it was."""
     qpos: Array
-    """(n, nq), the whole state of the world, for pictures."""
+    """(n, nq), the whole state of the world, for images."""
 
     @property
     def position_errors(self) -> Array:
@@ -202,7 +202,7 @@ def drive_lap(
         path: The path.
         tracker: The feedback law.
         feedback: What the tracker sees: the true pose, that of dead reckoning, or the reference itself (open loop).
-        place: Put the base at the start of the path first; otherwise it goes on from where it is.
+        place: Put the base at the start of the path first; otherwise it continues from where it is.
     """
     world = driver.world
     start = PlanarPose(x=float(path.poses[0, 0]), y=float(path.poses[0, 1]), yaw=float(path.poses[0, 2]))

@@ -1,4 +1,4 @@
-"""Pictures of a lap: a plan of the track, and the robot at stations along it."""
+"""Images of a lap: a plan of the track, and the robot at stations along it."""
 
 import math
 from itertools import pairwise
@@ -34,7 +34,7 @@ def track_plan(record: LapRecord, title: str, *, size: int = 720) -> Picture:
         size: Width and height [px].
 
     Returns:
-        Picture (size, size, 3) uint8.
+        Image (size, size, 3) uint8.
     """
     big = size * OVERSAMPLING
     sheet = Image.new("RGB", (big, big), PAPER)
@@ -89,7 +89,7 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
         size: Width and height [px].
 
     Returns:
-        Picture (size, size, 3) uint8.
+        Image (size, size, 3) uint8.
     """
     spec = floor_spec(description)
     driven = record.driven
@@ -113,7 +113,7 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
 
 
 def _light(spec: mujoco.MjSpec, center: Array, reach: float) -> None:
-    """Replace the sun by a key light and a fill light over the track; their soft edges suit a picture."""
+    """Replace the sun by a key light and a fill light over the track; their soft edges suit an image."""
     spec.delete(spec.light("sun"))
     for offset, power in (((0.9, -0.8, 1.9), 0.62), ((-1.2, 1.4, 1.5), 0.22)):
         light = spec.worldbody.add_light(pos=np.array([*center, 0.0]) + reach * np.array(offset), dir=-np.array(offset))

@@ -102,7 +102,7 @@ def _camera(point: Array, extent: float) -> CameraSpec:
 
 
 class _Chart:
-    """The course in a corner of the picture, with a dot for the robot."""
+    """The course in a corner of the image, with a dot for the robot."""
 
     def __init__(self, record: LapRecord, title: str) -> None:
         points = np.concatenate([record.reference[:, :2], record.driven[:, :2]])
@@ -116,7 +116,7 @@ class _Chart:
         self._title, self._font = title, ImageFont.load_default(15)
 
     def drawn_on(self, picture: Picture, row: int) -> Picture:
-        """Return the picture with the course up to a row of the record."""
+        """Return the image with the course up to a row of the record."""
         image = Image.fromarray(picture)
         pen = ImageDraw.Draw(image)
         pen.rounded_rectangle([WIDTH - MAP_PX - 8, 8, WIDTH - 8, MAP_PX + 8], 8, fill=PAPER)

@@ -18,7 +18,7 @@ from handloom.motion.kinematics.chain_kernels import forward, jacobian
 from handloom.motion.kinematics.ik_kernels import IkProblem, IkScratch, descend, make_scratch, pose_residual
 from handloom.motion.planning.trees.rrt_connect import Tree, add_node, copy_row, draw, nearest, toward, trace, uniform
 
-# Shares of iterations, step sizes and zones as published for this planner.
+# Fractions of iterations, step sizes and zones as published for this planner.
 TO_TARGET, TO_TASK_POINT = 0.4, 0.1
 SUBSTEP = 0.025
 FAR_SUBSTEPS, NEAR_SUBSTEPS = 6, 50

@@ -67,7 +67,7 @@ class SourceMesh:
     texcoords: Array | None = None
     """Texture coordinates of every corner of every triangle (m, 3, 2), from the lower left; None without a texture."""
     textures: tuple[tuple[NDArray[np.bool_], Array], ...] = ()
-    """Which triangles (m,) show which picture (h, w, 3), sRGB of 0 to 1; the others have plain colours."""
+    """Which triangles (m,) show which image (h, w, 3), sRGB of 0 to 1; the others have plain colours."""
     hull: bool = False
     """The file says that it collides as its convex hull."""
 

@@ -121,7 +121,7 @@ def _load(path: Path, options: ImportOptions) -> Any:
     except Exception as error:  # The readers of trimesh raise whatever the format's own package raises.
         what = _declared(path) or str(error) or type(error).__name__
         raise FileError(f"{path}: trimesh cannot read it: {what}") from error
-    for part in resolver.parts:  # Trimesh goes on without a texture that it may not read.
+    for part in resolver.parts:  # Trimesh continues without a texture that it may not read.
         options.demand_inside(part, path)
     return scene
 
@@ -172,7 +172,7 @@ def _declared(path: Path) -> str:
 def _texture(
     geometry: Any, materials: Mapping[str, ObjMaterial]
 ) -> tuple[Array | None, tuple[tuple[NDArray[np.bool_], Array], ...]]:
-    """Return texture coordinates (m, 3, 2) and the picture of a mesh, if it has both."""
+    """Return texture coordinates (m, 3, 2) and the image of a mesh, if it has both."""
     visual = geometry.visual
     if visual is None or visual.kind != "texture" or visual.uv is None:
         return None, ()
@@ -191,7 +191,7 @@ def _texture(
 
 
 def _picture(visual: Any) -> Any:
-    """Return the picture of a textured surface as trimesh has read it, or None."""
+    """Return the image of a textured surface as trimesh has read it, or None."""
     return getattr(visual.material, "baseColorTexture", None) or getattr(visual.material, "image", None)
 
 

@@ -77,7 +77,7 @@ def _bounded(image: Array) -> NDArray[np.uint8]:
 
 
 def _palette(colors: Array) -> tuple[Array, NDArray[np.uint8]]:
-    """Return texture coordinates (m, 3, 2) and a picture in which every triangle has its colour (m, 3)."""
+    """Return texture coordinates (m, 3, 2) and an image in which every triangle has its colour (m, 3)."""
     shades = np.rint(np.clip(colors, 0, 1) * (SHADES - 1)).astype(int)
     keys, first, index = np.unique(
         shades @ [SHADES * SHADES, SHADES, 1], return_index=True, return_inverse=True, axis=0

@@ -1,4 +1,4 @@
-"""Materials of OBJ files: colours and pictures, with the options that may stand before a picture's name."""
+"""Materials of OBJ files: colours and images, with the options that may stand before an image's name."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MAX_BYTES = 4_000_000
 
 @dataclass(frozen=True)
 class TextureReference:
-    """A picture as a line of a material names it."""
+    """An image as a line of a material names it."""
 
     file: str
     """Path with slashes, as written."""
@@ -34,13 +34,13 @@ class ObjMaterial:
     color: tuple[float, float, float] | None
     """Diffuse colour ``Kd``, sRGB of 0 to 1; None: not given."""
     texture: TextureReference | None
-    """Picture ``map_Kd``; None: there is none."""
+    """Image ``map_Kd``; None: there is none."""
     picture: Path | None
     """Its file; None: there is none, or it is not there."""
 
 
 def texture_reference(argument: str) -> TextureReference:
-    """Return the picture that stands after ``map_Kd``; names may have spaces, options have one to three numbers."""
+    """Return the image that stands after ``map_Kd``; names may have spaces, options have one to three numbers."""
     words = argument.split()
     repeat, offset = (1.0, 1.0), (0.0, 0.0)
     while words and (words[0] in _WORDS or words[0] in {"-s", "-o", "-t"}):
@@ -59,7 +59,7 @@ def texture_reference(argument: str) -> TextureReference:
 
 
 def find_texture(name: str, folder: Path) -> Path | None:
-    """Return a picture that a file in ``folder`` names: there, or, for the path of an author's machine, by its tail."""
+    """Return an image that a file in ``folder`` names: there, or, for the path of an author's machine, by its tail."""
     parts = PureWindowsPath(name).parts
     for k in range(len(parts)):
         place = folder.joinpath(*parts[k:])
@@ -74,7 +74,7 @@ def used_materials(file: Path, options: ImportOptions, draft: ReportDraft) -> li
 
     Raises:
         FileError: A file of materials is too large.
-        NotAllowedError: A file of materials or a picture lies elsewhere.
+        NotAllowedError: A file of materials or an image lies elsewhere.
     """
     text = file.read_text(encoding="utf-8", errors="replace")
     names = dict.fromkeys(found.strip() for found in re.findall(r"^[ \t]*usemtl[ \t]+(.+)$", text, re.MULTILINE))

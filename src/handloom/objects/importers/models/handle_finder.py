@@ -22,7 +22,7 @@ INSET = 0.022
 ASIDE = 0.02
 """How far from a handle it is pushed [m]."""
 CENTRED = 0.15
-"""A hinged part whose middle is nearer to its axis than this share of its size is turned, like a knob."""
+"""A hinged part whose middle is nearer to its axis than this fraction of its size is turned, like a knob."""
 ELONGATED = 1.3
 """Ratio of sides from which on a handle has a direction of its own."""
 

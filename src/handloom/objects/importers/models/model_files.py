@@ -232,7 +232,7 @@ def _finish(
 ) -> ObjectAsset:
     if files is None or places is None:
         for texture in spec.textures:
-            if not texture.file and any(texture.cubefiles):  # One of six pictures is enough: see flatten_cube_maps.
+            if not texture.file and any(texture.cubefiles):  # One of six images is enough: see flatten_cube_maps.
                 texture.file = next(file for file in (texture.cubefiles[4], *texture.cubefiles) if file)
         named = [e.file for e in (*spec.meshes, *spec.textures) if e.file]
         contents = read_parts(dict.fromkeys(named), path, [*folders, *options.folders], options)

@@ -1,4 +1,4 @@
-"""How geoms of models are drawn: with the colours and pictures that the files of their meshes name."""
+"""How geoms of models are drawn: with the colours and images that the files of their meshes name."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ UNCOLORED = (0.5, 0.5, 0.5, 1.0)
 def dress_meshes(
     spec: mujoco.MjSpec, places: dict[str, Path], files: dict[str, bytes], options: ImportOptions, draft: ReportDraft
 ) -> None:
-    """Draw geoms without a material of the model with the colours and pictures that the file of their mesh names.
+    """Draw geoms without a material of the model with the colours and images that the file of their mesh names.
 
     MuJoCo reads the coordinates of an OBJ file and not its materials, and no DAE files at all. What is needed for it
     goes to ``files``.
@@ -54,7 +54,7 @@ def dress_meshes(
 
 
 def flatten_cube_maps(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraft) -> None:
-    """Turn cube maps of materials into flat pictures, which are drawn on every side of a geom.
+    """Turn cube maps of materials into flat images, which are drawn on every side of a geom.
 
     Args:
         spec: The model; changed.
@@ -75,7 +75,7 @@ def flatten_cube_maps(spec: mujoco.MjSpec, files: dict[str, bytes], draft: Repor
 
 
 def _front(content: bytes, rows: int, columns: int, layout: str) -> bytes:
-    """Return the picture of the front in a grid of pictures of the sides of a cube."""
+    """Return the image of the front in a grid of images of the sides of a cube."""
     place = layout.find("F") if "F" in layout[: rows * columns] else 0
     with open_picture(BytesIO(content)) as picture:
         width, height = picture.width // columns, picture.height // rows
@@ -90,7 +90,7 @@ def _seen(body: "mujoco.MjsBody") -> list["mujoco.MjsGeom"]:
 
 
 def _is_simple(materials: Sequence[ObjMaterial]) -> bool:
-    """Return whether a mesh has one colour, or one picture at its own coordinates, or nothing."""
+    """Return whether a mesh has one colour, or one image at its own coordinates, or nothing."""
     textures = [material.texture for material in materials if material.picture is not None]
     return len(materials) <= 1 and all(texture == TextureReference(texture.file) for texture in textures if texture)
 
@@ -98,7 +98,7 @@ def _is_simple(materials: Sequence[ObjMaterial]) -> bool:
 def _paint(
     spec: mujoco.MjSpec, name: str, geoms: list["mujoco.MjsGeom"], material: ObjMaterial, files: dict[str, bytes]
 ) -> None:
-    """Give geoms the one material of their mesh; a colour of the model itself stays where that has no picture."""
+    """Give geoms the one material of their mesh; a colour of the model itself stays where that has no image."""
     if material.picture is not None:
         with open_picture(material.picture) as picture:
             small = picture.convert("RGB")
@@ -134,7 +134,7 @@ def _read_by_us(
 
 
 def _add_look(spec: mujoco.MjSpec, name: str) -> None:
-    """Add a material that shows the picture ``<name>.png``."""
+    """Add a material that shows the image ``<name>.png``."""
     spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, file=f"{name}.png")
     spec.add_material(name=name).textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
 
@@ -147,7 +147,7 @@ def _dress(
     files: dict[str, bytes],
     draft: ReportDraft,
 ) -> None:
-    """Draw one mesh for each picture, and one for all plain colours, where some geoms show them all at once."""
+    """Draw one mesh for each image, and one for all plain colours, where some geoms show them all at once."""
     light = [geom for geom in geoms if geom.contype or geom.conaffinity or not _weighs(spec, geom)]
     if len(light) < len(geoms):
         draft.dropped.append(f"colours of {mesh.name}: geoms that only weigh are drawn in one colour")

@@ -17,7 +17,7 @@ SIZES = (
 )
 """Sizes of arrays that a scene has."""
 _COVERS = 0.8
-"""A solid that is seen stands for one that collides around it if it is at least this long, as a share of that."""
+"""A solid that is seen stands for one that collides around it if it is at least this long, as a fraction of that."""
 _PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
@@ -84,7 +84,7 @@ def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
 
 
 def _weigh_all_groups(spec: mujoco.MjSpec) -> None:
-    """Let geoms without a say in their body's mass, by ``inertiagrouprange``, weigh nothing: groups are sorted anew."""
+    """Make geoms outside ``inertiagrouprange`` massless, since the groups are about to be reassigned."""
     low, high = (int(group) for group in spec.compiler.inertiagrouprange)
     for geom in spec.geoms:
         if not low <= geom.group <= high:

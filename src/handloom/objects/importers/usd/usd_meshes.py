@@ -93,7 +93,7 @@ class UsdSurfaces:
     ) -> Array:
         """Return sRGB (m, 3) of the triangles: bound material, materials of face subsets, display colour.
 
-        The pictures of textured triangles are added to ``textures``, those of face subsets first.
+        The images of textured triangles are added to ``textures``, those of face subsets first.
         """
         binding = self._shade.MaterialBindingAPI(prim)
         everything = np.ones(len(owner), bool)

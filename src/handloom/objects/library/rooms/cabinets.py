@@ -17,7 +17,7 @@ WALL = 0.016
 RECESS = 0.05
 """How far the plinth stands back behind the carcass [m]: room for toes."""
 TRAVEL = 0.78
-"""Share of its depth by which a drawer comes out."""
+"""Fraction of its depth by which a drawer comes out."""
 
 
 def kitchen_drawers(c: Choices) -> Blueprint:
@@ -192,7 +192,7 @@ def base_carcass(
         plinth: Height of the plinth [m].
         style: Its finish.
         lid: Whether it is closed above.
-        fill: Share of the boards' volume that is material.
+        fill: Fraction of the boards' volume that is material.
     """
     x, y, z = size
     boards = carcass(size, WALL, surface(style.finish, fill=fill), back=0.008)

@@ -148,7 +148,7 @@ def surface(name: str, *, fill: float = 1.0, body: str = "object", solid: bool =
 
     Args:
         name: Key of ``FINISHES``.
-        fill: Share of its volume that is material.
+        fill: Fraction of its volume that is material.
         body: Body that carries it.
         solid: Whether it collides; what does not has no mass either.
     """

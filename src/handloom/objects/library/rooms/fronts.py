@@ -90,7 +90,7 @@ def leaf(
         at: x of its middle, y of its back and z of its middle in the frame of the furniture [m].
         style: Its look.
         feel: Friction, spring and catch of the hinge.
-        grip_at: Height of the handle's middle above that of the door, as a share of half the height.
+        grip_at: Height of the handle's middle above that of the door, as a fraction of half the height.
     """
     (x, z), (u, v, w) = size, at
     side = 1.0 if hinge == "left" else -1.0

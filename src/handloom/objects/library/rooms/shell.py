@@ -1,4 +1,4 @@
-"""What hangs on walls and ceilings or lies on floors: windows, pictures, clocks, lamps, rugs, doors of rooms."""
+"""What hangs on walls and ceilings or lies on floors: windows, images, clocks, lamps, rugs, doors of rooms."""
 
 import math
 
@@ -51,7 +51,7 @@ def room_sheet(c: Choices) -> Blueprint:
 
 
 def picture_frame(c: Choices) -> Blueprint:
-    """A framed picture: blocks of colour on paper; lower edge at the origin."""
+    """A framed image: blocks of colour on paper; lower edge at the origin."""
     x, z = c.number("width", 0.30, 0.60), c.number("height", 0.40, 0.70)
     frame = c.pick("finish", ("oak", "charcoal_paint", "white_lacquer", "walnut"))
     look, rim = surface(frame), 0.024

@@ -43,7 +43,7 @@ WORTH_GROUPS = 8
 
 @picture_kernel
 def is_near(row, space, reach):
-    """Tell whether a geom, picked by its bounding box, is near; only a plane, which has none, may not be."""
+    """Return whether a geom, picked by its bounding box, is near; only a plane, which has none, may not be."""
     return int(row[G_TYPE]) != PLANE or height_above(row, space) < reach
 
 

@@ -329,7 +329,7 @@ def _paint_sky(lanes, world):
 @picture_kernel
 def _develop(lanes):
     """Roll the highlights off and encode linear light as sRGB 0..255."""
-    # The three channels lie one after the other, so one loop encodes them all.
+    # The three channels lie one after another, so one loop encodes them all.
     for i in range(3 * LANES):
         x = lanes[i + RED]
         x = x * (FILM_A * x + FILM_B) / (x * (FILM_C * x + FILM_D) + FILM_E)

@@ -1,6 +1,6 @@
 """Shadows of a batch of surface points: cull the geoms that cast none in two passes, then shade with the rest.
 
-The first pass culls all geoms at once by rectangles in the light's picture plane and by the faces of their boxes, the
+The first pass culls all geoms at once by rectangles in the light's image plane and by the faces of their boxes, the
 second each geom that is left per surface point (a lane of the batch) by its turned rectangle. A quarter remains.
 """
 
@@ -63,13 +63,13 @@ from handloom.render.cpu.rays.beads import shade_beads
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
 from handloom.render.cpu.rays.triangles import MITRE, shade_triangles
 
-# Below this distance along a light's axis its picture plane is of no use for culling [m].
+# Below this distance along a light's axis its image plane is of no use for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
 
 @picture_kernel
 def _find_patch(lanes, light):
-    """Return the patch of a light's picture plane that holds the lit surface points.
+    """Return the patch of a light's image plane that holds the lit surface points.
 
     Left, right, top, bottom and the farthest distance along its axis; left exceeds right when it reaches none of them.
     NEARNESS and the places of the points are filled on the way.
@@ -105,7 +105,7 @@ def _find_patch(lanes, light):
 
 @picture_kernel(inline="always")
 def _face_between(boxes, i, caster, j, center, half, radius):
-    """Tell whether a face across axis ``j`` of a box has both a space and a light before it.
+    """Return whether a face across axis ``j`` of a box has both a space and a light before it.
 
     At ``t`` on the way to the light a penumbra is ``radius t`` wide, and CONTACT more. Both ends of the way are that
     far from the face, so all of it is.
@@ -119,7 +119,7 @@ def _face_between(boxes, i, caster, j, center, half, radius):
 def pick_casters(picked, casters, boxes, light, patch, space):
     """Mark the geoms that can stand between a light and some surface points.
 
-    By upright rectangles in the light's picture plane, widened by the penumbra, which is
+    By upright rectangles in the light's image plane, widened by the penumbra, which is
     ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for objects that stand on the surface; and by the faces of
     bounding boxes.
 
@@ -128,7 +128,7 @@ def pick_casters(picked, casters, boxes, light, patch, space):
         casters: Caster table of the light.
         boxes: Table of bounding boxes.
         light: Light row.
-        patch: Patch of the picture plane that holds the points.
+        patch: Patch of the image plane that holds the points.
         space: Bounds of the points.
     """
     radius = light[L_RADIUS]
@@ -156,7 +156,7 @@ def pick_casters(picked, casters, boxes, light, patch, space):
 
 @picture_kernel
 def _any_behind(lanes, caster, radius, gid):
-    """Tell whether any lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it.
+    """Return whether any lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it.
 
     Lanes that show geom ``gid`` do not count, nor those that are all in the dark already.
     """

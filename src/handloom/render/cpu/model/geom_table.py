@@ -271,7 +271,7 @@ class _ShapeTables:
         kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
         if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             return
-        # A picture that is laid out over the corners needs the triangles, convex or not.
+        # An image that is laid out over the corners needs the triangles, convex or not.
         mapped = kind == MESH and row[G_TEXTURE] >= 0 and self._model.mesh_texcoordadr[item] >= 0
         if kind == MESH and not mapped and not smooth and self._hull(item) is not None:
             row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)

@@ -101,7 +101,7 @@ def make_light_table(model: mujoco.MjModel) -> NDArray[np.float32]:
 
 
 def _frame_of(w: Array) -> list[float]:
-    """Return axes u, v, w, one after the other, with the given w."""
+    """Return axes u, v, w, one after another, with the given w."""
     x, y, z = w.tolist()
     length = math.sqrt(x * x + y * y + z * z) or 1.0
     x, y, z = x / length, y / length, z / length

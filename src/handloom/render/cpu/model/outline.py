@@ -1,4 +1,4 @@
-"""Culling outlines: where the bounding box of a geom appears in a picture.
+"""Culling outlines: where the bounding box of a geom appears in an image.
 
 An outline is the convex hull of the projected box, stored as one interval per row of tiles. Rows need no sorting and no
 polygon clipping: every edge of the box widens the intervals of the rows it crosses. Where the box reaches behind the

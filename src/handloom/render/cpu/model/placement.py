@@ -1,6 +1,6 @@
 """Placement: what changes with every frame: geoms as the camera and as every shadow light sees them.
 
-A light's picture plane is at distance 1 from it. The outline of a geom there is the hull of the projected corners of
+A light's image plane is at distance 1 from it. The outline of a geom there is the hull of the projected corners of
 its bounding box, kept as an upright rectangle, which culls all geoms at once, and as one turned along the geom's
 longest axis, which fits the links of an arm much closer.
 """
@@ -132,7 +132,7 @@ LIGHT_NEAR = 0.02
 
 @picture_kernel
 def _project_box(row, light, points):
-    """Project a geom's bounding box onto a light's picture plane, to the first two rows; return its least distance."""
+    """Project a geom's bounding box onto a light's image plane, to the first two rows; return its least distance."""
     nearest = FAR_AWAY
     for k in range(CORNERS):
         x = row[G_BOX] + (row[G_HALF] if k & 1 else -row[G_HALF])
@@ -168,7 +168,7 @@ def _extent(points, x, y):
 
 @picture_kernel
 def _direction(row, points):
-    """Return the unit vector in the picture plane along the longest edge of the box, or any when that is a point."""
+    """Return the unit vector in the image plane along the longest edge of the box, or any when that is a point."""
     axis = 0
     for j in range(1, 3):
         if row[G_HALF + j] > row[G_HALF + axis]:

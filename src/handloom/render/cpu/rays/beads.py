@@ -1,6 +1,6 @@
 """Beads: many balls of one size and one material, as the grains of a fluid are, drawn as one geom.
 
-Every stage costs something per geom; three hundred grains with a row each doubled the time of a picture. As one row
+Every stage costs something per geom; three hundred grains with a row each doubled the time of an image. As one row
 they are culled together by a box around all of them, and a batch of rays that the box lets through looks through the
 centres in vector code. Geom ids, depths, normals and shadows are those of separate spheres; beads take no part in
 ambient occlusion, as other hollow shapes do not.
@@ -55,7 +55,7 @@ from handloom.render.cpu.light.penumbra import CONTACT
 from handloom.render.cpu.rays.geom_frame import eye_of, rays_of
 from handloom.render.cpu.rays.space import bounds
 
-# A bead nearer to a light than this has no place in its picture plane and is never culled [m].
+# A bead nearer to a light than this has no place in its image plane and is never culled [m].
 LIGHT_NEAR = np.float32(0.02)
 # The box around a bead, seen from any side, is less than this many radii wide; penumbras reach as far at a corner.
 CORNER = np.float32(1.75)
@@ -177,7 +177,7 @@ def orient_beads(lanes, row, beads, gid):
 
 @picture_kernel
 def _mark_between(beads, count, radius, caster, light, patch):
-    """Mark the beads that can stand between a light and the surface points of a patch of its picture plane."""
+    """Mark the beads that can stand between a light and the surface points of a patch of its image plane."""
     lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
     ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
     vx, vy, vz = light[L_V], light[L_V + 1], light[L_V + 2]
@@ -194,7 +194,7 @@ def _mark_between(beads, count, radius, caster, light, patch):
             u = (x * ux + y * uy + z * uz) * nearest
             v = (x * vx + y * vy + z * vz) * nearest
             penumbra = lamp * (nearest - inverse)
-            # Dividing by the least distance moves the centre outwards, by its share of the bead's depth.
+            # Dividing by the least distance moves the centre outwards, by its fraction of the bead's depth.
             reach = (around + around * max(abs(u), abs(v)) + around) * nearest + penumbra
             inside = (u - reach <= right) & (u + reach >= left) & (v - reach <= bottom) & (v + reach >= top)
             beads[i + E_MARK] = ONE if (inside & (penumbra >= ZERO)) | (w < LIGHT_NEAR) else ZERO

@@ -168,7 +168,7 @@ def bound(lanes, lowest, highest, height, space):
 
 @picture_kernel
 def rise(spaces, share):
-    """Write BETWEEN; all points rise by the same share of their way from SURFACE to ABOVE, so their bounds do."""
+    """Write BETWEEN; all points rise by the same fraction of their way from SURFACE to ABOVE, so their bounds do."""
     for i in range(6):
         spaces[BETWEEN, i] = spaces[SURFACE, i] + share * (spaces[ABOVE, i] - spaces[SURFACE, i])
 

@@ -293,7 +293,7 @@ def _orient_polytope(lanes, row, hulls, gid, best):
 
 @picture_kernel
 def covers(lanes, gid):
-    """Tell whether any lane shows the geom."""
+    """Return whether any lane shows the geom."""
     count = 0
     for i in range(LANES):
         count += lanes[i + ID] == gid

@@ -251,15 +251,15 @@ def _count_blocked(lanes, meshes, root, grid, point, lamp):
 
 @picture_kernel
 def shade_triangles(lanes, row, caster, meshes, light, endless):
-    """Raise SHADE by the share of four points of the lamp that the mesh hides from each surface point.
+    """Raise SHADE by the fraction of four points of the lamp that the mesh hides from each surface point.
 
     Args:
-        lanes: Flat batch with surface points and their places in the light's picture plane.
+        lanes: Flat batch with surface points and their places in the light's image plane.
         row: Geom row of the mesh.
         caster: What the light sees of the mesh.
         meshes: ``Hierarchy`` of all meshes.
         light: Light row.
-        endless: Whether the picture plane is of no use, and all points are to be looked at.
+        endless: Whether the image plane is of no use, and all points are to be looked at.
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
@@ -276,7 +276,7 @@ def shade_triangles(lanes, row, caster, meshes, light, endless):
 
 @picture_kernel(inline="always")
 def _is_behind(lanes, i, caster, radius):
-    """Tell whether a lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it."""
+    """Return whether a lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it."""
     x, y = caster[C_DIRECTION], caster[C_DIRECTION + VECTOR]
     u, v = lanes[i + LAMP_X], lanes[i + LAMP_Y]
     margin = MITRE * radius * (caster[C_INVERSE] - lanes[i + LAMP_INVERSE])

@@ -1,7 +1,7 @@
 """A ray against several boxes or triangles at once, in vector registers.
 
 Numba vectorises loops over many lanes only; eight boxes of one node are too few for it, and scalar code took half of
-the time of a picture with meshes. These two tests are therefore written as vector instructions of LLVM, which any
+the time of an image with meshes. These two tests are therefore written as vector instructions of LLVM, which any
 processor carries out with the same bits: plain IEEE operations, element by element.
 """
 

@@ -1,0 +1,1 @@
+"""Benchmarks of what is sampled and built: scenes, kitchens, furnished rooms."""

@@ -1,0 +1,95 @@
+"""``handloom export``: a dataset in the formats that others read."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from handloom.cli.datasets.dataset import checked_dataset
+from handloom.cli.flags import Number, Output, Run
+from handloom.config import own_code
+from handloom.dataset import DatasetReader, EpisodeArchive, export_hdf5, record_of_archive
+from handloom.dataset.exports.export_lerobot import export_lerobot_v3, export_lerobot_v21
+from handloom.dataset.exports.export_rerun import export_rerun
+from handloom.dataset.exports.export_rlds import export_rlds
+from handloom.dataset.exports.export_zarr import export_zarr
+from handloom.engine.trust import demand_trusted
+from handloom.errors import FileError
+from handloom.labels.export_coco import export_coco, export_questions
+from handloom.scene import build_scene
+from handloom.scene.model_xml import model_xml
+
+Format = Literal["hdf5", "lerobot-v3", "lerobot-v2.1", "rlds", "zarr", "rerun", "coco", "jsonl"]
+PLAIN: dict[str, Callable[..., Path]] = {
+    "lerobot-v3": export_lerobot_v3,
+    "lerobot-v2.1": export_lerobot_v21,
+    "rlds": export_rlds,
+    "rerun": export_rerun,
+    "jsonl": export_questions,
+}
+"""Formats without choices."""
+
+
+def run(
+    path: Run,
+    *,
+    output: Output,
+    format: Format = "hdf5",
+    no_images: bool = False,
+    jpeg: bool = False,
+    no_models: bool = False,
+    next_obs: bool = False,
+    every: Number = 10,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    skip_hashes: bool = False,
+) -> None:
+    """Write a dataset in another format.
+
+    hdf5 is the layout robomimic reads (extra hdf5); lerobot-v3 the dataset without our archives; lerobot-v2.1 a file
+    per episode; rlds the layout of TensorFlow Datasets; zarr a replay buffer; rerun a recording for its viewer (extra
+    rerun); coco and jsonl the labels as annotations, and as questions with answers.
+
+    Args:
+        path: A run folder or a dataset.
+        output: File or folder to write.
+        format: Format to write.
+        no_images: hdf5 and zarr: leave the images of the cameras out; a hundredth of the size.
+        jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic wants arrays and cannot read those.
+        no_models: hdf5: leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
+        next_obs: hdf5: also write each observation a second time as that of the frame before, under next_obs; a reader
+            can take the next frame of obs instead, and needs half the disk.
+        every: coco: take every so many frames.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    if allow_code:
+        own_code.allow_code()
+    if allow_outside:
+        own_code.allow_outside()
+    dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
+    if format == "hdf5":
+        model_file = None if no_models else partial(_model_file, dataset.root)
+        options: dict[str, Any] = {"images": not no_images, "model_file": model_file, "next_obs": next_obs}
+        written = export_hdf5(dataset, output, jpeg=jpeg, **options)
+    elif format == "zarr":
+        written = export_zarr(dataset, output, images=not no_images)
+    elif format == "coco":
+        written = export_coco(dataset, output, every=every)
+    else:
+        written = PLAIN[format](dataset, output)
+    print(written)
+
+
+def _model_file(root: Path, archive: EpisodeArchive) -> str:
+    """Return the model of an episode, or refuse when it would be another than the recorded one."""
+    record = record_of_archive(archive)
+    demand_trusted(record.instance, root / "extras")
+    same = build_scene(record.instance).world.model_hash() == record.model_hash
+    if not same and not archive.certificate.differences_from_here():
+        raise FileError(
+            f"the files of robots or objects have changed since attempt {record.instance.episode} was recorded, so its "
+            "model cannot be written; export with --no-models"
+        )
+    return model_xml(record.instance)

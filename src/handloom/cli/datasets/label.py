@@ -1,0 +1,72 @@
+"""``handloom label``: labels of a dataset that exists, exact and per frame."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+
+from handloom.cli.datasets.dataset import checked_dataset
+from handloom.cli.flags import LabelName, OptionalNumber, Run
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.doctor import compile_kernels, cores
+from handloom.config import own_code
+from handloom.dataset.lerobot.file_list import refuse_strange_files
+from handloom.engine import InlineExecutor, ProcessExecutor
+from handloom.engine.labelling import label_dataset, label_faults, list_labels
+from handloom.engine.trust import archives_of, dataset_of
+from handloom.labels.kinds import SPARSE
+
+
+def run(
+    path: Run,
+    *,
+    labels: Annotated[tuple[LabelName, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    again: bool = False,
+    check: bool = False,
+    workers: OptionalNumber = None,
+    allow_code: bool = False,
+    allow_outside: bool = False,
+    skip_hashes: bool = False,
+) -> int:
+    """Write labels beside the archives of a dataset: boxes, masks, traces, words and others, from recorded states.
+
+    Args:
+        path: A run folder or a dataset.
+        labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
+        again: Write them again where they are already.
+        check: Write nothing; compare the labels that are there with what the recordings give.
+        workers: Worker processes; default one per core; 0 runs in this process.
+        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
+        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        skip_hashes: Use the files even if they are not those that were written.
+    """
+    if allow_code:
+        own_code.allow_code()
+    if allow_outside:
+        own_code.allow_outside()
+    root = _checked(path, skip_hashes=skip_hashes)
+    total = len(archives_of(root))
+    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    compile_kernels(("drawing", "labels"))
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("comparing" if check else "labelling", total=total)
+        advance = lambda: progress.advance(bar)  # noqa: E731 - one call of the display
+        if check:
+            faults = label_faults(root, executor, on_episode=advance)
+        else:
+            faults = ()
+            label_dataset(root, labels or SPARSE, executor, again=again, on_episode=advance)
+    for fault in faults:
+        print(plain(f"fault: {fault}"))
+    print(plain(f"labels of {total} episodes {'differ' if faults else 'agree'}" if check else f"labels: {root}/extras"))
+    return 1 if faults else 0
+
+
+def _checked(path: Path, *, skip_hashes: bool) -> Path:
+    """Return the dataset; labels of a call that was killed are not listed yet, and are no reason to stop."""
+    root = dataset_of(path)
+    refuse_strange_files(root)
+    list_labels(root)
+    return checked_dataset(root, skip_hashes=skip_hashes)

@@ -1,0 +1,146 @@
+"""``handloom report RUN``: what became of a run."""
+
+from collections.abc import Mapping
+from json import dumps
+from pathlib import Path
+
+from handloom.cli.datasets.dataset import checked_run
+from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
+from handloom.cli.terminal import plain
+from handloom.cli.verbs.doctor import cores
+from handloom.config import own_code
+from handloom.dataset import DatasetReader
+from handloom.dataset.lerobot.file_list import refuse_strange_files
+from handloom.engine import RunReport, report_of
+from handloom.engine.reporting import write_dataset_page, write_page
+from handloom.engine.reporting.page import dataset_sheet
+from handloom.engine.runs.run_directory import MANIFEST
+
+MOST_REASONS = 40
+"""Failure reasons that are told to people; machines get all of them."""
+
+REMEDIES = {
+    "filters_leave_nothing": "leave `approach` out, or widen it: `[down, 60]`",
+    "grasps_collide": "move objects apart; `rim: true` for plates",
+    "goal_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_unreachable": "move the region nearer to the base, or to the arm's own side; `approach: any` on `place`",
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; when it is a thing put there before: a "
+    "larger target, or a spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
+    "start_in_collision": "move the region away from the home pose, or from the first object in a container",
+    "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
+    "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
+    "not_released": "a wider target, a longer `retreat`",
+    "too_late": "move `pick_range` further on, or slow the belt",
+}
+"""Failure reason > what usually helps, in the words of the cookbook's table, which has more of them."""
+
+
+def run(
+    path: Run,
+    *,
+    output: OptionalOutput = None,
+    workers: OptionalNumber = None,
+    episode: OptionalNumber = None,
+    allow_outside: bool = False,
+    json: bool = False,
+) -> None:
+    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and images.
+
+    Of a dataset without its run, such as a merged or rendered one, it shows what the dataset holds.
+
+    Args:
+        path: A run folder, or a dataset.
+        output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
+        workers: Worker count the robot hours per day are given for; default one per core, as of generate.
+        episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
+        allow_outside: Let the archives name robots outside their folders and those around them.
+        json: Print one JSON object instead of text; writes no page unless -o is given.
+    """
+    if allow_outside:
+        own_code.allow_outside()
+    if (path / "meta" / "info.json").is_file() and not _is_of_run(path):
+        _report_dataset(path, output, episode=episode, json=json)
+        return
+    directory = checked_run(path)
+    workers = cores() if workers is None else workers
+    receipts = directory.counted()
+    report = report_of(receipts.values())
+    if json:
+        print(dumps(report.to_json(workers=workers)))
+    else:
+        print_report(report, workers=workers)
+    if output is not None or not json:
+        page = write_page(directory, output or directory.path / "report", workers=workers, told=(receipts, report))
+        if not json:
+            print(f"page:    {page}")
+    if episode is not None:
+        out = (output or directory.path / "report") / f"episode_{episode}.png"
+        picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
+        if not json:
+            print(f"image: {picture}")
+
+
+def _is_of_run(path: Path) -> bool:
+    """Return whether a dataset is the one that a run wrote, whose journals tell more."""
+    return path.name == "dataset" and (path.parent / MANIFEST).is_file()
+
+
+def _report_dataset(path: Path, output: Path | None, *, episode: int | None, json: bool) -> None:
+    """Print what a dataset without its run holds, and write the page."""
+    refuse_strange_files(path)
+    dataset = DatasetReader(path)
+    seconds = sum(e.length for e in dataset.episodes) / dataset.fps
+    figures = {"episodes": len(dataset.episodes), "robot_hours": seconds / 3600.0, "tasks": list(dataset.tasks)}
+    if json:
+        print(dumps(figures))
+    else:
+        print(f"data:    {len(dataset.episodes)} demonstrations, {seconds:.0f} s, of {dataset.info['robot_type']}")
+        for words in dataset.tasks[:MOST_REASONS]:
+            print(plain(f"         {words}"))
+        print("         attempts and failures are in the folder of the run that made it")
+    folder = output or path.parent / f"{path.name}_report"
+    if output is not None or not json:
+        page = write_dataset_page(dataset, folder)
+        print("" if json else f"page:    {page}\n", end="")
+    if episode is not None:
+        picture = dataset_sheet(path, folder / f"episode_{episode}.png", first=episode, episodes=1, per_camera=12)
+        print("" if json else f"picture: {picture}\n", end="")
+
+
+def print_report(report: RunReport, *, workers: int) -> None:
+    """Print the figures of a run for people."""
+    print("funnel:  " + " > ".join(f"{stage} {count}" for stage, count in report.funnel.items()))
+    reasons = list(report.failure_reasons.items())
+    for reason, count in reasons[:MOST_REASONS]:
+        print(plain(f"  {count:>5}  {reason}: {report.failure_examples[reason]}"))
+    if len(reasons) > MOST_REASONS:
+        print(f"         and {len(reasons) - MOST_REASONS} more reasons")
+    if report.disturbed:
+        print(plain(disturbed_line(report.disturbed, report.disturbed_attempts, report.attempts)))
+    work = sum(report.worker_seconds.values())
+    if not report.episodes or not work:
+        return
+    seconds = report.robot_hours * 3600.0
+    stages = ", ".join(f"{name} {1000 * spent / seconds:.0f}" for name, spent in report.worker_seconds.items())
+    print(f"success: {report.episodes} of {report.attempts} attempts ({report.success_rate:.0%})")
+    print(f"data:    {seconds:.0f} s of demonstrations, {report.realtime_factor:.2f}x real time per core")
+    print(f"         {report.robot_hours_per_day(workers):.0f} robot-hours per day with {workers} worker(s)")
+    print(f"work:    ms per demonstrated second: {stages}")
+
+
+def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> str:
+    """Say what was moved or fell though the task is not about it."""
+    names = [f"{name} {count}" for name, count in disturbed.items()]
+    more = f" and {len(names) - MOST_REASONS} more" if len(names) > MOST_REASONS else ""
+    told = ", ".join(names[:MOST_REASONS]) + more
+    return f"beside:  in {times} of {attempts} attempts something else was moved by over 5 cm or fell: {told}"
+
+
+def advice(report: RunReport) -> str:
+    """Return what to change about a task most of whose attempts fail."""
+    reason, count = next(iter(report.failure_reasons.items()))
+    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
+    return (
+        f"note: {report.episodes} of {report.attempts} attempts succeeded; {count} failed with {reason}; {what} "
+        "in the cookbook under 'When attempts fail'"
+    )

@@ -1,1 +1,0 @@
-"""Verbs about datasets as goods: labels, formats, lineage, quality."""

@@ -1,0 +1,1 @@
+"""From hands and joints to actuator targets: clutches, followers, resistance."""

@@ -1,0 +1,1 @@
+"""What is kept of a session: takes, episodes, the run."""

@@ -1,0 +1,154 @@
+"""One operator at work: scene after scene, each tried until it is saved or dropped."""
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from handloom.retarget import DeviceRecording
+from handloom.scene import Scene, build_scene
+from handloom.teleop.keeping.takes import Take
+from handloom.teleop.session.live_input import LiveInput
+from handloom.teleop.session.operator_source import OperatorSource
+from handloom.values import EpisodeRecord
+
+if TYPE_CHECKING:
+    from handloom.teleop.keeping.teleop_run import TeleopRun
+
+SAVE, DISCARD, RESET, FINISH, REWIND, UNDO, AGAIN = "save", "discard", "reset", "finish", "rewind", "undo", "again"
+"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; go on from some
+seconds ago; go on with the attempt that was dropped last; record the scene that was saved last once more."""
+logger = logging.getLogger("handloom.teleop")
+
+
+class View(Protocol):
+    """Shows an operator what happens; called by the simulation, and about saving by the saver."""
+
+    def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
+        """A scene begins."""
+        ...
+
+    def frame(self, source: OperatorSource, frame: int) -> None:
+        """A frame is about to be carried out."""
+        ...
+
+    def outcome(self, record: EpisodeRecord, *, may_save: bool) -> None:
+        """An attempt is over."""
+        ...
+
+    def finishing(self) -> None:
+        """The session is over; what waits is being written and merged."""
+        ...
+
+    def saving(self, waiting: int, problem: str) -> None:
+        """So many demonstrations are being written; a problem is told if there is one."""
+        ...
+
+    def not_saved(self, why: str) -> None:
+        """It could not be written; it is still there and may be saved again."""
+        ...
+
+    def saved(self, episodes: int) -> None:
+        """One is written; so many there are by now."""
+        ...
+
+
+class OperatorSession:
+    """The work of one operator in a run, which others may share.
+
+    Args:
+        teleop_run: The run: which scenes are free, and where takes go.
+        live: What the operator says.
+        view: What the operator sees.
+    """
+
+    def __init__(self, teleop_run: "TeleopRun", live: LiveInput, view: View) -> None:
+        self._run, self.live, self.view = teleop_run, live, view
+        self.thrown: DeviceRecording | None = None
+        """The attempt that was dropped last; it can be brought back."""
+        self._written: tuple[OperatorSource, Take] | None = None
+        """The attempt that is being saved, and its take on the disk."""
+        self.last_saved: int | None = None
+        """The scene that was saved last; it can be recorded again."""
+
+    def may(self, verdict: str) -> bool:
+        """Tell whether there is an attempt to bring back, or a scene to record again."""
+        return self.thrown is not None if verdict == UNDO else self.last_saved is not None
+
+    def work(self) -> None:
+        """Offer scenes until the operator finishes."""
+        run = self._run
+        episode, resumed = run.claim(), None
+        while episode is not None:
+            scene = run.scene_of(episode)
+            found = None if scene is None else self._scene_done(scene, resumed)
+            run.release(episode)
+            if found == FINISH:
+                return
+            resumed = found if isinstance(found, DeviceRecording) else None
+            wanted = int(resumed.facts["episode"]) if resumed is not None else None
+            if found == AGAIN:
+                wanted = self.last_saved
+            episode = run.claim(wanted)
+
+    def _scene_done(self, scene: Scene, resumed: DeviceRecording | None) -> str | DeviceRecording:
+        """Let the operator try a scene until it is saved or discarded; return what became of it.
+
+        That is FINISH when the session is over, and a recording when an attempt that was dropped is wanted back.
+        """
+        run, live, view = self._run, self.live, self.view
+        live.say("")
+        while True:
+            live.begin()
+            instance = scene.instance
+            facts = {"episode": instance.episode, "saved": run.saved, "instruction": instance.instruction}
+            facts |= {"may_undo": self.thrown is not None, "may_again": self.last_saved is not None}
+            view.scene(scene, facts | {"is_again": run.has_demonstration(instance.episode)})
+            source, record = run.attempt(scene, live, view.frame, resumed=resumed)
+            if not live.is_decided:
+                view.outcome(record, may_save=run.may_save(record))
+            verdict = live.verdict()
+            while verdict == SAVE and not self._is_saved(source, record):
+                live.begin()  # The page says why; another verdict is awaited, and it may be to save once more.
+                view.outcome(record, may_save=run.may_save(record))
+                verdict = live.verdict()
+            if verdict == SAVE:
+                return SAVE
+            if verdict == FINISH:
+                if record.success:  # Whoever does not want it says so before: a success is never dropped by leaving.
+                    self._is_saved(source, record)
+                return FINISH  # A scene without a demonstration is offered again by the next session.
+            resumed = source.earlier(live.back) if verdict == REWIND else None
+            if verdict != REWIND:
+                before, self.thrown = self.thrown, source.device_recording if record.frames else self.thrown
+                if verdict == UNDO and before is not None:
+                    return before
+                if verdict == AGAIN and self.last_saved is not None:
+                    return AGAIN
+                if verdict == DISCARD:
+                    run.discard(instance.episode)
+                    return DISCARD
+            scene = build_scene(instance)
+
+    def _is_saved(self, source: OperatorSource, record: EpisodeRecord) -> bool:
+        """Save an attempt if it may be; whatever goes wrong is told, and the attempt is still there afterwards."""
+        if not self._run.may_save(record):
+            return False
+        try:
+            self._save(source, record)
+        except Exception as error:
+            logger.exception("teleop: a demonstration could not be saved")
+            self.view.not_saved(str(error) or type(error).__name__)
+            return False
+        return True
+
+    def _save(self, source: OperatorSource, record: EpisodeRecord) -> None:
+        recording, record = self._run.take_of(source, record, instruction=self.live.instruction)
+        if self._written is None or self._written[0] is not source:
+            self._written = source, self._run.takes.write(record.instance.episode, recording)
+        self._run.submit(self._written[1], record)
+        self.last_saved = record.instance.episode
+        if self.thrown is not None and self.thrown.facts["episode"] == self.last_saved:
+            self.thrown = None  # The scene has its demonstration: nothing may come back in its place.
+
+
+OnFrame = Callable[[OperatorSource, int], None]

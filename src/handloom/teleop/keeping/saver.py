@@ -1,0 +1,180 @@
+"""Makes episodes of takes, in a process of its own while the operator goes on, or here and now."""
+
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from handloom.config.own_code import with_permission
+from handloom.dataset.files.durable import PARTIAL, remove_folder, sync_folder
+from handloom.engine.attempt import Stopwatch, receipt_of, write_episode
+from handloom.engine.executors.executor import ProcessExecutor
+from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.scene import build_scene
+from handloom.teleop.keeping.takes import Take
+from handloom.values import EpisodeRecord
+
+PAUSES = (0.2, 1.0)
+"""How long to wait before a save that failed is tried again [s]; after these the operator is told."""
+AGAIN = 15.0
+"""After this it is tried again without being asked [s]."""
+NICE = 10
+"""Priority of the process that saves, below the one that a person waits for."""
+logger = logging.getLogger("handloom.teleop")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveJob:
+    """A take that is on the disk and is to become an episode."""
+
+    take: Take
+    record: EpisodeRecord
+    settings: RunSettings
+    folder: Path
+    """Where the episode goes."""
+
+
+def written(job: SaveJob) -> Receipt:
+    """Write the episode of a take and return its receipt, which is not in the journal yet."""
+    watch = Stopwatch()
+    # What is there is of another take: it stays until the new one is whole. A kill before the rename leaves the take.
+    fresh = job.folder.with_name(f"{job.folder.name}{PARTIAL}-take")
+    remove_folder(fresh)
+    write_episode(job.settings, build_scene(job.record.instance), job.record, fresh, watch)
+    remove_folder(job.folder)
+    fresh.rename(job.folder)
+    sync_folder(job.folder.parent)
+    return replace(receipt_of(job.record, watch), take=job.take.number)
+
+
+def written_aside(job: SaveJob) -> Receipt:
+    """Do the same in a process that makes way for the one that drives the robot."""
+    os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    return written(job)
+
+
+class InlineSaver:
+    """Saves here and now.
+
+    Args:
+        done: Told about every episode that was written.
+    """
+
+    def __init__(self, done: Callable[[SaveJob, Receipt], None]) -> None:
+        self._done = done
+
+    def submit(self, job: SaveJob) -> None:
+        """Save a take; what the operating system refuses is tried again twice, and raised then."""
+        for pause in PAUSES:
+            try:
+                return self._done(job, written(job))
+            except (OSError, MemoryError) as error:
+                logger.warning("teleop: saving failed and is tried again: %s", error)
+                time.sleep(pause)
+        self._done(job, written(job))
+
+    def retry(self) -> None:
+        """There is nothing that waits."""
+
+    def close(self) -> list[Take]:
+        """There is nothing that waits."""
+        return []
+
+
+class BackgroundSaver:
+    """Saves one take after the other in another process, and keeps those that could not be saved.
+
+    Args:
+        done: Told, in the saver's thread, about every episode that was written.
+        tell: Told how many takes wait and what keeps them from being saved, which is empty when nothing does.
+        function: Writes an episode.
+    """
+
+    def __init__(
+        self,
+        done: Callable[[SaveJob, Receipt], None],
+        tell: Callable[[int, str], None],
+        *,
+        function: Callable[[SaveJob], Receipt] = written_aside,
+    ) -> None:
+        self._done, self._tell = done, tell
+        self._function = with_permission(function)
+        self._changed = threading.Condition()
+        self._jobs: deque[SaveJob] = deque()
+        self._closing = False
+        self._asked = False
+        self._thread: threading.Thread | None = None
+
+    def submit(self, job: SaveJob) -> None:
+        """Save a take when its turn comes."""
+        with self._changed:
+            self._jobs.append(job)
+            self._asked = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="saver", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        self._tell(len(self._jobs), "")
+
+    def retry(self) -> None:
+        """Try again at once what could not be saved."""
+        with self._changed:
+            self._asked = True
+            self._changed.notify_all()
+
+    def close(self) -> list[Take]:
+        """Wait until everything is saved, or was refused once more; return what is left."""
+        with self._changed:
+            self._closing = self._asked = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        return [job.take for job in self._jobs]
+
+    def _run(self) -> None:
+        failures = 0
+        while True:
+            try:
+                for finished in ProcessExecutor(1).run(self._function, self._turns()):
+                    if finished.crash:
+                        raise OSError(finished.crash)
+                    self._done(finished.item, finished.result)
+                    with self._changed:
+                        self._jobs.popleft()
+                    failures = 0
+                    self._tell(len(self._jobs), "")
+                return
+            except Exception as error:  # Whatever it is: the take is on the disk and here, and nothing may end this.
+                logger.warning("teleop: saving failed: %s", error)
+                failures += 1
+                if failures > len(PAUSES) and self._gives_up(str(error) or type(error).__name__):
+                    return
+                time.sleep(PAUSES[min(failures, len(PAUSES)) - 1])
+
+    def _turns(self) -> Iterator[SaveJob]:
+        """Yield the job whose turn it is, until the saver is closed; a job stays until it is done."""
+        while True:
+            with self._changed:
+                while not self._jobs:
+                    if self._closing:
+                        return
+                    self._changed.wait()
+                job = self._jobs[0]
+            yield job
+
+    def _gives_up(self, why: str) -> bool:
+        """Tell the operator and wait to be asked; return True when the saver is being closed."""
+        with self._changed:
+            if self._closing:
+                return True
+            self._asked = False
+        self._tell(len(self._jobs), why)
+        with self._changed:
+            if not self._asked:
+                self._changed.wait(AGAIN)
+        return False

@@ -1,0 +1,170 @@
+"""A leader arm: which servos it has, and what they say in joints of the follower."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from handloom.cache import user_cache
+from handloom.errors import InputError, unknown_name
+from handloom.retarget import LeaderSnapshot
+from handloom.safe_paths import safe_name
+from handloom.scene import build_scene
+from handloom.tasks import SamplingError, Task, sample_task
+from handloom.teleop.control.robot_teleop import RobotTeleop
+from handloom.teleop.leader.calibration import Calibration, read_calibration
+from handloom.teleop.leader.serial_line import SerialLine
+from handloom.teleop.leader.servo_bus import COUNTS, DynamixelProtocol, FeetechProtocol, ServoBus, ServoProtocol
+
+JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")
+GRIPPER = "gripper"
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderKind:
+    """A make of leader arm."""
+
+    protocol: ServoProtocol
+    joints: tuple[str, ...] = JOINTS
+    """Base to wrist; servo 1 is the first one, and the gripper is the last."""
+
+    @property
+    def servos(self) -> dict[str, int]:
+        """Joint name > number of its servo, the gripper among them."""
+        return {name: number for number, name in enumerate((*self.joints, GRIPPER), start=1)}
+
+
+KINDS: Mapping[str, LeaderKind] = {
+    "so101": LeaderKind(protocol=FeetechProtocol()),
+    "so100": LeaderKind(protocol=FeetechProtocol()),
+    "koch": LeaderKind(protocol=DynamixelProtocol()),
+}
+"""Name of a make > what it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeaderSpec:
+    """A leader as it is named on the command line: ``[left:|right:]KIND=PORT[,CALIBRATION]``."""
+
+    kind: str
+    port: str
+    side: str = ""
+    """``left`` or ``right``; empty for the only arm."""
+    calibration: Path
+    """File of its calibration."""
+
+    @classmethod
+    def parsed(cls, text: str) -> "LeaderSpec":
+        """Read a leader.
+
+        Raises:
+            InputError: It is written otherwise.
+        """
+        head, equals, rest = text.partition("=")
+        side, colon, kind = head.rpartition(":")
+        port, _, file = rest.partition(",")
+        if not equals or not port or (colon and side not in SIDES):
+            raise InputError(
+                f"a leader is written [left:|right:]KIND=PORT[,CALIBRATION], such as so101=/dev/ttyACM0, got {text!r}"
+            )
+        if kind not in KINDS:
+            raise unknown_name("kind of leader", kind, KINDS)
+        found = Path(file) if file else user_cache() / "teleop" / safe_name(f"leader_{kind}_{Path(port).name}.json")
+        return cls(kind=kind, port=port, side=side, calibration=found)
+
+    @property
+    def device(self) -> str:
+        """The controller in whose place it is; a leader without a side leads the right arm, or the only one."""
+        return f"controller_{self.side or 'right'}"
+
+
+def check_leaders(task: Task, seed: int, leaders: Sequence[LeaderSpec]) -> None:
+    """Refuse leaders that the arms of a task cannot follow joint by joint.
+
+    Raises:
+        InputError: There are more leaders than arms, two for one arm, or a leader has another number of joints.
+    """
+    if not leaders:
+        return
+    try:
+        scene = build_scene(sample_task(task, seed, 0))
+    except SamplingError:  # Then the first scene that can be sampled shows it.
+        return
+    arms = {arm.device: arm for arm in RobotTeleop(scene).arms}
+    for number, leader in enumerate(leaders):
+        arm, joints = arms.get(leader.device), KINDS[leader.kind].joints
+        if arm is None:
+            raise InputError(f"the leader on {leader.port} has no arm to lead; {task.name} has {', '.join(arms)}")
+        if leader.device in [other.device for other in leaders[:number]]:
+            raise InputError(f"two leaders for one arm, on {leader.port}, too; write left: and right: before them")
+        if arm.follower.chain.dof != len(joints):
+            raise InputError(
+                f"a {leader.kind} leader has {len(joints)} joints, the arm {arm.name} of {task.name} has "
+                f"{arm.follower.chain.dof}; it can lead arms that are built like it, such as that of so101_stack_cubes"
+            )
+
+
+class LeaderArm:
+    """An open leader; a context manager.
+
+    Args:
+        kind: Its make.
+        line: Its serial line.
+    """
+
+    def __init__(self, kind: LeaderKind, line: SerialLine) -> None:
+        self.kind, self._line = kind, line
+        self.bus = ServoBus(line, kind.protocol, tuple(kind.servos.values()))
+        self._calibration: Calibration = {}
+        self._added: dict[int, int] = {}
+        self._last: dict[str, float] = {}
+
+    @classmethod
+    def opened(cls, spec: LeaderSpec) -> "LeaderArm":
+        """Open a leader, switch its motors off, and take over its calibration."""
+        kind = KINDS[spec.kind]
+        calibration = read_calibration(spec.calibration, tuple(kind.servos))
+        arm = cls(kind, SerialLine(spec.port))
+        try:
+            arm.bus.release()
+            arm.calibrate(calibration)
+        except BaseException:
+            arm.close()
+            raise
+        return arm
+
+    def calibrate(self, calibration: Calibration) -> None:
+        """Take over a calibration; offsets that servos do not add by themselves are added here."""
+        own, sign = self.bus.offsets(), self.kind.protocol.offset_sign
+        self._calibration = calibration
+        self._added = {motor.id: sign * motor.homing_offset - own[motor.id] for motor in calibration.values()}
+        self._last = {}
+
+    def __enter__(self) -> "LeaderArm":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its line."""
+        self._line.close()
+
+    def sample(self) -> LeaderSnapshot:
+        """Return where the leader is now.
+
+        Raises:
+            LeaderError: A servo does not answer.
+        """
+        positions = self.bus.positions()
+        counts = {name: self._counts(name, positions[motor.id]) for name, motor in self._calibration.items()}
+        joints = [self._calibration[name].angle(counts[name]) for name in self.kind.joints]
+        return LeaderSnapshot(joints=joints, gripper=self._calibration[GRIPPER].closedness(counts[GRIPPER]))
+
+    def _counts(self, name: str, raw: int) -> float:
+        """Return a position with its offset, without jumps where a turn is complete [counts]."""
+        motor = self._calibration[name]
+        counts = raw + self._added[motor.id]
+        near = self._last.get(name, 0.5 * (motor.range_min + motor.range_max))
+        self._last[name] = counts - COUNTS * round((counts - near) / COUNTS)
+        return self._last[name]

@@ -1,0 +1,1 @@
+"""The page of teleoperation: server, messages, facts and pictures."""

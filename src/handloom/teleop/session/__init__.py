@@ -1,0 +1,1 @@
+"""What a person says to a running episode: devices, state, the source of its commands."""
