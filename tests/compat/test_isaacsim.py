@@ -76,6 +76,15 @@ def test_a_controller_of_its_own_is_initialized_with_a_view(prim) -> None:
     assert prim.get_joint_positions()[0] == pytest.approx(0.3, abs=1e-3)
 
 
+def test_a_view_that_is_not_initialized_is_when_a_controller_needs_it(prim) -> None:
+    view = Articulation(prim.prim_path)
+    controller = ArticulationController()
+    controller.initialize(view)
+    controller.apply_action(ArticulationAction(joint_positions=np.array([0.0, 0.0]), joint_indices=np.array([7, 8])))
+    assert view.robots[0].handles_initialized
+    Articulation(prim.prim_path).initialize(physics_sim_view=None)
+
+
 def test_the_fingers_of_a_franka_close(prim) -> None:
     action = ArticulationAction(joint_positions=np.array([0.0, 0.0]), joint_indices=np.array([7, 8]))
     prim.apply_action(action)
@@ -347,6 +356,28 @@ def test_the_experimental_controllers_take_keywords_and_return_arrays() -> None:
     np.testing.assert_array_equal(wheels, action.joint_velocities)
     with pytest.raises(TypeError):
         experimental.DifferentialController(0.03, 0.1125)
+
+
+@pytest.mark.parametrize("missing", ["wheel_radius", "wheel_positions", "wheel_orientations", "mecanum_angles"])
+def test_a_missing_setting_of_an_experimental_controller_is_a_value_error(missing: str) -> None:
+    from handloom.compat.isaacsim.robot.experimental.wheeled_robots import controllers
+
+    settings = {
+        "wheel_radius": [0.1] * 4,
+        "wheel_positions": [[1, 1, 0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0]],
+        "wheel_orientations": [[1, 0, 0, 0]] * 4,
+        "mecanum_angles": [45, 135, 135, 45],
+    }
+    whole = controllers.HolonomicController(**settings)
+    before = whole.forward([1.0, 0.0, 0.0])
+    whole.build_base()
+    assert np.array_equal(whole.forward([1.0, 0.0, 0.0]), before)
+    with pytest.raises(ValueError, match=f"HolonomicController needs {missing}"):
+        controllers.HolonomicController(**{key: value for key, value in settings.items() if key != missing})
+    with pytest.raises(ValueError, match="needs track_width"):
+        controllers.AckermannController(wheel_base=1.0)
+    with pytest.raises(ValueError, match="needs wheel_radius, wheel_base"):
+        controllers.DifferentialController()
 
 
 def test_the_experimental_robot_is_found_when_it_is_driven() -> None:

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from handloom.judging.checks import holds, unrest
+from handloom.judging.checks import holds
 from handloom.scene import Scene, build_scene
+from handloom.skills.skill_failures import unrest
 from handloom.spatial import make_pose, random_rotations, transform_points
+from handloom.tasks import load_task, sample_task
 from handloom.values import Check, TaskInstance
 
 POINT = np.array([0.0, 0.03, 0.05])
@@ -89,6 +91,20 @@ def test_only_the_robots_and_the_object_itself_must_be_calm(plate_instance: Task
         world.data.qvel[dof] = -9.0
         assert not holds(scene, calm)
         world.data.qvel[dof] = 0.0
+
+
+def test_an_arm_that_does_something_of_its_own_does_not_make_another_restless() -> None:
+    scene = build_scene(sample_task(load_task("lift2_dual_pick_place"), 0, 0))
+    left, right = scene.robot("lift2").arms
+    assert not set(left.dofs) & set(right.dofs)
+    assert set(left.dofs) | set(right.dofs) <= set(scene.robot_dofs.tolist())
+    name = next(obj.name for obj in scene.instance.objects if not obj.fixed)
+    scene.world.data.qvel[right.dofs[-1]] = 5.0
+    scene.world.forward()
+    asked = {arm.name: {"object": name, "robot": "lift2", "arm": arm.name} for arm in (left, right)}
+    assert not holds(scene, Check(name="calm", arguments={"object": name}))
+    assert holds(scene, Check(name="calm", arguments=asked[left.name]))
+    assert not holds(scene, Check(name="calm", arguments=asked[right.name]))
 
 
 def placed(instance: TaskInstance, offset: tuple[float, float, float], R: np.ndarray) -> Scene:

@@ -370,28 +370,22 @@ def filled(scene: Scene, *, container: str, radius: float, above: int, below: in
 
 
 @check()
-def calm(scene: Scene, *, object: str, speed: float = CALM) -> bool:
+def calm(scene: Scene, *, object: str, speed: float = CALM, robot: str | None = None, arm: str | None = None) -> bool:
     """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
-    Other objects do not count: what one arm has just dropped says nothing about what the other holds.
+    Other objects are ignored: an object that one arm has just dropped is irrelevant to the other.
+
+    Args:
+        scene: The scene.
+        object: The object.
+        speed: The speed; an object may turn at up to ``TUMBLE``.
+        robot: Robot of ``arm``.
+        arm: The one arm whose joints count, where another does something of its own meanwhile; absent, all joints do.
     """
-    robots = abs(scene.world.data.qvel[scene.robot_dofs]).max(initial=0.0)
+    dofs = scene.robot_dofs if robot is None or arm is None else scene.robot(robot).arm(arm).dofs
+    robots = abs(scene.world.data.qvel[dofs]).max(initial=0.0)
     moving = np.abs(scene.world.body_velocity(scene.body_of(object)))
     return bool(robots < speed and moving[:3].max() < speed and moving[3:].max() < TUMBLE)
-
-
-def unrest(scene: Scene, object: str) -> str:
-    """Say what moves too fast when ``calm`` does not hold."""
-    world = scene.world
-    speeds = np.abs(world.data.qvel[scene.robot_dofs])
-    moving = np.abs(world.body_velocity(scene.body_of(object)))
-    slide, turn = moving[:3].max(), moving[3:].max()
-    words = [f"{object} moves at {slide:.2f} m/s, {CALM:g} is allowed"] if slide >= CALM else []
-    words += [f"{object} turns at {turn:.1f} rad/s, {TUMBLE:g} is allowed"] if turn >= TUMBLE else []
-    if speeds.max(initial=0.0) >= CALM:
-        fastest = world.model.dof_jntid[scene.robot_dofs[int(np.argmax(speeds))]]
-        words.append(f"joint {world.model.joint(int(fastest)).name} moves at {speeds.max():.1f}, {CALM:g} is allowed")
-    return "; ".join(words)
 
 
 def holds(scene: Scene, check: Check) -> bool:

@@ -1,4 +1,4 @@
-"""The ``goal:`` of a task file: what the author wants of the world, and the terms that it stands for."""
+"""The ``goal:`` of a task file: the state the author wants, and the terms it expands to."""
 
 from typing import Annotated, Any, Literal
 
@@ -96,7 +96,7 @@ class GoalTerm(Config):
         alone = bool(self.stacked) + bool(self.untouched)
         if (said and not self.object) or (not said and not alone) or alone > 1 or (said and alone):
             raise ValueError(
-                f"say of which object, and what: {{object: apple, in: bowl}}, with one of {', '.join(RELATIONS)}; "
+                f"name an object and a relation: {{object: apple, in: bowl}}, with one of {', '.join(RELATIONS)}; "
                 "or {stacked: [a, b]}, or {untouched: others}"
             )
         if len(self.stacked) == 1:

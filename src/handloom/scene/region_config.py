@@ -109,6 +109,10 @@ class RegionConfig(Config):
     """Put the object at a free place of this container: one of its ``gap`` offsets, each used once where it has any."""
     z_init: Metres | None = None
     """Height of the object's origin above the container's [m]; goes with ``container``."""
+    within_reach: bool = False
+    """Only spots at which the arms that do something with the object get to it, by the robot's reach map (ours)."""
+    clear: Metres = 0.0
+    """Least distance from what other such regions have placed, seen from above [m] (ours)."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
     visible: Annotated[

@@ -82,6 +82,14 @@ class SceneArm:
         """Place of each gripper target in ``ctrl``."""
         return np.array([self.world.ctrl_index(self.prefix + name) for name in self.spec.gripper_actuators])
 
+    @cached_property
+    def dofs(self) -> NDArray[np.intp]:
+        """Places in ``qvel`` of every joint of the arm and its gripper, with followers."""
+        model = self.world.model
+        root = model.body(int(model.joint(self.joint_names[0]).bodyid[0])).name
+        own = [self.world.body_index(body) for body in self.world.subtree(root)]
+        return np.flatnonzero(np.isin(model.dof_bodyid, own))
+
     @property
     def joints(self) -> Array:
         """Measured joint positions, base to wrist [rad]."""

@@ -77,7 +77,7 @@ class Skill(ABC, Generic[ConfigT]):
         return None
 
     def has_terms(self) -> bool:
-        """Return whether the terms say what is wanted; without a plan, those that are made from it do not."""
+        """Return whether the terms are meaningful; those derived from a plan need one."""
         return self.failure is None
 
     @property
@@ -151,6 +151,14 @@ class Skill(ABC, Generic[ConfigT]):
         if check.share:
             return self._frames_held[_term(check)] >= check.share * self._frames_judged
         return holds(self.scene, check)
+
+    def calm(self, name: str) -> Check:
+        """Return the term that robots and an object are calm: of this arm alone where only another one moves."""
+        arm, calm = self.controller.arm, Check(name="calm", arguments={"object": name})
+        several = sum(len(robot.arms) for robot in self.scene.robots.values()) > 1
+        if not several or holds(self.scene, calm):
+            return calm
+        return Check(name="calm", arguments={"object": name, "robot": arm.robot_name, "arm": arm.name})
 
     def tolerances(self) -> tuple[float, float]:
         """Return when a pose counts as reached [m], [rad]."""

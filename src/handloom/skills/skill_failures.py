@@ -1,6 +1,9 @@
 """Typed reasons of skills that came to nothing."""
 
-from handloom.judging.checks import unrest
+import numpy as np
+
+from handloom.judging.checks import CALM, TUMBLE
+from handloom.scene import Scene
 from handloom.skills.skill import Skill, plan_failure
 from handloom.values import Failure, FunnelStage
 
@@ -26,3 +29,17 @@ def unsuccessful(skill: Skill) -> Failure:
     return Failure(
         stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
     )
+
+
+def unrest(scene: Scene, object: str) -> str:
+    """Say what moves too fast when ``calm`` does not hold."""
+    world = scene.world
+    speeds = np.abs(world.data.qvel[scene.robot_dofs])
+    moving = np.abs(world.body_velocity(scene.body_of(object)))
+    slide, turn = moving[:3].max(), moving[3:].max()
+    words = [f"{object} moves at {slide:.2f} m/s, {CALM:g} is allowed"] if slide >= CALM else []
+    words += [f"{object} turns at {turn:.1f} rad/s, {TUMBLE:g} is allowed"] if turn >= TUMBLE else []
+    if speeds.max(initial=0.0) >= CALM:
+        fastest = world.model.dof_jntid[scene.robot_dofs[int(np.argmax(speeds))]]
+        words.append(f"joint {world.model.joint(int(fastest)).name} moves at {speeds.max():.1f}, {CALM:g} is allowed")
+    return "; ".join(words)

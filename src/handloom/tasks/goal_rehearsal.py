@@ -11,7 +11,7 @@ from handloom.skills.deeds import make_judge
 from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 

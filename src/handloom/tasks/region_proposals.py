@@ -25,7 +25,7 @@ from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import troubles
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points
@@ -37,7 +37,7 @@ ABOVE = 0.03
 GAP = 0.05
 """Free space between things [m]."""
 EDGE = 0.03
-"""How far from the edge of the table a thing lies at least [m]."""
+"""Least distance of an object from the table's edge [m]."""
 SPREAD = 0.03
 """Half of the side of the square that a thing is drawn from [m]."""
 APART = 0.07
@@ -65,7 +65,7 @@ class Proposal(NamedTuple):
 
 
 def proposals(task: Task) -> Iterator[Proposal]:
-    """Yield regions in which the hands get to everything in some rehearsed scenes; none where none is found.
+    """Yield regions in which the hands reach everything in the rehearsed scenes, if any are found.
 
     Only things that lie on a table or another fixture, or nowhere yet, are put elsewhere.
     """

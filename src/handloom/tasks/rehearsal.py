@@ -22,7 +22,7 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.goal_rehearsal import goal_mistakes
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
-from handloom.tasks.sampling.chosen_arms import arms_of_skills, with_arms
+from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3
@@ -96,7 +96,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
 
 
 def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: tuple[str, ...]) -> Iterator[str]:
-    """Yield what hinders the hands in the last scene; what is known of a joint says more than how far things lie."""
+    """Yield what hinders the hands in the last scene; findings about joints take precedence over distances."""
     skills = dict(placed_skills(task.config))
     first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}  # With where it can stand.
     joints = [t.keys for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]

@@ -1,5 +1,7 @@
 """Where an arm gets its hand to: from above or from the side, by inverse kinematics and free of collisions."""
 
+from collections.abc import Sequence
+from itertools import product
 from typing import Literal
 
 import numpy as np
@@ -15,6 +17,10 @@ YAWS = 6
 """Turns of the hand about its approach that are tried at each point."""
 TILTS = {"down": (0.0, 30.0, -30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 35.0, 65.0)}
 """Tilts of a hand away from the arm's base and towards it that are tried at each point [deg]."""
+FINER = {"down": (0.0, 15.0, -15.0, 30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 20.0, 40.0, 60.0, -20.0)}
+"""The same where one after another is tried [deg]."""
+CONFIGURATIONS, VOXEL = 100_000, 0.05
+"""Random configurations of an arm that tell where its fingertips get at all, to this distance [m]."""
 STEP = 0.02
 """Distance between tested points of a ray [m]."""
 FURTHEST = 1.3
@@ -32,9 +38,55 @@ def reached_points(controller: ArmController, points: Array, approach: Approach)
         approach: ``down``: the hand points down, to within 30 degrees. ``side``: it points away from the arm's base, to
             within 30 degrees of level. ``slanted``: down, or away from the base by up to 65 degrees, as short picks do.
     """
+    return _reached(controller, points, approach, TILTS[approach])
+
+
+def reached_stepwise(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
+    """Return what ``reached_points`` does, with more tilts and turns of the hand: one after another, until one does.
+
+    Points far from where random configurations of the arm get its fingertips are not tried at all.
+    """
+    reached, left = np.zeros(len(points), bool), _possible(controller, points)
+    for tilt, turned in product(FINER[approach], (0.0, np.pi / YAWS)):
+        if left.any():
+            reached[left] = _reached(controller, points[left], approach, (tilt,), turned)
+            left &= ~reached
+    return reached
+
+
+def furthest(controller: ArmController) -> float:
+    """Return how far from its base an arm gets its fingertips [m]."""
+    return float(np.linalg.norm(_tips(controller), axis=1).max())
+
+
+def _tips(controller: ArmController) -> Array:
+    """Return where the fingertips are in random configurations of an arm (n, 3), in its base [m]."""
+    chain = controller.chain
+    q = np.random.default_rng(0).uniform(*chain.sampling_box, (CONFIGURATIONS, chain.dof))
+    return (chain.T_base_tool(q, threads=1) @ controller.arm.spec.T_tool_tcp)[:, :3, 3]
+
+
+def _possible(controller: ArmController, points: Array) -> NDArray[np.bool_]:
+    """Return which points (n,) are near to where the fingertips are in some random configuration of an arm."""
+    T_world_base = controller.arm.T_world_base
+    tips = _tips(controller) @ T_world_base[:3, :3].T + T_world_base[:3, 3]
+    cells = {tuple(cell) for cell in np.unique(np.floor(tips / VOXEL).astype(int), axis=0).tolist()}
+    around = np.stack(np.meshgrid(*[[-1, 0, 1]] * 3), axis=-1).reshape(-1, 3)
+    near = np.floor(points / VOXEL).astype(int)[:, None] + around
+    return np.array([any(tuple(cell) in cells for cell in cells_here) for cells_here in near.tolist()], bool)
+
+
+def _reached(
+    controller: ArmController, points: Array, approach: Approach, tilts: Sequence[float], turned: float = 0.0
+) -> NDArray[np.bool_]:
     arm = controller.arm
     T_base_world = invert_pose(arm.T_world_base)
-    R = np.array([_orientations(point - arm.T_world_base[:3, 3], approach, arm.spec.R_ee_graspnet) for point in points])
+    R = np.array(
+        [
+            _orientations(point - arm.T_world_base[:3, 3], approach, arm.spec.R_ee_graspnet, tilts, turned)
+            for point in points
+        ]
+    )
     T_world_tcp = make_pose(R.reshape(-1, 3, 3), np.repeat(points, R.shape[1], axis=0))
     tcp = arm.spec.T_tool_tcp[:3, 3]
     T_base_tool, taken = T_base_world @ T_world_tcp @ translation(-tcp), np.ones(len(T_world_tcp), bool)
@@ -62,16 +114,19 @@ def reached_band(controller: ArmController, towards: Array, height: float, appro
     return (float(free.min()), float(free.max())) if len(free) else (0.0, 0.0)
 
 
-def _orientations(offset: Array, approach: Approach, R_ee_graspnet: Array) -> Array:
+def _orientations(
+    offset: Array, approach: Approach, R_ee_graspnet: Array, tilts: Sequence[float], turned: float
+) -> Array:
     """Return hand orientations (n, 3, 3) in the world around an approach direction, with turns about each."""
-    away = np.array([offset[0], offset[1], 0.0]) / max(float(np.hypot(offset[0], offset[1])), 1e-9)
+    far = float(np.hypot(offset[0], offset[1]))
+    away = np.array([offset[0], offset[1], 0.0]) / far if far > 1e-9 else np.array([1.0, 0.0, 0.0])
     down = np.array([0.0, 0.0, -1.0])
     first, second = (away, down) if approach == "side" else (down, away)
     side = np.cross(first, second)
     frames = []
-    for tilt in np.deg2rad(TILTS[approach]):
+    for tilt in np.deg2rad(tilts):
         x = np.cos(tilt) * first + np.sin(tilt) * second
-        for turn in np.arange(YAWS) * (2.0 * np.pi / YAWS):
+        for turn in turned + np.arange(YAWS) * (2.0 * np.pi / YAWS):
             y = np.cos(turn) * side + np.sin(turn) * np.cross(x, side)
             frames.append(np.stack([x, y, np.cross(x, y)], axis=-1) @ R_ee_graspnet.T)
     return np.array(frames)

@@ -1,5 +1,7 @@
 """The exact checker against MuJoCo on the original model, and its skipping along paths against brute force."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from handloom.motion.collision import (
     ShapeKind,
     SphereChecker,
 )
-from handloom.motion.collision.exact_checker import samples_along
+from handloom.motion.collision.exact_checker import place_of_sample, samples_along
 from handloom.motion.kinematics import JointTree
 from handloom.spatial import make_pose, translation
 
@@ -91,9 +93,12 @@ def test_spheres_that_vouch_for_configurations_do_not_change_the_verdict(robot, 
 
 def test_samples_along_a_path_are_close_together_and_keep_the_waypoints():
     path = np.array([[0.0, 0.0], [0.1, 0.03], [0.1, 0.03], [-0.2, 0.0]])
-    q, segment, fraction = samples_along(path, 0.01)
+    q, counts = samples_along(path, 0.01)
+    assert len(q) == counts.sum() + 1
     assert np.abs(np.diff(q, axis=0)).max() <= 0.01 + 1e-12
-    np.testing.assert_allclose(q, path[segment] + fraction[:, None] * (path[segment + 1] - path[segment]), atol=1e-15)
+    places = [place_of_sample(k, counts) for k in range(len(q))]
+    for here, (segment, fraction) in zip(q, places, strict=True):
+        np.testing.assert_allclose(here, path[segment] + fraction * (path[segment + 1] - path[segment]), atol=1e-15)
     for waypoint in path:
         assert np.abs(q - waypoint).max(axis=1).min() < 1e-15
 
@@ -184,3 +189,16 @@ def test_a_joint_may_turn_inside_what_its_holder_is_welded_to():
     robot = CollisionRobot.from_model(model, JointTree.from_model(model, ["shoulder", "elbow"]))
     assert frozenset(("robot/shoulder", "robot/torso")) in robot.ignored
     assert frozenset(("robot/upper", "robot/torso")) not in robot.ignored
+
+
+def test_what_was_free_is_not_remembered_when_an_obstacle_has_moved_in(robot, fixed_parts):
+    fixed_parts.add_box("wall", (0.1, 0.1, 0.1), translation([0.0, 0.0, 9.0]))
+    exact = ExactChecker(robot.tree, robot.parts, list(fixed_parts), robot.ignored)
+    assert exact.is_free(HOME)
+    assert exact.is_free(HOME)
+    wall = next(obstacle for obstacle in fixed_parts if obstacle.name == "wall")
+    tool = exact._data.geom_xpos[~exact._fixed][-1]
+    exact.place([replace(wall, T_world_obstacle=translation(tool))])
+    assert not exact.is_free(HOME)
+    exact.leave_behind([label for g, label in enumerate(exact._label) if not exact._fixed[g]])
+    assert exact.is_free(HOME)

@@ -1,7 +1,8 @@
 """Wheeled robots as Isaac Sim 6 publishes them: controllers take keywords and return arrays, robots take paths."""
 
+import inspect
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,53 +18,61 @@ def _speeds(action: ArticulationAction) -> Array:
     return np.asarray(action.joint_velocities, dtype=np.float64)
 
 
-class ArrayDifferentialController:
-    """Turns ``[linear speed, angular speed]`` into wheel speeds (left, right) [rad/s].
+class ArrayController:
+    """A controller with keyword settings; settings without a default must be given, and are attributes afterwards.
 
     Args:
-        settings: What ``DifferentialController`` takes besides its name.
+        settings: What the controller takes besides its name.
+
+    Raises:
+        InputError: A setting is missing.
     """
 
+    kind: ClassVar[type[Any]]
+    """The controller that is asked."""
+
     def __init__(self, **settings: Any) -> None:
-        self._controller = DifferentialController("differential", **settings)
+        given = inspect.signature(self.kind).parameters
+        needed = [key for key, value in given.items() if value.default is inspect.Parameter.empty and key != "name"]
+        missing = [key for key in needed if settings.get(key) is None]
+        if missing:
+            raise InputError(f"{self.kind.__name__} needs {', '.join(missing)}; give {', '.join(needed)}")
+        self._controller = self.kind(type(self).__name__, **settings)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_controller":
+            raise AttributeError(name)
+        return getattr(self._controller, name)
+
+    def reset(self) -> None:
+        """Start again: ramps at rest, steering straight."""
+        self._controller.reset()
+
+
+class ArrayDifferentialController(ArrayController):
+    """Turns ``[linear speed, angular speed]`` into wheel speeds [rad/s]; see ``DifferentialController``."""
+
+    kind = DifferentialController
 
     def forward(self, command: ArrayLike) -> Array:
         """Return the wheel speeds (2,) of a command ``[v [m/s], w [rad/s]]``."""
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
-    def reset(self) -> None:
-        """Start again."""
-        self._controller.reset()
 
+class ArrayHolonomicController(ArrayController):
+    """Turns ``[forward, lateral, yaw]`` speeds into those of the wheels [rad/s]; see ``HolonomicController``."""
 
-class ArrayHolonomicController:
-    """Turns ``[forward, lateral, yaw]`` speeds into those of the wheels [rad/s].
-
-    Args:
-        settings: What ``HolonomicController`` takes besides its name.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        self._controller = HolonomicController("holonomic", **settings)
+    kind = HolonomicController
 
     def forward(self, command: ArrayLike) -> Array:
         """Return the wheel speeds (n,) of a command ``[vx [m/s], vy [m/s], w [rad/s]]``."""
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
-    def reset(self) -> None:
-        """Start again."""
-        self._controller.reset()
 
+class ArrayAckermannController(ArrayController):
+    """Turns a steering angle and a speed into those of the wheels [rad], [rad/s]; see ``AckermannController``."""
 
-class ArrayAckermannController:
-    """Turns a steering angle and a speed into angles of the steered wheels [rad] and speeds of all wheels [rad/s].
-
-    Args:
-        settings: What ``AckermannController`` takes besides its name.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        self._controller = AckermannController("ackermann", **settings)
+    kind = AckermannController
 
     def forward(self, command: ArrayLike) -> tuple[Array, Array]:
         """Return angles (left, right) and speeds (front left, front right, rear left, rear right).
@@ -73,10 +82,6 @@ class ArrayAckermannController:
         """
         action = self._controller.forward(np.asarray(command, dtype=np.float64))
         return np.asarray(action.joint_positions, dtype=np.float64), _speeds(action)
-
-    def reset(self) -> None:
-        """Start the ramps at rest, steering straight."""
-        self._controller.reset()
 
 
 class PathWheeledRobot(StageWheeledRobot):

@@ -41,6 +41,9 @@ Pair = frozenset[str]
 HORIZON = 0.1
 """Distances beyond this are not measured [m]."""
 
+MOST_REMEMBERED = 4096
+"""Configurations known to be free that a checker remembers: the ends of a path are looked at before and after it."""
+
 STRIDE = 64
 """Of configurations that spheres prove free, every so many is checked exactly all the same."""
 
@@ -95,6 +98,7 @@ class ExactChecker:
         self._bits = model.geom_contype.copy(), model.geom_conaffinity.copy()
         self._placed = {obstacle.name: obstacle for obstacle in obstacles if obstacle.enabled}
         self._left: tuple[str, ...] = ()
+        self._free: set[bytes] = set()
         self.place(obstacles)
 
     def place(self, obstacles: Iterable[Obstacle]) -> None:
@@ -104,6 +108,7 @@ class ExactChecker:
             if self._placed.get(obstacle.name) is obstacle:
                 continue
             self._placed[obstacle.name] = obstacle
+            self._free.clear()
             body = model.body(f"obstacle:{obstacle.name}").id
             model.body_pos[body] = obstacle.T_world_obstacle[:3, 3]
             model.body_quat[body] = quat_from_matrix(obstacle.T_world_obstacle[:3, :3])
@@ -117,6 +122,7 @@ class ExactChecker:
         if left == self._left:
             return
         self._left = left
+        self._free.clear()
         for geom, label in enumerate(self._label):
             if not self._fixed[geom]:
                 self._model.geom_contype[geom] = 0 if label in left else self._bits[0][geom]
@@ -142,8 +148,16 @@ class ExactChecker:
 
     def is_free(self, q: Array) -> bool:
         """Return whether nothing overlaps at a configuration."""
+        key = q.tobytes()
+        if key in self._free:
+            return True
         self._collide(q, 0.0)
-        return self._data.ncon == 0 or bool(self._data.contact.dist.min() >= 0.0)
+        free = self._data.ncon == 0 or bool(self._data.contact.dist.min() >= 0.0)
+        if free:
+            if len(self._free) >= MOST_REMEMBERED:
+                self._free.clear()
+            self._free.add(key)
+        return free
 
     def first_collision(
         self,
@@ -162,7 +176,7 @@ class ExactChecker:
             surely_free: Tells which of many configurations (m, n) need no exact check, because spheres that contain
                 the solids are free there. Some of these are checked exactly all the same.
         """
-        q, segment, fraction = samples_along(path, step)
+        q, counts = samples_along(path, step)
         needed = np.ones(len(q), bool)
         if surely_free is not None:
             needed = ~surely_free(q)
@@ -173,7 +187,8 @@ class ExactChecker:
                 continue
             for touch in self.touches(q[k]):
                 if touch.depth > (allowed or {}).get(frozenset((touch.part, touch.other)), 0.0):
-                    return PathCollision(touch=touch, segment=int(segment[k]), fraction=float(fraction[k]), q=q[k])
+                    segment, fraction = place_of_sample(int(k), counts)
+                    return PathCollision(touch=touch, segment=segment, fraction=fraction, q=q[k])
         return None
 
     def _contacts(self, q: Array, margin: float) -> tuple[NDArray[np.int32], Array]:
@@ -196,16 +211,27 @@ class ExactChecker:
         mujoco.mj_collision(model, data)
 
 
-def samples_along(path: Array, step: float) -> tuple[Array, NDArray[np.int64], Array]:
-    """Return configurations at most ``step`` apart in any joint, the segment each lies on, and where on it (0 to 1)."""
+def samples_along(path: Array, step: float) -> tuple[Array, NDArray[np.int64]]:
+    """Return configurations at most ``step`` apart in any joint, and how many begin each segment of the path."""
     if len(path) == 1:
-        return path, np.zeros(1, np.int64), np.zeros(1)
-    counts = np.maximum(1, np.ceil(np.abs(np.diff(path, axis=0)).max(axis=1) / step)).astype(np.int64)
-    segment = np.repeat(np.arange(len(counts)), counts)
-    fraction = (np.arange(len(segment)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[segment]
-    q = path[segment] + fraction[:, None] * (path[segment + 1] - path[segment])
-    last = len(counts) - 1
-    return np.concatenate([q, path[-1:]]), np.append(segment, last), np.append(fraction, 1.0)
+        return path, np.ones(1, np.int64)
+    steps = path[1:] - path[:-1]
+    counts = np.maximum(1, np.ceil(np.abs(steps).max(axis=1) / step)).astype(np.int64)
+    q, row = np.empty((int(counts.sum()) + 1, path.shape[1])), 0
+    for begin, motion, count in zip(path, steps, counts.tolist(), strict=False):
+        q[row : row + count] = begin + (np.arange(count) / count)[:, None] * motion
+        row += count
+    q[-1] = path[-1]
+    return q, counts
+
+
+def place_of_sample(k: int, counts: NDArray[np.int64]) -> tuple[int, float]:
+    """Return the segment that sample k of ``samples_along`` lies on, and where on it (0 to 1)."""
+    for segment, count in enumerate(counts.tolist()):
+        if k < count:
+            return segment, k / count
+        k -= count
+    return len(counts) - 1, 1.0
 
 
 def _label(body: str) -> str:

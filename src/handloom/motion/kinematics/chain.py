@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import mujoco
@@ -97,7 +98,7 @@ class Chain:
         """Number of joints."""
         return len(self.joint_names)
 
-    @property
+    @cached_property
     def sampling_box(self) -> tuple[Array, Array]:
         """Finite limits (n,), (n,) to draw configurations from: +-pi or +-1 m stand in for an unlimited joint."""
         span = np.where(self.arrays.prismatic, 1.0, np.pi)

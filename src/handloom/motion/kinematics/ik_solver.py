@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -144,19 +145,23 @@ class IkSolver:
         self.options = options or IkOptions()
         margin = self.options.limit_margin
         self._lower, self._upper = chain.lower + margin, chain.upper - margin
+        self._last_seeds: tuple[int, Array] | None = None
         if np.any(self._lower > self._upper):
             narrow = [n for n, bad in zip(chain.joint_names, self._lower > self._upper, strict=True) if bad]
             raise InputError(f"limit_margin {margin} leaves no range for {', '.join(narrow)}")
 
-    def solve(self, T_base_target: ArrayLike, seed: ArrayLike | None = None, rng_seed: int = 0) -> IkResult:
+    def solve(
+        self, T_base_target: ArrayLike, seed: ArrayLike | None = None, rng_seed: int = 0, *, are_poses: bool = False
+    ) -> IkResult:
         """Return one configuration per target.
 
         Args:
             T_base_target: Target poses of the tool (n, 4, 4), or one (4, 4), in the chain's base frame.
             seed: Configuration to start from, (dof,) for all targets or (n, dof); the middle of the ranges when None.
             rng_seed: Shifts the further starting points.
+            are_poses: The targets are known to be poses, which is then not checked again.
         """
-        T = self._targets(T_base_target)
+        T = self._targets(T_base_target, are_poses=are_poses)
         found = self._search(T, seed, rng_seed, most=1)
         return IkResult(
             q=found.q[:, 0],
@@ -177,7 +182,7 @@ class IkSolver:
 
     def _search(self, T: Array, seed: ArrayLike | None, rng_seed: int, most: int) -> IkFound:
         """Run the kernel over all targets."""
-        n, problem, seeds = len(T), self.problem(), self._seeds(rng_seed)
+        n, problem, seeds = len(T), self._own_problem, self._seeds(rng_seed)
         if self._card is not None and n:
             own = self._first_seed(seed, 1 if seed is None or np.ndim(seed) < 2 else n)
             return self._card.search(self.chain.arrays, problem, T, own, seeds, most, self.options.tighten)
@@ -195,6 +200,10 @@ class IkSolver:
 
         for_slices(n, work, threads=self.options.threads, smallest=SMALLEST_SLICE)
         return found
+
+    @cached_property
+    def _own_problem(self) -> IkProblem:
+        return self.problem()
 
     def problem(self, *, tighten: float | None = None) -> IkProblem:
         """Return the request in the kernels' layout; ``tighten`` overrides the option of that name."""
@@ -218,12 +227,12 @@ class IkSolver:
             options.bias_steps,
         )
 
-    def _targets(self, T_base_target: ArrayLike) -> Array:
+    def _targets(self, T_base_target: ArrayLike, *, are_poses: bool = False) -> Array:
         T = np.asarray(T_base_target, float)
         T = T[None] if T.ndim == 2 else T
         if T.ndim != 3 or T.shape[1:] != (4, 4):
             raise InputError(f"targets have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
-        if self._card is None:
+        if self._card is None and not are_poses:
             _check_poses(T)
         return T
 
@@ -238,9 +247,11 @@ class IkSolver:
         return np.ascontiguousarray(np.broadcast_to(q, (count, self.chain.dof)))
 
     def _seeds(self, rng_seed: int) -> Array:
-        lower, upper = self.chain.sampling_box
-        points = halton(self.options.max_seeds - 1, self.chain.dof, seed=rng_seed)
-        return np.clip(lower + points * (upper - lower), self._lower, self._upper)
+        if self._last_seeds is None or self._last_seeds[0] != rng_seed:
+            lower, upper = self.chain.sampling_box
+            points = halton(self.options.max_seeds - 1, self.chain.dof, seed=rng_seed)
+            self._last_seeds = rng_seed, np.clip(lower + points * (upper - lower), self._lower, self._upper)
+        return self._last_seeds[1]
 
 
 def _check_poses(T: Array) -> None:

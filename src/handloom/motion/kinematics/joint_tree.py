@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -76,7 +77,7 @@ class JointTree:
         """Number of joints."""
         return len(self.joint_names)
 
-    @property
+    @cached_property
     def sampling_box(self) -> tuple[Array, Array]:
         """Finite limits (n,), (n,) to draw configurations from: +-pi or +-1 m stand in for an unlimited joint."""
         span = np.where(self.prismatic, 1.0, np.pi)

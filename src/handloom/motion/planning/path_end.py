@@ -21,6 +21,9 @@ NUDGES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.35)
 NUDGES_PER_SIZE = 48
 """Directions tried per size."""
 
+DRAWN = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
+"""Directions in the tool's own frame that it is drawn back along (6, 3)."""
+
 MOST_EXACT = 12
 """Ways out whose motion is checked exactly before giving up."""
 
@@ -67,12 +70,12 @@ class OpenEnd:
 
     def _one_by_one(self, q: Array, distance: float) -> Array:
         """Return configurations with one tool drawn back by a distance [m]."""
-        directions, found = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]]), []
+        found = []
         for chain, solver, columns in zip(self._arms.chains, self._solvers, self._arms.columns, strict=True):
             T = chain.T_base_tool(q[columns])
             up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
-            shifts = distance * np.vstack([up, directions])
-            result = solver.solve(T @ translation(shifts), seed=q[columns])
+            shifts = distance * np.vstack([up, DRAWN])
+            result = solver.solve(T @ translation(shifts), seed=q[columns], are_poses=True)
             ways = np.tile(q, (len(shifts), 1))
             ways[:, columns] = result.q
             found.append(ways[result.solved])
@@ -86,7 +89,7 @@ class OpenEnd:
         T = invert_pose(T_first_base) @ translation(shifts)[:, None] @ T_first_tool
         solved = np.ones(len(shifts), bool)
         for arm, (solver, columns) in enumerate(zip(self._solvers, self._arms.columns, strict=True)):
-            result = solver.solve(T[:, arm], seed=q[columns])
+            result = solver.solve(T[:, arm], seed=q[columns], are_poses=True)
             ways.append(result.q)
             solved &= result.solved
         return np.concatenate(ways, axis=1)[solved]

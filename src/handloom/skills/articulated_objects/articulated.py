@@ -98,7 +98,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
         terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state}, share=once)]
         if config.process_valid:
             terms.append(Check(name="joint_still", arguments={"object": name, "joint": joint, "speed": STILL}))
-            terms.append(Check(name="calm", arguments={"object": name}))
+            terms.append(self.calm(name))
         if config.collision_valid:
             touch = {"robot": arm.robot_name, "arm": arm.name, "object": name, "base": self._keypoints.link.parent}
             terms.append(Check(name="fingers_only", arguments=touch, share=1.0))
@@ -226,8 +226,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
     def _strategies(self, link: Link) -> Iterator[Strategy]:
         """Yield strategies of moving the joint, first choice first: the task's own, or those of the object.
 
-        Where nothing says how, a joint that no finger can push shut is shut by its handle. What counts as success is
-        the task's where it says so.
+        Where nothing says how, a joint that no finger can push shut is shut by its handle. The task's own success
+        criterion takes precedence.
         """
         config, shuts = self.config, self._doing() == "close"
         fingers, given = self.controller.arm.suction is None, self._given_setting()

@@ -57,7 +57,7 @@ class GraspMoves:
         """Return the published sequence for the first grasp whose moves are all possible; none after a failure.
 
         Args:
-            skill: The skill that asks; it is told why when nothing is possible.
+            skill: The calling skill; its failure is set if nothing is possible.
             grasps: Candidates T_base_tool (n, 4, 4), best first.
             spare: Gives further candidates. They are looked at only where the first grasp brings the wrist so near to
                 something that an arm which sags on its way would rub on it, and no other of ``grasps`` is better.
@@ -132,7 +132,7 @@ class GraspMoves:
             arguments = {"robot": arm.robot_name, "arm": arm.name, "object": self.object}
             terms.append(Check(name="grasped", arguments=arguments))
         if process_valid:
-            terms.append(Check(name="calm", arguments={"object": self.object}))
+            terms.append(skill.calm(self.object))
         if lift_th > 0:
             terms.append(Check(name="lifted", arguments={"object": self.object, "from_z": from_z, "by": lift_th}))
         return tuple(terms)

@@ -66,7 +66,7 @@ class Hang(Skill[HangConfig]):
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
-        calm = (Check(name="calm", arguments={"object": held}),) if config.process_valid else ()
+        calm = (self.calm(held),) if config.process_valid else ()
         if config.approach_only:
             return (Check(name="grasped", arguments=side), *calm)
         return (

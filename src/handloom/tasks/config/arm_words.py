@@ -11,6 +11,8 @@ NEAREST, OTHER, BOTH = "nearest", "other", "both"
 CHOSEN = (NEAREST, OTHER)
 """Arms of a block that are chosen when a scene has been sampled."""
 WORDS = (*SIDES, NEAREST, BOTH)
+TWO_HANDED = ("lift", "handover", "carry")
+"""Verbs that take two arms."""
 ENDINGS = ("home",)
 """Steps without an object that the hand does which did the step before."""
 
@@ -33,7 +35,8 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
         raise ConfigError(f"{what}: arm: {suggest(str(given), WORDS)}, got {given!r}")
     if arms is not None and len(arms) < 2:
         blocks = isinstance(step, dict) and set(SIDES) & step.keys()
-        if given == BOTH or (blocks and len(step) > 1):
+        two = isinstance(step, dict) and any(word in (*step, step.get("name")) for word in TWO_HANDED)
+        if given == BOTH or two or (blocks and len(step) > 1):
             raise ConfigError(f"{what}: this takes both arms, and the robot has one; take a robot with two arms")
         return arms[0], step
     if given == BOTH and (step == "home" or (isinstance(step, dict) and "home" in step)):

@@ -20,6 +20,11 @@ REGION_KEYS = ("object", "at", "yaw", "on")
 """Keys of a short region."""
 LIFTING = frozenset({"pick", "place", "lift", "handover", "hang", "insert", "shake", "stack", "arrange", "carry"})
 """Verbs that move a whole object; one that none of them names and that has joints stands fast."""
+CLEAR = 0.03
+"""Free space between objects on the table, for fingers [m]."""
+STANDING_AREA = [[-0.4, 0.0], [0.4, 0.4]]
+"""Where things with joints stand whose region does not say, in the work frame [m]; as far as their handles are within
+reach."""
 ANY_TURN, FACING_ROBOT = [-180.0, 180.0], [-8.0, 8.0]
 """Turns of an object whose region does not say: any, or its front to the robot for one with joints [deg]."""
 
@@ -195,7 +200,9 @@ def _published_region(
     if part is not None:
         result["sub_tgt_prim"] = part
     if on_surface:
-        low, high = _corners(given["at"], f"{where}.at") if "at" in given else task["work_area"]
+        result |= {"within_reach": True, "clear": CLEAR}
+        area = STANDING_AREA if given.get("object") in jointed else task["work_area"]
+        low, high = _corners(given["at"], f"{where}.at") if "at" in given else area
         x, y = task["work_point"]
         ranges["pos_range"] = [[low[0] + x, low[1] + y], [high[0] + x, high[1] + y]]
     else:

@@ -36,6 +36,11 @@ def library() -> dict[str, Path]:
     return {file.stem: file for file in sorted(shipped().glob("*.yaml"))}
 
 
+def deeds() -> dict[str, Path]:
+    """Return the tasks of the library that any robot can do, by name; ``robot`` says which."""
+    return {file.stem: file for file in sorted((shipped() / "deeds").glob("*.yaml"))}
+
+
 @cache
 def shipped() -> Path:
     """Return the folder of the tasks that ship with Handloom, their setups and arenas."""
@@ -111,7 +116,7 @@ def load_task(
 
 def variety_notes(task: Task) -> list[str]:
     """Return a line for a task of the user's own that shows the same objects in every episode."""
-    return [] if task.path in library().values() or pack_of(task.path) else [*sameness(task)]
+    return [] if task.path in (*library().values(), *deeds().values()) or pack_of(task.path) else [*sameness(task)]
 
 
 def _doubts(task: Task) -> list[str]:
@@ -149,7 +154,7 @@ def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
     path, name = Path(name_or_path), str(name_or_path)
     if path.suffix in {".yaml", ".yml"}:
         return path, index
-    tasks = library()
+    tasks = {**library(), **deeds()}
     if name in tasks:
         return tasks[name], index
     of_pack = find_pack_task(name)

@@ -18,7 +18,7 @@ from handloom.scene.regions import CLEARANCE, Placed
 from handloom.spatial import quat_from_rotvec
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.assets import imported, small_categories
-from handloom.tasks.sampling.layout_sampler import convex_outline, footprint, outline_distance
+from handloom.tasks.sampling.outlines import convex_outline, footprint, outline_distance
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes
 from handloom.tasks.sampling.settling_world import SettlingWorld, at_place
 from handloom.values import ObjectInstance, RobotInstance
@@ -34,7 +34,7 @@ ROLL_TIME = 2.0
 REDRAWS = 4
 """How many objects are drawn for each that is missing from the fewest, and how often again a place is sought for it."""
 LEAST_ROOM = 0.001
-"""Free space that is kept even when the task asks for none [m]."""
+"""Least clearance, even if the task asks for none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
 """Files of an instance folder, in the order in which they are looked for."""
 
@@ -166,7 +166,7 @@ class Clutter:
 
     @property
     def enough(self) -> bool:
-        """Whether as many have a place as the task asks for at least."""
+        """Whether at least the required number have been placed."""
         return self.config is None or len(self.placed) >= self.config.min_num
 
     def remove(self, name: str) -> None:

@@ -1,6 +1,6 @@
 """Draw layouts from the regions of a task: places, distances seen from above, containers and their slots."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,19 +10,20 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config import read_document
 from handloom.errors import ConfigError, NotFoundError
-from handloom.scene.assets import asset_of, outline_of
+from handloom.scene.assets import asset_of, outline_of, robot_description
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
 from handloom.spatial import quat_conjugate, quat_rotate
 from handloom.tasks.config.task import Task
+from handloom.tasks.reach.within_reach import TaskReach, knows_reach
+from handloom.tasks.sampling.outlines import footprint, outline_distance
 from handloom.tasks.sampling.robots import lowest_point
 from handloom.tasks.sampling.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.values import ObjectInstance, RobotInstance
 
-DIRECTIONS = 128
-"""Directions in which the furthest point is sought."""
-_ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
-_COMPASS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
+OUT_OF_REACH = "was out of reach"
+REACH_DRAWS = 600
+"""The same for a region of which only the part within reach counts; spots out of reach cost next to nothing."""
 MAX_DRAWS = 40
 """How often one object is drawn before the layout is given up."""
 TOUCH = 0.0005
@@ -31,50 +32,6 @@ ON_TOP = 0.006
 """Shift of ``A_in_B`` that puts an object on top [m]."""
 RIM = 0.02
 """How much of its half width a stand-in may have as rim [m]."""
-
-
-def footprint(place: Placed) -> Array:
-    """Return the convex outline (n, 2) [m] of a placed object seen from above, counter-clockwise."""
-    return convex_outline((quat_rotate(place.quat, place.points) + place.position)[:, :2])
-
-
-def convex_outline(points: Array) -> Array:
-    """Return the convex outline (n, 2) of points (m, 2), counter-clockwise.
-
-    The furthest point in each of ``DIRECTIONS`` is a corner, so an outline with many more corners than that is cut a
-    little: a circle of 10 cm by 0.03 mm.
-    """
-    furthest = np.argmax(points @ _COMPASS, axis=0)
-    return (
-        points[furthest[np.flatnonzero(furthest != np.roll(furthest, 1))]] if np.ptp(furthest) else points[furthest[:1]]
-    )
-
-
-def outline_distance(a: Array, b: Array) -> float:
-    """Return the smallest distance [m] of two convex outlines; 0 when they touch or overlap."""
-    if _apart(a, b) or _apart(b, a):
-        return float(min(_to_edges(a, b), _to_edges(b, a)))
-    return 0.0
-
-
-def _apart(a: Array, b: Array) -> bool:
-    """Return whether a line through an edge of ``a`` has all of ``b`` on its outer side."""
-    edges = np.roll(a, -1, axis=0) - a
-    outward = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
-    beyond = outward @ b.T - np.sum(outward * a, axis=1)[:, None]
-    if len(a) < 3:  # A line or a point has two outer sides, and also ends.
-        along = np.concatenate([outward, -outward, edges, -edges])
-        return bool(np.any((along @ b.T).min(axis=1) > (along @ a.T).max(axis=1)))
-    return bool(np.any(beyond.min(axis=1) > 0.0))
-
-
-def _to_edges(points: Array, outline: Array) -> float:
-    """Return the smallest distance of points (n, 2) to the edges of an outline (m, 2)."""
-    edges = np.roll(outline, -1, axis=0) - outline
-    offset = points[:, None] - outline[None]
-    length = np.maximum(np.sum(edges**2, axis=1), 1e-18)
-    t = np.clip(np.sum(offset * edges[None], axis=2) / length, 0.0, 1.0)
-    return float(np.linalg.norm(offset - t[..., None] * edges[None], axis=2).min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +72,9 @@ class LayoutSampler:
         self.robots = {robot.name: robot for robot in robots}
         self.regions = ordered(task.config.regions)
         self.spread = {entry.name for entry in task.config.objects if entry.optimize_2d_layout}
+        self._reach = self._reach_of(task, props)
+        self._waiting: set[str] = set()
+        self._clear: dict[str, float] = {}
         self._spots = {r.container: self._spots_of(r.container) for r in task.config.regions if r.container}
 
     def draw(self, rng: np.random.Generator) -> dict[str, Placed]:
@@ -127,6 +87,8 @@ class LayoutSampler:
         self.scratch.reset()
         places = self._start()
         waiting = {region.object for region in self.regions}
+        self._waiting = set(waiting)
+        self._clear = {}
         for name in self.scratch.loose:
             if name in waiting or name not in places:
                 self.scratch.park(name)
@@ -138,7 +100,15 @@ class LayoutSampler:
         for region in self.regions:
             ranges = self._ranges(region, used, rng)
             self._place(region, ranges, places, outlines, taken, rng)
+            self._waiting.discard(region.object)
         return places
+
+    def _reach_of(self, task: Task, props: Sequence[ObjectInstance]) -> TaskReach | None:
+        if not any(region.within_reach for region in task.config.regions) or not knows_reach(task):
+            return None
+        robot = next(iter(self.robots.values()))
+        arms = [arm.name for arm in robot_description(robot.robot, robot.overrides).arms]
+        return TaskReach(task, props, arms)
 
     def allows(self, overlap: Overlap) -> bool:
         """Return whether a region puts one of the two into the other, from where it is pushed out."""
@@ -158,33 +128,79 @@ class LayoutSampler:
         rng: np.random.Generator,
     ) -> None:
         """Draw until the object overlaps nothing that was placed before."""
-        name, why = region.object, "found no place"
-        for _ in range(MAX_DRAWS):
+        name, why, left, place = region.object, "found no place", MAX_DRAWS, places[region.object]
+        for _ in range(MAX_DRAWS if not self._cut(region) else REACH_DRAWS):
             spot = self._free_spot(region, taken, rng)
             place = self._drawn(region, ranges, spot, places, rng)
+            if self._cut(region) and not self._within_reach(name, place, places):
+                why = OUT_OF_REACH
+                continue
+            if left == 0:
+                break
+            left -= 1
             if name not in self.scratch.loose:
                 places[name] = place  # A robot, or something that is only seen.
                 return
             refusal = self._refusal(region, place, outlines)
             if refusal is None:
                 places[name] = place
-                if self.spread:
+                if self.spread or region.clear:
                     outlines[name] = footprint(place)
+                    self._clear[name] = region.clear
                 if region.container and spot is not None:
                     taken[region.container].add(spot)
                 return
             why = refusal
+        if why == OUT_OF_REACH:
+            self._refuse_region(region, ranges, {**places, name: place})
         raise NoPlaceError(name, why)
+
+    def _cut(self, region: RegionConfig) -> bool:
+        """Return whether only the part of a region counts that is within reach."""
+        return region.within_reach and self._reach is not None
+
+    def _within_reach(self, name: str, place: Placed, places: Mapping[str, Placed]) -> bool:
+        """Return whether the hands get to an object, with those that were placed before it where they are."""
+        assert self._reach is not None
+        known = {other: there for other, there in places.items() if other not in self._waiting}
+        return self._reach.allows({**known, name: place})
+
+    def _refuse_region(self, region: RegionConfig, ranges: RandomConfig, places: Mapping[str, Placed]) -> None:
+        """Raise if no spot of a region is within reach, wherever the other objects are."""
+        assert self._reach is not None
+        if ranges.pos_range is None:
+            return
+        corners = np.array(ranges.pos_range)[:, :2]
+        fixtures = {fixture.name for fixture in self.task.arena.fixtures}
+        alone = {name: place for name, place in places.items() if name in fixtures or name == region.object}
+        if self._reach.share(region.object, corners, alone) > 0.0:
+            return
+        robot = self.task.config.robots[0]
+        (x0, y0), (x1, y1) = corners.tolist()
+        raise SamplingError(
+            "out_of_reach",
+            f"no arm of {robot.name} gets to {region.object} anywhere between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and "
+            f"{y1:.2f} m from the middle of the {region.target}, with what it has to do there; "
+            f"{self._reach.in_words(region.object, alone)}; "
+            f"handloom robot show {robot.robot_config_file} --reach draws where it gets",
+            where=self.task.where("regions", self.task.config.regions.index(region)),
+        )
+
+    def _gap(self, region: RegionConfig, other: str) -> float | None:
+        """Return how far an object must be from another, seen from above [m]; None: that does not matter."""
+        if region.clear and self._clear.get(other):
+            return min(region.clear, self._clear[other])
+        return 0.0 if region.object in self.spread or other in self.spread else None
 
     def _refusal(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> str | None:
         """Return why a place is refused, or None."""
         name = region.object
-        near = {o: there for o, there in outlines.items() if name in self.spread or o in self.spread}
+        near = {o: there for o, there in outlines.items() if self._gap(region, o) is not None}
         outline = footprint(place) if near else None
         for other, there in near.items():
-            if outline is not None and outline_distance(outline, there) <= 0.0:
+            if outline is not None and outline_distance(outline, there) <= (self._gap(region, other) or 0.0):
                 self.scratch.park(name)
-                return f"overlapped {other} seen from above"
+                return f"overlapped {other} seen from above, or came too near"
         self.scratch.put(name, place.position, place.quat)
         for overlap in self.scratch.overlaps(name):
             if overlap.depth > TOUCH and not self.allows(overlap):

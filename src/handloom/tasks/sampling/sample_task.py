@@ -15,10 +15,10 @@ from handloom.seeding import generator
 from handloom.sim import World
 from handloom.spatial import pose_from_pos_quat, quat_normalize
 from handloom.tasks.config.task import Task
+from handloom.tasks.reach.chosen_arms import choose_arms
 from handloom.tasks.rooms.room_lights import room_lights
 from handloom.tasks.rooms.room_of_episode import calmed, in_room
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
-from handloom.tasks.sampling.chosen_arms import choose_arms
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
 from handloom.tasks.sampling.layout import sample_layout

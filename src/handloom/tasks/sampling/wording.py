@@ -13,7 +13,7 @@ from handloom.seeding import generator
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.config.task import Task
-from handloom.tasks.sampling.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.values import ObjectInstance, TaskInstance
 
 Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]

@@ -17,7 +17,7 @@ from handloom.retarget import DeviceRecording
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.teleop.keeping.operator_session import OnFrame, OperatorSession, View
+from handloom.teleop.keeping.operator_session import FINISH, OnFrame, OperatorSession, View
 from handloom.teleop.keeping.saver import BackgroundSaver, InlineSaver, SaveJob
 from handloom.teleop.keeping.still import without_pauses
 from handloom.teleop.keeping.takes import Take, Takes
@@ -34,7 +34,7 @@ logger = logging.getLogger("handloom.teleop")
 class TeleopRun:
     """Operators' sessions in the folder of a run.
 
-    Every scene is an attempt of the run: what is saved gets pictures, an archive and a receipt by the same code as a
+    Every scene is an attempt of the run: what is saved gets images, an archive and a receipt by the same code as a
     scripted episode, so the dataset is the same kind of dataset and ``handloom verify`` replays it. Several operators
     have a scene each; none is offered twice.
     """
@@ -46,9 +46,9 @@ class TeleopRun:
     trim: float = 0.0
     """Pauses longer than this are cut out of demonstrations [s]; 0 cuts none."""
     background: bool = False
-    """Save in another process while the operator goes on with the next scene."""
+    """Save in another process while the operator continues with the next scene."""
     policy: str = ""
-    """Name of the source that is a policy, which drives while nobody corrects it; empty for none."""
+    """Name of the source that is a policy, which drives while no one corrects it; empty for none."""
     receipts: dict[int, Receipt] = field(default_factory=dict)
     """Attempts that are done, those of earlier sessions among them."""
 
@@ -87,21 +87,39 @@ class TeleopRun:
             self.saver = BackgroundSaver(self._is_written, self._tell_saving)
         try:
             self.recover()
-            first, *others = self.sessions
-            threads = [threading.Thread(target=session.work, name="operator", daemon=True) for session in others]
-            for thread in threads:
-                thread.start()
-            first.work()
-            for thread in threads:
-                thread.join()
+            self._work()
         finally:
             for session in self.sessions:
                 session.view.finishing()
             self.unsaved = self.saver.close()
             self.merge()
 
+    def _work(self) -> None:
+        """Let every operator work, the first one in this thread; one whose session breaks ends those of all."""
+        errors: list[BaseException] = []
+
+        def work(session: OperatorSession) -> None:
+            try:
+                session.work()
+            except BaseException as error:
+                errors.append(error)
+                for other in self.sessions:
+                    other.live.end(FINISH, for_good=True)
+
+        first, *others = self.sessions
+        threads = [threading.Thread(target=work, args=(session,), name="operator", daemon=True) for session in others]
+        for thread in threads:
+            thread.start()
+        if not threads:
+            return first.work()
+        work(first)
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+
     def claim(self, episode: int | None = None) -> int | None:
-        """Take a scene for an operator: a given one, or the next that nobody has; None when there are no more."""
+        """Take a scene for an operator: a given one, or the next that no one has; None when there are no more."""
         with self._noting:
             if episode is None:
                 taken = self._claimed | self._submitted
@@ -119,7 +137,7 @@ class TeleopRun:
             self._claimed.discard(episode)
 
     def has_demonstration(self, episode: int) -> bool:
-        """Tell whether a scene was saved: then a new take replaces it when it is saved, and not before."""
+        """Return whether a scene was saved: then a new take replaces it when it is saved, and not before."""
         receipt = self.receipts.get(episode)
         return episode in self._submitted or (receipt is not None and receipt.take > 0)
 
@@ -164,7 +182,7 @@ class TeleopRun:
             return None
 
     def may_save(self, record: EpisodeRecord) -> bool:
-        """Tell whether an attempt may be kept."""
+        """Return whether an attempt may be kept."""
         return bool(record.frames) and (record.success or self.run.settings.keep_failures)
 
     def attempt(

@@ -6,7 +6,7 @@ import numpy as np
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.materials import BRIGHT, HOUSING, rgb, shade
+from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
 from handloom.objects.parts import Part, Point, axes, points
 from handloom.objects.shapes import (
     FOOT,
@@ -14,7 +14,9 @@ from handloom.objects.shapes import (
     arc,
     bar,
     box,
+    curved,
     cylinder,
+    drawn_as,
     lathe,
     open_box,
     rod,
@@ -22,6 +24,7 @@ from handloom.objects.shapes import (
     slab,
     tube,
 )
+from handloom.render.looks import Turned
 
 
 def _print(color: tuple[float, float, float]) -> Appearance:
@@ -148,8 +151,8 @@ def bread_basket(c: Choices) -> Blueprint:
 def soup_pot(c: Choices) -> Blueprint:
     """An open pot with a lug on each side (-x and +x) that a hand takes from above."""
     color = c.color(("red", "navy", "teal", "white", "silver", "black"))
-    radius, height = c.number("radius", 0.080, 0.092), c.number("height", 0.075, 0.090)
-    look = Appearance(color=rgb(color), substance="steel", fill=0.22)
+    radius, height = c.number("radius", 0.105, 0.115), c.number("height", 0.075, 0.090)
+    look = Appearance(color=rgb(color), substance="steel", fill=0.15)
     dark = Appearance(color=(0.08, 0.08, 0.09), substance="plastic", fill=0.8)
     parts = tube(radius, height, 0.005, sides=20, foot=FOOT, **look)
     parts.append(cylinder(radius - 0.002, 0.006, (0.0, 0.0, 0.003), **look))
@@ -171,10 +174,10 @@ def skillet(c: Choices) -> Blueprint:
     radius, height = c.number("radius", 0.075, 0.088), c.number("height", 0.030, 0.036)
     reach = c.number("handle", 0.115, 0.135)
     wall, floor = 0.004, 0.004
-    iron = Appearance(color=rgb(color), substance="steel", material="cast_iron", fill=0.22)
+    iron = Appearance(color=rgb(color), substance="steel", material="cast_iron", fill=0.14)
     outer = [(0.84 * radius, 0.0), (radius, height)]
     parts = shell(outer, [(0.84 * radius - wall, floor), (radius - wall, height)], sides=20, foot=FOOT, **iron)
-    parts.append(cylinder(0.84 * radius - 0.001, floor, (0.0, 0.0, floor / 2), **{**iron, "fill": 0.4}))
+    parts.append(cylinder(0.84 * radius - 0.001, floor, (0.0, 0.0, floor / 2), **{**iron, "fill": 0.22}))
     start, end = np.array([radius - 0.004, 0.0, height - 0.008]), np.array([radius + reach, 0.0, height + 0.012])
     knee = start + 0.25 * (end - start)
     parts += [
@@ -188,6 +191,26 @@ def skillet(c: Choices) -> Blueprint:
         keypoints={**pan.keypoints, **points(handle=grasp, inside=(0.0, 0.0, 0.5 * height))},
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), handle=(1.0, 0.0, 0.0), front=(1.0, 0.0, 0.0)),
     )
+
+
+def nesting_bowl(c: Choices) -> Blueprint:
+    """A deep bowl with a steep, thin wall; smaller ones stand in larger ones, and a finger fits behind the rim."""
+    color = c.color(GLAZES)
+    radius, height = c.number("radius", 0.042, 0.058), c.number("height", 0.050, 0.056)
+    wall, floor = 0.003, 0.004
+    look = Appearance(color=rgb(color), substance="ceramic", fill=0.8)
+    outer = [(0.70 * radius, 0.0), (0.92 * radius, 0.30 * height), (radius, height)]
+    inner = [(0.70 * radius - wall, floor), (0.92 * radius - wall, 0.30 * height), (radius - wall, height)]
+    parts = [
+        *shell(outer[:2], inner[:2], sides=18, foot=FOOT, **look),
+        *shell(outer[1:], inner[1:], sides=18, **look),
+    ]
+    smooth = curved([(r, max(z, FOOT)) for r, z in outer])
+    surface = Turned(outer=tuple(smooth), inner=tuple((r - wall, max(z, floor)) for r, z in smooth), through=True)
+    parts = drawn_as(parts, replace(surface, edge=0.0012))
+    parts.append(cylinder(0.70 * radius - 0.001, floor, (0.0, 0.0, floor / 2), **look))
+    bowl = _vessel(("bowl", "nesting bowl", "small bowl"), color, parts, height, 1.7 * radius)
+    return replace(bowl, keypoints={**bowl.keypoints, **points(rim=(radius - wall / 2, 0.0, height))})
 
 
 def _top(words: tuple[str, ...], color: str, parts: list[Part], height: float) -> Blueprint:

@@ -1,0 +1,161 @@
+"""How often the scripted expert does each deed of the library on each robot: the matrix of ``handloom list tasks``."""
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from handloom.bench.result import BenchResult, machine_facts
+from handloom.bench.tasks import attempt_task
+from handloom.dataset.files.durable import atomic_write
+from handloom.engine import Executor, InlineExecutor, ProcessExecutor
+from handloom.engine.warmup import warm_up
+from handloom.errors import HandloomError, InputError, unknown_name
+from handloom.tasks import Task, load_task
+from handloom.tasks.config.deed_form import workplaces
+from handloom.tasks.config.loading import deeds, shipped
+from handloom.version import VERSION
+
+OUT_OF_REACH = "out_of_reach"
+"""Reason of a scene in which no region is within reach of the robot."""
+GOOD = 90.0
+"""A cell counts as good from this rate on [%]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeedTrial:
+    """One attempt at a deed by a robot, as it is handed to a worker."""
+
+    deed: str
+    robot: str
+    seed: int
+    episode: int
+
+
+def run(
+    names: Sequence[str] = (),
+    robot: str | None = None,
+    attempts: int = 20,
+    seed: int = 1,
+    processes: int = 2,
+    limit: float = math.inf,
+    record: Path | None = None,
+) -> BenchResult:
+    """Attempt deeds of the library on robots, without images; one row per deed and robot, and one for all.
+
+    Args:
+        names: Deeds; none means all.
+        robot: One robot; None: all that work at a table.
+        attempts: Attempts per cell.
+        seed: Seed of the run; deeds were written while looking at seed 0.
+        processes: Worker processes; 1 runs everything here.
+        limit: No attempt begins after so much time [s].
+        record: JSON file of the outcomes, with which the same command continues where it stopped.
+    """
+    begin = time.monotonic()
+    robots = [robot] if robot is not None else [*workplaces(shipped())]
+    for name in names:
+        if name not in deeds():
+            raise unknown_name("deed", name, deeds())
+    if attempts < 1 or processes < 1:
+        raise InputError("deeds are measured with at least 1 attempt and 1 process")
+    cells = [(name, who) for name in names or deeds() for who in robots]
+    refused = {cell: why for cell in cells if (why := _refusal(*cell))}
+    done = _read(record, seed)
+    todo = [
+        DeedTrial(deed=name, robot=who, seed=seed, episode=episode)
+        for episode in range(attempts)
+        for name, who in cells
+        if (name, who) not in refused and str(episode) not in done.get(f"{name} {who}", {})
+    ]
+    if todo:
+        warm_up()
+    saved = time.monotonic()
+    for trial, reason in _attempted(todo, processes, begin + limit):
+        done.setdefault(f"{trial.deed} {trial.robot}", {})[str(trial.episode)] = reason
+        if record is not None and time.monotonic() - saved > 10.0:
+            saved = time.monotonic()
+            _write(record, seed, refused, done)
+    if record is not None:
+        _write(record, seed, refused, done)
+    rows = [_row(name, who, refused.get((name, who), ""), done.get(f"{name} {who}", {})) for name, who in cells]
+    return BenchResult(bench=f"deeds, seed {seed}", rows=(*rows, _all(rows)))
+
+
+def _attempted(todo: Sequence[DeedTrial], processes: int, until: float) -> Iterator[tuple[DeedTrial, str]]:
+    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
+    for finished in executor.run(run_trial, (trial for trial in todo if time.monotonic() < until)):
+        yield finished.item, "crash" if finished.result is None else finished.result
+
+
+def run_trial(trial: DeedTrial) -> str:
+    """Make one attempt, in a worker; return why it failed, empty for a success."""
+    receipt = attempt_task(_loaded(trial.deed, trial.robot), trial.seed, trial.episode).receipt
+    return "" if receipt.success else receipt.reason or "unknown"
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, robot: str) -> Task:
+    return load_task(name, robot=robot)
+
+
+def _refusal(name: str, robot: str) -> str:
+    """Return why a robot is not given a deed, such as one that takes two arms."""
+    try:
+        _loaded(name, robot)
+    except HandloomError as error:
+        return str(error).rpartition(": ")[2]
+    return ""
+
+
+def _read(record: Path | None, seed: int) -> dict[str, dict[str, str]]:
+    if record is None or not record.exists():
+        return {}
+    try:
+        values = json.loads(record.read_text(encoding="utf-8"))
+        if values["seed"] != seed:
+            raise InputError(f"{record}: is of seed {values['seed']}; name another file")
+        return {cell: dict(outcomes) for cell, outcomes in values["cells"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{record}: is no record of bench deeds ({error}); name another file") from error
+
+
+def _write(
+    record: Path, seed: int, refused: Mapping[tuple[str, str], str], done: Mapping[str, Mapping[str, str]]
+) -> None:
+    why = {f"{name} {robot}": text for (name, robot), text in refused.items()}
+    values = {"handloom": VERSION, "machine": machine_facts(), "seed": seed, "refused": why, "cells": done}
+    record.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_write(record) as partial:
+        partial.write_text(json.dumps(values, indent=1, sort_keys=True), encoding="utf-8")
+
+
+def _row(name: str, robot: str, refused: str, outcomes: Mapping[str, str]) -> dict[str, Any]:
+    wins = sum(not reason for reason in outcomes.values())
+    reasons = Counter(reason for reason in outcomes.values() if reason)
+    beyond = bool(outcomes) and reasons[OUT_OF_REACH] == len(outcomes)
+    rate = 100.0 * wins / len(outcomes) if outcomes and not beyond else None
+    told = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
+    return {
+        "name": f"{name} on {robot}",
+        "attempts": len(outcomes),
+        "success_percent": rate,
+        "failures": refused or ("out of reach" if beyond else told),
+    }
+
+
+def _all(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how many of the cells that reach allows are good."""
+    rates = [row["success_percent"] for row in rows if row["success_percent"] is not None]
+    good = sum(rate >= GOOD for rate in rates)
+    return {
+        "name": f"all {len(rates)} cells that reach allows",
+        "attempts": sum(row["attempts"] for row in rows),
+        "success_percent": sum(rates) / len(rates) if rates else None,
+        "failures": f"{good} of {len(rates)} cells at {GOOD:g} % or more",
+    }

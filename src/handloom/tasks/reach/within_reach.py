@@ -1,0 +1,177 @@
+"""Whether the hands of a task get to everything in a layout, by the reach map of its robot."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from handloom.arrays import Array
+from handloom.errors import NotFoundError
+from handloom.scene.assets import asset_of
+from handloom.scene.regions import Placed
+from handloom.spatial import quat_rotate
+from handloom.tasks.config.task import Task
+from handloom.tasks.reach.arm_groups import HandGroup, Need, groups_of, shared_out
+from handloom.tasks.reach.reach_map import APPROACHES, ReachMap, reach_map
+from handloom.tasks.work_area import Approach
+from handloom.values import ObjectInstance
+
+GRASP_BELOW = 0.04
+"""How far below the top of an object the fingertips take it [m], and never nearer to the table than ``LOWEST``."""
+LOWEST = 0.03
+LIFT = 0.08
+"""How much higher than a grasp, or a place, the hand is before and after it [m]."""
+BESIDE = 0.10
+"""How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
+SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
+SPARE = 0.05
+"""How much further than to an object the arm must get [m]: at the end of its reach hardly a hand pose is left."""
+FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
+
+
+def knows_reach(task: Task) -> bool:
+    """Return whether there is a reach map for a task: it has one robot with arms, at the table of a work place."""
+    config = task.config
+    fixtures = {fixture.name for fixture in task.arena.fixtures}
+    return config.work_point is not None and config.room is None and config.work_surface in fixtures
+
+
+class FingertipAim(NamedTuple):
+    """Where fingertips must get: a spot from the middle of the table, between two heights above it [m]."""
+
+    x: float
+    y: float
+    low: float
+    high: float
+    approaches: tuple[Approach, ...] = APPROACHES
+
+
+class TaskReach:
+    """What the hands of a task must get to, and where they do.
+
+    Args:
+        task: A task of one robot at a table.
+        props: Its objects and fixtures.
+        arms: The arms of its robot.
+    """
+
+    def __init__(self, task: Task, props: Sequence[ObjectInstance], arms: Sequence[str]) -> None:
+        self.task = task
+        self.props = {obj.name: obj for obj in props}
+        self.map: ReachMap = reach_map(task)
+        self.groups, self.lanes = groups_of(task.config, {robot.name: tuple(arms) for robot in task.config.robots})
+        self._asked: dict[tuple[str, FingertipAim], bool] = {}
+
+    def allows(self, places: Mapping[str, Placed]) -> bool:
+        """Return whether the arms can share the work among them, as far as things are placed."""
+        return next(self.ways(places), None) is not None
+
+    def ways(self, places: Mapping[str, Placed]) -> Iterator[tuple[str, ...]]:
+        """Yield the ways to share the groups among the arms in which every hand gets to all that it must get to."""
+        aims = [[*self._aims(group, places)] for group in self.groups]
+        for arms in shared_out(self.groups):
+            if all(self._gets_to(arm, aim) for arm, own in zip(arms, aims, strict=True) for aim in own):
+                yield arms
+
+    def share(self, name: str, corners: Array, places: Mapping[str, Placed]) -> float:
+        """Return in what fraction of a rectangle on the table (2, 2), from its middle, an object is within reach."""
+        x, y = self.map.spots()
+        inside = [(a, b) for a in x for b in y if np.all(corners[0] <= (a, b)) and np.all(corners[1] >= (a, b))]
+        spots = inside or [tuple(corners.mean(axis=0))]
+        middle = self._middle(places)
+        here = places[name]
+        shifts = [np.array([*(middle + spot), here.position[2]]) for spot in spots]
+        return float(np.mean([self.allows({**places, name: here.at(at, here.quat)}) for at in shifts]))
+
+    def in_words(self, name: str, places: Mapping[str, Placed]) -> str:
+        """Return where on the table the hands would get to an object, in words."""
+        x, y = self.map.spots()
+        here, middle = places[name], self._middle(places)
+        good = []
+        for spot in ((a, b) for a in x for b in y):
+            at = np.array([*(middle + spot), here.position[2]])
+            if self.allows({**places, name: here.at(at, here.quat)}):
+                good.append(spot)
+        if not good:
+            return "it is nowhere on the table within reach of what must be done with it; take a smaller one"
+        (x0, y0), (x1, y1) = np.min(good, axis=0), np.max(good, axis=0)
+        return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
+
+    def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
+        if (arm, aim) not in self._asked:
+            x, y, low, high, approaches = aim
+            spot = np.array([x, y])
+            outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
+            further = spot + SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            self._asked[arm, aim] = all(
+                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in (spot, further)
+            )
+        return self._asked[arm, aim]
+
+    def _middle(self, places: Mapping[str, Placed]) -> Array:
+        return places[self.task.config.work_surface].box.mean(axis=0)[:2]
+
+    def _aims(self, group: HandGroup, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
+        """Yield where the hand of a group must get; nothing for what has no place yet."""
+        surface = self.task.config.work_surface
+        middle, top = self._middle(places), float(places[surface].box[1, 2])
+        for need in group.needs:
+            if need.object == surface:
+                yield from self._spot(need.skill)
+            elif need.object in places and need.object in self.props:
+                for point, low, high, ways in self._points(need, places[need.object]):
+                    x, y = np.round(point - middle, 4).tolist()
+                    yield FingertipAim(x, y, low - top, high - top, ways)
+
+    def _spot(self, skill: Any) -> Iterator[FingertipAim]:
+        """Yield a spot of the table that a place names."""
+        at = getattr(skill, "at", None)
+        if at is None:
+            return
+        origin = self.task.config.work_point or (0.0, 0.0)
+        if getattr(skill, "at_frame", "target") != "work":
+            origin = (0.0, 0.0)
+        yield FingertipAim(at[0] + origin[0], at[1] + origin[1], LOWEST, LOWEST + LIFT)
+
+    def _points(self, need: Need, place: Placed) -> Iterator[tuple[Array, float, float, tuple[Approach, ...]]]:
+        """Yield spots in the world (2,) and heights between which the fingertips must get there."""
+        (_, _, bottom), (_, _, top) = place.box.tolist()
+        spot, skill = place.box.mean(axis=0)[:2], need.skill
+        if hasattr(skill, "joint") and need.role == 0:
+            for handle in self._handles(need, place):
+                yield handle[:2], float(handle[2]), float(handle[2]), APPROACHES
+            return
+        side = SIDES.get(str(getattr(skill, "relation", None)))
+        if need.role == 1 and (side is not None or getattr(skill, "relation", None) == "beside"):
+            away = np.asarray(side if side is not None else (0.0, 0.0))
+            half = np.ptp(place.box, axis=0)[:2] / 2
+            yield spot + away * (half + BESIDE), bottom + LOWEST, bottom + LOWEST + LIFT, APPROACHES
+            return
+        low = max(bottom + LOWEST, top - GRASP_BELOW) if need.role == 0 else max(top, bottom + LOWEST)
+        yield spot, low, low + LIFT, FROM_ABOVE if top - bottom < LIFT else APPROACHES
+
+    def _handles(self, need: Need, place: Placed) -> list[Array]:
+        """Return where the handle of a joint is (3,) at the start, and where the skill takes it."""
+        obj, skill = self.props[need.object], need.skill
+        asset = asset_of(obj)
+        try:
+            link = asset.joints[asset.joint_index(skill.joint)]
+        except (IndexError, NotFoundError):
+            return [place.box.mean(axis=0)]
+        low, high = link.range
+        start = obj.joints.get(link.joint, min(max(0.0, low), high))
+        by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
+        end = (
+            min(max(0.0, low), high) if skill.name == "close" else start + by * (1.0 if abs(high) >= abs(low) else -1.0)
+        )
+        data = mujoco.MjData(asset.model)
+        handles = []
+        for value in (start, float(np.clip(end, low, high))):
+            data.joint(link.joint).qpos[0] = value
+            mujoco.mj_kinematics(asset.model, data)
+            body = data.body(link.name)
+            touched = link.push if skill.name == "close" and link.push is not None else link.head
+            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
+            handles.append(quat_rotate(place.quat, point) + place.position)
+        return handles

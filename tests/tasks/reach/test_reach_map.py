@@ -1,0 +1,80 @@
+"""Reach maps: they ship for every work place, say the same as inverse kinematics, and cut regions."""
+
+import numpy as np
+import pytest
+
+from handloom.scene.measures import world_box
+from handloom.skills.arms.arm_controller import ArmController
+from handloom.tasks import SamplingError, load_task, sample_task
+from handloom.tasks.config.deed_form import workplaces
+from handloom.tasks.config.loading import shipped
+from handloom.tasks.reach.reach_map import LEVELS, ReachMap, _bare_scene, reach_key, reach_map, shipped_maps
+from handloom.tasks.work_area import reached_stepwise
+
+ROBOTS = sorted(workplaces(shipped()))
+
+
+def table_of(map_: ReachMap) -> np.ndarray:
+    return np.ptp(map_.table, axis=0)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_every_work_place_ships_with_its_map(robot):
+    task = load_task("pick_place", robot=robot)
+    assert (shipped_maps() / f"table_{robot}_{reach_key(task)}.txt").is_file(), "make it anew: tools/reach_maps.py"
+    found = reach_map(task)
+    assert set(found.arms) <= {"left", "right"}
+    x, y = task.config.work_point
+    for arm in found.arms:
+        assert found.free(arm, LEVELS[0], LEVELS[1]).sum() > 10
+    assert any(found.gets_to(arm, (x, y), 0.03, 0.1) for arm in found.arms), "its work point is within reach"
+
+
+@pytest.mark.parametrize("robot", ["fr3", "lift2"])
+def test_a_map_survives_its_text_and_agrees_with_inverse_kinematics(robot):
+    task = load_task("pick_place", robot=robot)
+    found = reach_map(task)
+    again = ReachMap.from_text(found.to_text("key"))
+    assert all(np.array_equal(again.arms[arm], free) for arm, free in found.arms.items())
+    scene = _bare_scene(task)
+    box = world_box(scene, "table")
+    x, y = found.spots()
+    arm = next(iter(scene.robots.values())).arms[0]
+    rows = np.arange(3, len(x), 7)
+    points = np.column_stack([x[rows] + box.mean(axis=0)[0], np.full(len(rows), y[6]), np.full(len(rows), box[1, 2])])
+    points[:, 1] += box.mean(axis=0)[1]
+    points[:, 2] += LEVELS[1]
+    assert (
+        reached_stepwise(ArmController(scene, arm), points, "slanted").tolist()
+        == found.arms[arm.name][0, 1, rows, 6].tolist()
+    )
+
+
+def test_objects_are_drawn_only_where_the_chosen_arm_gets_to_all_it_needs(tmp_path):
+    file = tmp_path / "deed.yaml"
+    file.write_text(
+        "robot: lift2\nobjects: [{name: cube, category: cube}, {name: plate, category: plate}]\n"
+        "regions: [{object: plate, at: [[-0.6, -0.2], [0.6, 0.5]]}, {object: cube, at: [[-0.6, -0.2], [0.6, 0.5]]}]\n"
+        "skills: [{pick: cube}, {place: cube, on: plate}]\n"
+    )
+    task = load_task(file)
+    found = reach_map(task)
+    for episode in range(6):
+        instance = sample_task(task, 0, episode)
+        for obj in instance.objects:
+            if obj.name in ("cube", "plate"):
+                assert found.gets_to(instance.arms[0], obj.position[:2], 0.03, 0.1), (episode, obj.name)
+
+
+def test_a_region_out_of_reach_is_refused_with_numbers_and_the_way_to_the_map(tmp_path):
+    file = tmp_path / "deed.yaml"
+    file.write_text("robot: lift2\nobjects: [{name: cube, category: cube}]\nregions: [{object: cube, at: [0, 0.5]}]\n")
+    with file.open("a") as text:
+        text.write("skills: [{pick: cube}]\n")
+    with pytest.raises(SamplingError) as error:
+        sample_task(load_task(file), 0, 0)
+    said = str(error.value)
+    assert f"{file}:3: regions.0" in said
+    assert "y 0.28 and 0.28 m" in said
+    assert "spots between x" in said
+    assert "handloom robot show lift2 --reach" in said
