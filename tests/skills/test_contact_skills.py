@@ -143,14 +143,14 @@ def test_a_thing_is_pushed_to_its_spot_and_never_lifted(tmp_path: Path, skill: s
 
 def test_a_plate_is_wiped_with_a_sponge(tmp_path: Path):
     things = {"sponge": ("category: sponge", (0.16, 0.02)), "plate": ("category: plate", (-0.1, 0.04))}
-    _, record = attempt(written(tmp_path, "{pick: sponge}, {wipe: plate, with: sponge}", **things))
+    _, record = attempt(written(tmp_path, "{pick: sponge}, {wipe: plate, with: sponge}", robot="fr3", **things))
     assert record.success, record.failure
     assert term_of(record, "wipes").seconds == pytest.approx(0.5)
 
 
 def test_a_pen_goes_into_its_cup_with_the_named_end_down(tmp_path: Path):
     things = {"pen": ("category: pen", (0.17, 0.02)), "cup": ("category: pen_holder", (-0.08, 0.07))}
-    scene, record = attempt(written(tmp_path, "{pick: pen}, {insert: pen.head, into: cup}", **things))
+    scene, record = attempt(written(tmp_path, "{pick: pen}, {insert: pen.head, into: cup}", robot="fr3", **things))
     assert record.success, record.failure
     scene.world.restore_state(record.states[-1])
     down = term_of(record, "points_up")

@@ -140,7 +140,7 @@ class PageOperator:
     def go(self, place: np.ndarray, *, axes: str = "xzy", near: float = NEAR) -> None:
         """Lead the tool to a place in the world (3,) [m], axis after axis, until it is there."""
         R = self._source().robot.T_world_anchor[:3, :3]
-        for _ in range(25):
+        for _ in range(80):
             error = R.T @ (place - self.settled())
             left = {axis: float(error["xyz".index(axis)]) for axis in axes}
             axis = next((a for a in axes if abs(left[a]) > near), None)
@@ -151,7 +151,7 @@ class PageOperator:
 
     def turn_to(self, yaw: float) -> None:
         """Turn the tool about the vertical until its fingers stand at an angle [rad], give or take quarter turns."""
-        for _ in range(25):
+        for _ in range(80):
             self.settled()
             site = self._arm.prefix + self._arm.spec.tcp_site
             x, y = self._scene.world.data.site(site).xmat.reshape(3, 3)[:2, 0]

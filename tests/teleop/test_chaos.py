@@ -1,6 +1,7 @@
 """Reloads, drop-outs, second tabs, restarts and kills at random moments: nothing saved is lost, nothing is dropped.
 
-``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes.
+``HANDLOOM_TELEOP_CHAOS`` says at how many moments; 100 take about ten minutes. ``HANDLOOM_TELEOP_CHAOS_SEED`` draws
+others.
 """
 
 import json
@@ -26,6 +27,7 @@ from handloom.engine import InlineExecutor, verify_dataset
 from handloom.retarget import DeviceRecording
 
 MOMENTS = int(os.environ.get("HANDLOOM_TELEOP_CHAOS", "6"))
+SEED = int(os.environ.get("HANDLOOM_TELEOP_CHAOS_SEED", "41"))
 PATIENCE = 240.0
 
 
@@ -39,6 +41,7 @@ class Operator:
         self._stack = ExitStack()
         self.state: dict[str, Any] = {}
         self.seq, self.trigger = 0, 0.0
+        self.rng = np.random.default_rng(12)
         self.saved: set[int] = set()
         """Scenes whose demonstrations the page was told to be kept."""
 
@@ -98,7 +101,10 @@ class Operator:
         raise TimeoutError(f"it did not come to hold: {self.state}")
 
     def demonstrate(self) -> None:
-        """Record something with a closed gripper and save it."""
+        """Record something with a closed gripper and save it; now and then, a scene that was saved before."""
+        if self.state.get("may_again") and self.rng.random() < 0.3:
+            self.say(type="command", command="again")
+            self.look(lambda s: s.get("is_again"))
         episode = self.state["episode"]
         if self.state["phase"] != "over":
             self.say(type="command", command="start")
@@ -145,7 +151,7 @@ class Operator:
 
 @pytest.mark.slow
 def test_nothing_saved_is_lost_and_nothing_held_is_dropped_whatever_happens_when(tmp_path: Path) -> None:
-    rng = np.random.default_rng(41)
+    rng = np.random.default_rng(SEED)
     events = ["reload", "drop", "second tab", "SIGTERM", "SIGKILL"]
     with Operator(tmp_path / "run") as operator:
         operator.begin()

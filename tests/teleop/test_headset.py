@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("websockets")
@@ -10,7 +11,15 @@ from test_page import INSTALL, IWER, needs_iwer, opened, shot
 from test_page_manners import driven_in
 
 from browser import PROGRAM, Browser
+from handloom.spatial import matrix_from_quat
 
+DRAWN_FOR_NOW = """(() => {
+  const xr = handloom.xr, shown = xr.cameras().filter(({ name }) => name.startsWith('operator'));
+  xr.mark ??= xr.headSeq;
+  const done = shown.length === 2 && shown.every(({ canvas }) => canvas.head > xr.mark + 3);
+  if (done) xr.mark = null;
+  return done;
+})()"""
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium: install chromium or google-chrome"),
@@ -24,31 +33,54 @@ CENTRE = """() => {
 
 
 @needs_iwer
-def test_the_panels_of_a_headset_are_where_one_looks_and_come_along_when_asked(tmp_path: Path) -> None:
+def test_a_headset_sees_the_scene_from_where_the_head_is(tmp_path: Path) -> None:
     turned = "xrDevice.stereoEnabled = true; xrDevice.quaternion.set(0, Math.SQRT1_2, 0, Math.SQRT1_2);"
     turned += "xrDevice.position.set(0.8, 1.2, -0.5);"
     with (
-        driven_in(tmp_path) as driven,
-        Browser(scripts=(f"{Path(IWER).read_text(encoding='utf-8')};\n{INSTALL}{turned}",)) as browser,
+        driven_in(tmp_path, size=(640, 480)) as driven,
+        Browser(
+            scripts=(f"{Path(IWER).read_text(encoding='utf-8')};\n{INSTALL}{turned}",), size=(1280, 720)
+        ) as browser,
     ):
         opened(browser, driven)
         browser.wait("!document.getElementById('vr').hidden", "the headset to be offered")
         browser.run("document.getElementById('vr').click()")
         browser.wait("handloom.xr?.viewer && handloom.xr.textures.has('operator_right')", "the headset")
-        browser.wait(f"({CENTRE})() > 100", "the picture straight ahead")  # The panel, not the dark room around it.
-        shot(browser, "headset_turned")
-        browser.run("xrDevice.quaternion.set(0, 1, 0, 0)")
-        browser.wait(f"({CENTRE})() < 90", "something else to be ahead")
+        browser.wait(DRAWN_FOR_NOW, "pictures for the head")
+        camera = driven.app.pictures.cameras_of(driven.app.view._scene)[0]
+        start = np.array(camera.position)
+        level = matrix_from_quat(np.array(camera.quat))
+        assert abs(level[2, 0]) < 1e-6  # Level, whichever way the room was entered.
+        shot(browser, "headset_level")
+        # Down by 40 degrees, as one looks at a table, in the frame of a room that was entered turned by 90 degrees.
+        browser.run(
+            "{const h = 20 * Math.PI / 180, c = Math.cos(h), s = -Math.sin(h), r = Math.SQRT1_2;"
+            "xrDevice.quaternion.set(r * s, r * c, -r * s, r * c)}"
+        )
+        browser.wait(DRAWN_FOR_NOW, "pictures for the turned head")
+        looks = lambda: driven.app.pictures.cameras_of(driven.app.view._scene)[0]  # noqa: E731
+        browser.wait(
+            lambda: abs(matrix_from_quat(np.array(looks().quat))[2, 2] + np.sin(np.radians(40))) < 0.02, "the look down"
+        )
+        browser.wait(f"({CENTRE})() > 60", "the table")
+        shot(browser, "headset_down")
+        # 10 cm to the right of whoever looks: in this room that is along its -z.
+        browser.run("xrDevice.position.set(0.8, 1.2, -0.6)")
+        browser.wait(lambda: abs(np.linalg.norm(np.array(looks().position) - start) - 0.1) < 0.01, "the head to move")
+        moved = np.array(looks().position) - start
+        assert moved @ level[:, 0] == pytest.approx(0.1, abs=0.005)
         browser.run("xrDevice.controllers.left.updateButtonValue('thumbstick', 1)")
-        browser.wait(f"({CENTRE})() > 100", "the picture to come along")
+        browser.wait(lambda: np.linalg.norm(np.array(looks().position) - start) < 0.01, "the view to be centred again")
         assert browser.run("handloom.xr.written").startswith("stopped")  # The line of words.
         browser.run("xrDevice.controllers.right.updateButtonValue('a-button', 1)")
         browser.wait("handloom.xr.written.startsWith('running')", "the line to say so")
         browser.run(
-            "handloom.xr.pulses = 0; handloom.xr.told({arms: [{device: 'controller_right', held_up: false}]}, "
-            "{arms: [{device: 'controller_right', held_up: true}], phase: 'over', outcome: {success: true}})"
+            "handloom.xr.pulses = handloom.xr.beeps = 0; handloom.xr.told("
+            "{arms: [{device: 'controller_right', held_up: false, touching: false}]}, "
+            "{arms: [{device: 'controller_right', held_up: true, touching: true}], phase: 'over',"
+            " outcome: {success: true}})"
         )
-        assert browser.run("handloom.xr.pulses") == 3
+        assert browser.run("[handloom.xr.pulses, handloom.xr.beeps]") == [4, 3]
         assert browser.errors == []
 
 

@@ -7,7 +7,14 @@ import pytest
 
 from handloom.errors import InputError
 from handloom.retarget import ControllerSnapshot
-from handloom.teleop.serving.messages import CommandMessage, InputMessage, MarkMessage, PingMessage, parsed_message
+from handloom.teleop.serving.messages import (
+    CommandMessage,
+    HeadMessage,
+    InputMessage,
+    MarkMessage,
+    PingMessage,
+    parsed_message,
+)
 
 HAND = {"grip_position": [0.0, 1.0, -0.3], "grip_orientation": [0, 0, 0, 1], "grip_is_valid": True, "squeeze_value": 1}
 
@@ -71,3 +78,25 @@ def test_numbers_that_are_none_reach_the_nodes_which_know_how_to_hold() -> None:
 def test_what_is_no_message_is_refused_with_the_reason(text: str | bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parsed_message(text)
+
+
+def test_joints_of_a_leader_and_poses_of_a_head_are_read_and_nonsense_is_refused() -> None:
+    found = parsed_message('{"type": "input", "seq": 1, "leader_right": {"joints": [0.1, 0.2], "gripper": 1}}')
+    assert isinstance(found, InputMessage)
+    assert found.leader_right is not None
+    assert list(found.leader_right.joints) == [0.1, 0.2]  # type: ignore[call-overload]
+    head = parsed_message('{"type": "head", "seq": 7, "position": [0, 1, 0], "orientation": [0, 0, 0, 2]}')
+    assert isinstance(head, HeadMessage)
+    assert head.orientation == (0.0, 0.0, 0.0, 1.0)
+    for broken in (
+        '{"type": "input", "seq": 1, "leader_left": {"joints": []}}',
+        '{"type": "input", "seq": 1, "leader_left": {"joints": "ab"}}',
+        '{"type": "input", "seq": 1, "leader_left": {"joints": [[1]]}}',
+        '{"type": "head", "seq": 0, "position": [0, 1, 0], "orientation": [0, 0, 0, 1]}',
+        '{"type": "head", "seq": 1, "position": [0, 1, NaN], "orientation": [0, 0, 0, 1]}',
+        '{"type": "head", "seq": 1, "position": [0, 1, 900], "orientation": [0, 0, 0, 1]}',
+        '{"type": "head", "seq": 1, "position": [0, 1, 0], "orientation": [0, 0, 0, 0]}',
+        '{"type": "head", "seq": 1, "position": [0, 1], "orientation": [0, 0, 0, 1]}',
+    ):
+        with pytest.raises(InputError):
+            parsed_message(broken)

@@ -246,12 +246,15 @@ window.play = async (frames, perSecond) => {
     const inverse = [-q[0], -q[1], -q[2], q[3]];
     back[side] = {q: inverse, p: turn(inverse, p).map((v) => -v)};
   }
-  let k = 0, last = window.handloom.state.seconds;
+  let k = 0, last = window.handloom.state.seconds, before = performance.now(), still = 0, seen = null;
   while (window.handloom.state.phase !== "over") {
-    // The hand keeps to the time of the episode, however slow the machine is, and waits while the clutch is open.
-    const {seconds, arms} = window.handloom.state;
-    if (arms.every((arm) => arm.engaged)) k = Math.min(frames.length - 1, k + (seconds - last) * perSecond);
-    last = seconds;
+    // The hand keeps to the time of the episode, however slow the machine is. A person who sees the clutch open, or the
+    // picture stall, holds still until it goes on: the arm takes hold where the hand is.
+    const {state} = window.handloom, {seconds, arms} = state, now = performance.now();
+    if (now - before > 150 || !arms.every((arm) => arm.engaged)) still = 4;
+    else if (state !== seen && still > 0) still -= 1;
+    if (still === 0) k = Math.min(frames.length - 1, k + Math.min(4, (seconds - last) * perSecond));
+    [last, before, seen] = [seconds, now, state];
     for (const [side, hand] of Object.entries(frames[Math.floor(k)])) {
       const controller = device.controllers[side], q = normalised(hand.q), offset = turn(q, back[side].p);
       const ray = normalised(multiplied(q, back[side].q));
@@ -333,7 +336,7 @@ def test_a_phone_without_ar_turns_the_hand_while_it_is_held(driven: Driven) -> N
 def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(driven: Driven) -> None:
     recording = hand_recording(expert_record(driven.run.task, SEED, 0))
     iwer = Path(IWER).read_text(encoding="utf-8")
-    with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER)) as browser:
+    with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER), size=(480, 360)) as browser:
         opened(browser, driven)
         browser.wait("!document.getElementById('vr').hidden", "the headset to be offered")
         browser.run("document.getElementById('vr').click()")

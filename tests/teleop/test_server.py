@@ -138,6 +138,39 @@ def test_the_first_controls_the_second_watches_and_takes_over_only_after_the_fir
         until(lambda: len(served.heard) == 1)
 
 
+def test_everybody_gets_a_desk_while_there_are_free_ones_and_comes_back_to_it() -> None:
+    heard: list[tuple[Message, int]] = []
+    control: list[tuple[bool, int]] = []
+    server = TeleopServer(
+        TOKEN,
+        on_message=lambda message, desk: heard.append((message, desk)),
+        on_control=lambda somebody, desk: control.append((somebody, desk)),
+        desks=2,
+    )
+    server.start()
+    try:
+        address = f"ws://127.0.0.1:{server.port}/socket?token={TOKEN}"
+        server.publish_state({"episode": 0}, 0)
+        server.publish_state({"episode": 1}, 1)
+        with connect(address) as first, connect(address) as second, connect(address) as third:
+            states = [said(client, "state") for client in (first, second, third)]
+            assert [(s["desk"], s["role"]) for s in states] == [(1, "control"), (2, "control"), (1, "watch")]
+            assert [s["episode"] for s in states] == [0, 1, 0]
+            tell(second, states[1]["session"], type="command", command="start")
+            tell(third, states[2]["session"], type="command", command="start")
+            until(lambda: heard)
+            assert [desk for _, desk in heard] == [1]
+            second.close()
+            until(lambda: (False, 1) in control)
+            with connect(f"{address}&desk=2") as back:
+                state = said(back, "state")
+                assert (state["desk"], state["role"]) == (2, "control")
+            with connect(f"{address}&desk=99999") as odd:
+                assert said(odd, "state")["desk"] in (1, 2)
+    finally:
+        server.close()
+
+
 def test_states_and_pictures_reach_everybody_the_newest_ones(served: Served) -> None:
     with served.client() as first, served.client() as second:
         for k in range(50):

@@ -5,6 +5,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,21 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
     physics and of its images says what it takes, whatever else runs.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
-    return BenchResult(bench="teleop", rows=(*rows, _measured(names[0], seed, seconds, views=0)))
+    rows.append(_measured(names[0], seed, seconds, views=0))
+    return BenchResult(bench="teleop", rows=(*rows, _saved(names[0], seed, seconds)))
+
+
+def _saved(name: str, seed: int, seconds: float) -> dict[str, object]:
+    """Save a demonstration with all its pictures and go on with the next scene: how long the stream stands still."""
+    task = load_task(name, overrides=("data.max_episode_length=100000",))
+    with tempfile.TemporaryDirectory() as folder:
+        settings = RunSettings.of_task(
+            task, seed=seed, source=TELEOP, unit_size=1, render="now", codec="h264", keep_failures=True
+        )
+        run = TeleopRun(RunDirectory.begin(Path(folder) / "run", settings), task, background=True)
+        cameras = (OPERATOR, *(camera.name for camera in sample_task(task, seed, 0).cameras))
+        figures = _Page(TeleopApp(run, PageOptions(cameras=cameras[:2])), seconds).drive_on()
+    return {"name": f"{name}, while {seconds:.0f} s are being saved in the background", **figures}
 
 
 def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, object]:
@@ -108,6 +123,7 @@ class _Page:
         self._frames: list[float] = []
         self._last = -1
         self._session = ""
+        self._state: dict[str, Any] = {}
         show = app.view.frame
 
         def seen(source: OperatorSource, frame: int) -> None:
@@ -154,12 +170,58 @@ class _Page:
             "simulated_frames_per_s": float((len(frames) - 1) / (frames[-1] - frames[0])),
         }
 
+    def drive_on(self) -> dict[str, float]:
+        """Drive, save, and drive in the next scene until what was saved is written; return how the stream fared."""
+        addresses: list[str] = []
+        ready = threading.Event()
+        thread = threading.Thread(target=self._app.serve, args=(_then(addresses.append, ready.set),))
+        thread.start()
+        ready.wait()
+        connect = require("websockets.sync.client", extra="teleop").connect
+        address = addresses[0].replace("http://", "ws://").replace("/?", "/socket?")
+        pictures: list[float] = []
+        with connect(address, max_size=None) as socket:
+            reader = threading.Thread(target=self._read, args=(socket, pictures))
+            reader.start()
+            while not pictures:
+                time.sleep(0.05)
+            self._send(socket, type="command", command="start")
+            self._move(socket)
+            asked = time.monotonic()
+            self._send(socket, type="command", command="save")
+            while self._state.get("episode") == 0 or self._state.get("phase") != "driving":
+                time.sleep(0.005)
+            offered = time.monotonic()
+            self._send(socket, type="command", command="start")
+            begin, seq = time.monotonic(), 10**6
+            while self._state.get("waiting") and time.monotonic() < begin + 10.0 * self._seconds:
+                self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq))
+                time.sleep(1.0 / RATE)
+            written = time.monotonic()
+            self._send(socket, type="command", command="finish")
+            thread.join()
+            reader.join()
+        # From the first pictures of the next scene on, which its building keeps waiting and saving does not.
+        shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
+        gaps = 1e3 * np.diff(shown)
+        alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])
+        return {
+            "longest_gap_before_ms": float(1e3 * np.diff(alone).max()) if len(alone) > 1 else float("nan"),
+            "next_scene_ms": 1e3 * (offered - asked),
+            "written_after_s": written - asked,
+            "longest_gap_ms": float(gaps.max()) if len(gaps) else float("nan"),
+            "p99_gap_ms": float(np.percentile(gaps, 99)) if len(gaps) else float("nan"),
+            "pictures_per_s": float(1e3 / gaps.mean()) if len(gaps) else float("nan"),
+        }
+
     def _read(self, socket: Any, pictures: list[float]) -> None:
-        for message in socket:
-            if isinstance(message, bytes) and message[0] == 0:
-                pictures.append(time.monotonic())
-            elif isinstance(message, str):
-                self._session = json.loads(message).get("session", self._session)
+        with suppress(require("websockets.exceptions", extra="teleop").ConnectionClosed):
+            for message in socket:
+                if isinstance(message, bytes) and message[0] == 0:
+                    pictures.append(time.monotonic())
+                elif isinstance(message, str) and (record := json.loads(message))["type"] == "state":
+                    self._state = record
+                    self._session = record.get("session", self._session)
 
     def _move(self, socket: Any) -> None:
         begin = time.monotonic()

@@ -26,7 +26,7 @@ ROCKING = 0.01
 """How far it may rock back and forth [m] where it does not come to rest in the time it is given."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
-JOINT_SKILLS = frozenset({"open", "close", "rotate"})
+JOINT_SKILLS = frozenset({"open", "close", "press", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
 """Categories on which nothing lies still."""

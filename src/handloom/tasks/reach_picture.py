@@ -82,11 +82,13 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
     """Return where the arms of a robot get to in its setup, by inverse kinematics, without touching anything.
 
     Args:
-        robot: A robot of the zoo, a robot folder or file; one without a setup of its own stands at the edge of a table.
+        robot: A robot of the zoo, a robot folder or file; one without a work place or setup of its own stands at the
+            edge of a table.
         setups: Folder of the setups.
     """
-    own = setups / f"{robot}.yaml"
-    start = f"base: setups/{robot}.yaml" if own.is_file() else TASK.format(file=str(robot))
+    known = {folder: setups.parent / folder / f"{robot}.yaml" for folder in ("workplaces/table", "setups")}
+    own = next((folder for folder, file in known.items() if file.is_file()), None)
+    start = f"base: {own}/{robot}.yaml" if own is not None else TASK.format(file=str(robot))
     scene = _scene(start, "")
     kind = "desk " if max(_furthest(scene, arm) for arm in _arms(scene)) < SHORT else ""
     scene = _scene(start, kind) if kind else scene

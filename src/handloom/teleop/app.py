@@ -8,8 +8,10 @@ from handloom.teleop.keeping.operator_session import AGAIN, DISCARD, FINISH, RES
 from handloom.teleop.keeping.teleop_run import TeleopRun
 from handloom.teleop.leader.leader_arm import LeaderSpec
 from handloom.teleop.leader.leader_reader import LeaderReader
+from handloom.teleop.serving.head_view import HeadPose
 from handloom.teleop.serving.messages import (
     CommandMessage,
+    HeadMessage,
     InputMessage,
     MarkMessage,
     Message,
@@ -62,7 +64,7 @@ class Desk:
         self._run, self._number = teleop_run, number
         self.live = LiveInput()
         self.pictures = PictureStream(
-            lambda files: server.publish_pictures(files, number),
+            lambda files: server.publish_pictures([self.pictures.stamp + file for file in files], number),
             size=options.size,
             preset=options.preset,
             backend=options.backend,
@@ -90,6 +92,10 @@ class Desk:
         elif isinstance(message, ViewMessage):
             self.pictures.show_large(message.name, message.width, message.height)
             self.view.cameras_changed()
+        elif isinstance(message, HeadMessage):
+            head = HeadPose(seq=message.seq, position=message.position, orientation=message.orientation)
+            if self.pictures.look_from(head):
+                self.view.cameras_changed()  # An eye sees wider than the view that stands still.
         elif isinstance(message, StereoMessage):
             self.pictures.see_with(message.eye_distance)
             self.view.cameras_changed()

@@ -25,6 +25,8 @@ LIFT = 0.08
 BESIDE = 0.10
 """How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
+SPARE = 0.05
+"""How much further than to an object the arm must get [m]: at the end of its reach hardly a hand pose is left."""
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
 
@@ -99,7 +101,12 @@ class TaskReach:
     def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
             x, y, low, high, approaches = aim
-            self._asked[arm, aim] = self.map.gets_to(arm, (x, y), low, high, approaches=approaches)
+            spot = np.array([x, y])
+            outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
+            further = spot + SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            self._asked[arm, aim] = all(
+                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in (spot, further)
+            )
         return self._asked[arm, aim]
 
     def _middle(self, places: Mapping[str, Placed]) -> Array:
@@ -164,6 +171,7 @@ class TaskReach:
             data.joint(link.joint).qpos[0] = value
             mujoco.mj_kinematics(asset.model, data)
             body = data.body(link.name)
-            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(link.head)
+            touched = link.push if skill.name == "close" and link.push is not None else link.head
+            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
             handles.append(quat_rotate(place.quat, point) + place.position)
         return handles

@@ -17,7 +17,7 @@ from handloom.retarget import DeviceRecording
 from handloom.scene import Scene, build_scene
 from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.teleop.keeping.operator_session import OnFrame, OperatorSession, View
+from handloom.teleop.keeping.operator_session import FINISH, OnFrame, OperatorSession, View
 from handloom.teleop.keeping.saver import BackgroundSaver, InlineSaver, SaveJob
 from handloom.teleop.keeping.still import without_pauses
 from handloom.teleop.keeping.takes import Take, Takes
@@ -87,18 +87,36 @@ class TeleopRun:
             self.saver = BackgroundSaver(self._is_written, self._tell_saving)
         try:
             self.recover()
-            first, *others = self.sessions
-            threads = [threading.Thread(target=session.work, name="operator", daemon=True) for session in others]
-            for thread in threads:
-                thread.start()
-            first.work()
-            for thread in threads:
-                thread.join()
+            self._work()
         finally:
             for session in self.sessions:
                 session.view.finishing()
             self.unsaved = self.saver.close()
             self.merge()
+
+    def _work(self) -> None:
+        """Let every operator work, the first one in this thread; one whose session breaks ends those of all."""
+        errors: list[BaseException] = []
+
+        def work(session: OperatorSession) -> None:
+            try:
+                session.work()
+            except BaseException as error:
+                errors.append(error)
+                for other in self.sessions:
+                    other.live.end(FINISH, for_good=True)
+
+        first, *others = self.sessions
+        threads = [threading.Thread(target=work, args=(session,), name="operator", daemon=True) for session in others]
+        for thread in threads:
+            thread.start()
+        if not threads:
+            return first.work()
+        work(first)
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
 
     def claim(self, episode: int | None = None) -> int | None:
         """Take a scene for an operator: a given one, or the next that no one has; None when there are no more."""

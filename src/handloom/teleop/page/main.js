@@ -68,9 +68,10 @@ async function seen(data) {
   const index = new Uint8Array(data, 0, 1)[0];
   const camera = state.cameras?.[index];
   if (!camera) return;
-  const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, 1)], { type: "image/jpeg" }));
+  const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, 5)], { type: "image/jpeg" }));
   const canvas = canvases.get(camera.name);
   if (canvas) {
+    canvas.head = new DataView(data).getUint32(1, true); // The pose of the head that it was drawn for.
     if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
       [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
       setTimeout(tellSize, 50); // Its shape is known now.
@@ -215,7 +216,7 @@ function showButtons() {
   $("undo").disabled = !(mine && state.may_undo && (driving || over));
   $("again").disabled = !(mine && state.may_again && (driving || over));
   $("takeover").disabled = !(mine && running);
-  label("takeover", hands.holding ? "Let the policy go on" : "Take over");
+  label("takeover", hands.holding ? "Hand back" : "Take over");
   $("mark").disabled = !(mine && running);
   $("say").disabled = !(mine && (driving || over));
   for (const id of ["reset", "discard", "finish"]) $(id).disabled = !(mine && (driving || over));
@@ -347,7 +348,8 @@ for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
     if (xr) return xr.end();
     const views = () => (state.cameras ?? []).map((camera) => ({ ...camera, canvas: canvases.get(camera.name) })).filter((view) => view.canvas);
     const stereo = (distance) => send({ type: "stereo", eye_distance: distance });
-    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); told = ""; tellSize(); }, stereo, () => ({ ...state, notice: $("banner").hidden ? "" : $("banner").textContent }));
+    const look = (head) => send({ type: "head", ...head });
+    const entered = new XrHands(mode, views, (name) => BUTTONS[name](), () => { xr = null; stereo(0); told = ""; tellSize(); }, stereo, look, () => ({ ...state, notice: $("banner").hidden ? "" : $("banner").textContent }));
     // Before the eyes a picture is as large as it gets.
     const largest = () => send({ type: "view", name: state.cameras?.[0]?.name ?? "operator", width: 4096, height: 4096 });
     try { await entered.start(); xr = entered; largest(); } catch (error) { banner(`The headset cannot be used: ${error.message}`); }

@@ -1,5 +1,6 @@
 // WebXR: headset controllers or bare hands as they are, or a phone that is moved through the room. Panels show the
-// cameras where one looks, a line says how things stand; the first panel shows each eye its own picture.
+// cameras where one looks, a line says how things stand. Each eye sees the scene from where it is: pictures are drawn for
+// the pose of the head, and hang where they were drawn for until the next ones come.
 import { multiplied, normalised } from "./hands.js";
 
 const VERTEX = `attribute vec2 corner; uniform mat4 view; uniform mat4 projection; uniform vec4 place; varying vec2 uv;
@@ -9,8 +10,11 @@ void main() { uv = vec2(corner.x, 1.0 - corner.y);
 const FRAGMENT = `precision mediump float; uniform sampler2D image; varying vec2 uv;
 void main() { gl_FragColor = vec4(texture2D(image, uv).rgb, 1.0); }`;
 const RIGHT_EYE = "operator_right";
+const HANG = 20; // Distance of the pictures of the eyes [m]: so far that a step of the head does not shift them.
 const FAR = 1.4; // Distance of the panels [m], as in the shader.
 const BUTTONS = { controller_right: { 3: "mark", 4: "run", 5: "save" }, controller_left: { 3: "recentre", 4: "rewind", 5: "reset" } };
+const HEAD_PERIOD = 22; // From one pose of the head to the next [ms].
+const HEADS = 240; // How many poses are remembered.
 const STATUS = "status"; // Name of the panel with words.
 const PINCH = [0.022, 0.035]; // Tips nearer than the first begin a pinch, farther than the second end it [m].
 
@@ -19,9 +23,9 @@ export async function supported(mode) {
 }
 
 export class XrHands {
-  // cameras(): [{name, canvas, slope}]; onButton(name); onEnd(); onEyes(distance of the eyes [m]); status(): state of the page.
-  constructor(mode, cameras, onButton, onEnd, onEyes, status) {
-    Object.assign(this, { mode, cameras, onButton, onEnd, onEyes, status, eyes: null, latest: {}, down: {}, yaw: null, head: null, held: false, rearm: 0, pinched: {} });
+  // cameras(): [{name, canvas, slope}]; onButton(name); onEnd(); onEyes(distance of the eyes [m]); onHead(pose); status(): state of the page.
+  constructor(mode, cameras, onButton, onEnd, onEyes, onHead, status) {
+    Object.assign(this, { mode, cameras, onButton, onEnd, onEyes, onHead, status, heads: new Map(), headSeq: 0, headSent: -Infinity, eyes: null, latest: {}, down: {}, yaw: null, head: null, held: false, rearm: 0, pinched: {} });
   }
 
   // Bring the panels, and what counts as ahead, to where one looks; the clutch re-arms.
@@ -56,8 +60,23 @@ export class XrHands {
     }
     this.latest = this.mode === "immersive-ar" ? this.phone(viewer) : this.controllers(frame);
     if (viewer && this.eyes === null && this.mode === "immersive-vr") this.onEyes((this.eyes = eyeDistance(viewer)));
+    if (viewer && this.eyes > 0) this.look(viewer);
     if (this.rearm > 0) { this.rearm -= 1; for (const hand of Object.values(this.latest)) hand.squeeze_value = 0; }
     this.draw(viewer);
+  }
+
+  // Tell where the head is, from where the view was centred, and remember it by its number.
+  look(viewer) {
+    const now = performance.now(), { position: p, orientation: o } = viewer.transform;
+    if (now - this.headSent < HEAD_PERIOD) return;
+    this.headSent = now;
+    const back = [0, Math.sin(-this.yaw / 2), 0, Math.cos(-this.yaw / 2)], [hx, hy, hz] = this.head;
+    const c = Math.cos(-this.yaw), s = Math.sin(-this.yaw), [x, y, z] = [p.x - hx, p.y - hy, p.z - hz];
+    const pose = { position: [c * x + s * z, y, -s * x + c * z], orientation: normalised(multiplied(back, [o.x, o.y, o.z, o.w])) };
+    if (![...pose.position, ...pose.orientation].every(Number.isFinite)) return;
+    this.heads.set((this.headSeq += 1), viewer.transform.matrix.slice());
+    this.heads.delete(this.headSeq - HEADS);
+    this.onHead({ seq: this.headSeq, ...pose });
   }
 
   controllers(frame) {
@@ -101,10 +120,14 @@ export class XrHands {
     return { ...this.placed(joint("wrist")), squeeze_value: pinch("middle-finger-tip"), trigger_value: pinch("index-finger-tip") };
   }
 
-  // What one should feel and hear: something is in the arm's way, the task is done, the attempt is over.
+  // What one should feel and hear: a touch, something in the arm's way, the task is done, the attempt is over.
   told(before, now) {
-    const was = new Map((before.arms ?? []).map((arm) => [arm.device, arm.held_up]));
-    for (const arm of now.arms ?? []) if (arm.held_up && was.get(arm.device) === false) this.pulse(arm.device, 0.5, 40);
+    const was = new Map((before.arms ?? []).map((arm) => [arm.device, arm]));
+    for (const arm of now.arms ?? []) {
+      const earlier = was.get(arm.device);
+      if (arm.held_up && earlier?.held_up === false) { this.pulse(arm.device, 0.5, 40); this.beep(150, 0.06); }
+      if (arm.touching && earlier?.touching === false) { this.pulse(arm.device, 0.25, 20); this.beep(520, 0.03); }
+    }
     if (now.phase === "over" && before.phase !== "over") {
       for (const device of ["controller_left", "controller_right"]) this.pulse(device, 1, now.outcome?.success ? 250 : 80);
       this.beep(now.outcome?.success ? 880 : 220);
@@ -118,13 +141,14 @@ export class XrHands {
     this.pulses = (this.pulses ?? 0) + 1;
   }
 
-  beep(frequency) {
+  beep(frequency, seconds = 0.2) {
+    this.beeps = (this.beeps ?? 0) + 1;
     try {
       this.audio ??= new AudioContext();
       const tone = this.audio.createOscillator(), volume = this.audio.createGain();
       [tone.frequency.value, volume.gain.value] = [frequency, 0.1];
       tone.connect(volume).connect(this.audio.destination);
-      tone.start(); tone.stop(this.audio.currentTime + 0.2);
+      tone.start(); tone.stop(this.audio.currentTime + seconds);
     } catch { /* Without sound, too. */ }
   }
 
@@ -179,25 +203,43 @@ export class XrHands {
     for (const view of viewer.views) {
       const box = layer.getViewport(view);
       gl.viewport(box.x, box.y, box.width, box.height);
-      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, place));
       gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "projection"), false, view.projectionMatrix);
       cameras.forEach(({ name, canvas, slope }, k) => {
+        if (k === 0 && right && this.hang(view, view.eye === "right" ? right : cameras[0], view.eye === "right")) return;
+        gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, place));
         // As wide as the camera sees, and straight ahead of each eye: then sizes and distances are the true ones.
         const stereo = k === 0 && right ? 1 : 0, side = view.eye === "right" ? 0.5 : -0.5;
         const width = stereo ? FAR * slope : k === 0 ? 1.3 : 0.6, height = (width * canvas.height) / Math.max(1, canvas.width);
         // The others stand beside it, right and left by turns, two and two below each other.
         const row = Math.floor(Math.max(0, k - 1) / 2);
-        const x = stereo ? side * this.eyes : k === 0 ? 0 : (right ? 1.4 : 1.05) * (k % 2 ? 1 : -1), y = k === 0 ? 0 : 0.25 - 0.5 * row;
+        const x = stereo ? side * this.eyes : k === 0 ? 0 : (right ? 0.95 : 1.05) * (k % 2 ? 1 : -1), y = k === 0 ? 0 : (right ? 0.6 : 0.25) - 0.5 * row;
         gl.bindTexture(gl.TEXTURE_2D, this.textures.get(stereo && view.eye === "right" ? RIGHT_EYE : name));
         gl.uniform4f(gl.getUniformLocation(this.program, "place"), x, y, width, height);
         gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
       });
       const first = cameras[0], wide = first && right ? FAR * first.slope : 1.3;
-      const low = -0.5 * (first ? (wide * first.canvas.height) / Math.max(1, first.canvas.width) : 0.98) - 0.16;
+      // Where the scene is all around, the words go with the head, at the lower edge of what it sees.
+      const around = right && this.heads.has(cameras[0].canvas.head);
+      const low = around ? -0.62 : -0.5 * (first ? (wide * first.canvas.height) / Math.max(1, first.canvas.width) : 0.98) - 0.16;
+      const stands = around ? viewer.transform.matrix : place;
+      gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, stands));
       gl.bindTexture(gl.TEXTURE_2D, this.textures.get(STATUS));
-      gl.uniform4f(gl.getUniformLocation(this.program, "place"), 0, low, 1.2, 0.3);
+      gl.uniform4f(gl.getUniformLocation(this.program, "place"), 0, low, around ? 0.88 : 1.2, around ? 0.22 : 0.3);
       gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
     }
+  }
+
+  // Hang the picture of an eye where it was drawn for: a head that has turned since then looks past its edge, and what is
+  // seen stays where it is. Returns false for a picture that was drawn for no pose.
+  hang(view, { name, canvas, slope }, isRight) {
+    const pose = this.heads.get(canvas.head), gl = this.gl;
+    if (!pose) return false;
+    const width = HANG * slope, height = (width * canvas.height) / Math.max(1, canvas.width);
+    gl.uniformMatrix4fv(gl.getUniformLocation(this.program, "view"), false, product(view.transform.inverse.matrix, product(pose, scaled(HANG / FAR))));
+    gl.bindTexture(gl.TEXTURE_2D, this.textures.get(name));
+    gl.uniform4f(gl.getUniformLocation(this.program, "place"), ((isRight ? 0.5 : -0.5) * this.eyes * FAR) / HANG, 0, (width * FAR) / HANG, (height * FAR) / HANG);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    return true;
   }
 
   // The line below the picture: how things stand, in words.
@@ -236,6 +278,8 @@ export class XrHands {
 function product(a, b) {
   return Array.from({ length: 16 }, (_, i) => [0, 1, 2, 3].reduce((sum, k) => sum + a[(i % 4) + 4 * k] * b[k + 4 * Math.floor(i / 4)], 0));
 }
+
+function scaled(factor) { return [factor, 0, 0, 0, 0, factor, 0, 0, 0, 0, factor, 0, 0, 0, 0, 1]; }
 
 function eyeDistance(viewer) {
   if (viewer.views.length < 2) return 0;

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from handloom.judging.words import in_words
 from handloom.retarget import ExecutionState
 from handloom.scene import Scene
@@ -45,6 +47,8 @@ class PageView:
         self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0, "waiting": 0}
         self._facts |= {"keeps_failures": keeps_failures, "policy": policy, "leader": ""}
         self._source: OperatorSource | None = None
+        self._touching: frozenset[str] = frozenset()
+        """Arms whose fingers touched something in the last frame."""
         self._sent = 0.0
         self._scene: Scene | None = None
 
@@ -56,7 +60,7 @@ class PageView:
             drawn = list(self._pictures.drawn)
             state = {
                 **self._facts,
-                "arms": [] if self._source is None else _arms(self._source),
+                "arms": [] if self._source is None else _arms(self._source, self._touching),
                 "state": str(self._live.state),
                 "used": self._live.used,
                 "said": self._live.instruction,
@@ -98,6 +102,7 @@ class PageView:
         if scene is None:
             return
         self._source = source
+        self._touching = _touching(source)
         self._pictures.offer(scene.world.save_state())
         running = self._live.state == ExecutionState.RUNNING
         if frame and running and time.monotonic() - self._sent < 1.0 / STATE_RATE:
@@ -155,7 +160,18 @@ def _words(record: EpisodeRecord) -> str:
     return str(record.failure)
 
 
-def _arms(source: OperatorSource) -> list[dict[str, Any]]:
+def _touching(source: OperatorSource) -> frozenset[str]:
+    """Return the arms whose fingers touch something that is not their own hand."""
+    world, found = source.scene.world, set[str]()
+    bodies = world.model.geom_bodyid[world.data.contact.geom]
+    for arm in source.robot.arms:
+        fingers = [world.body_index(name) for name in arm.arm.finger_bodies]
+        if np.any(np.isin(bodies, fingers).sum(axis=-1) == 1):
+            found.add(arm.name)
+    return frozenset(found)
+
+
+def _arms(source: OperatorSource, touching: frozenset[str]) -> list[dict[str, Any]]:
     return [
         {
             "name": arm.name,
@@ -165,6 +181,7 @@ def _arms(source: OperatorSource) -> list[dict[str, Any]]:
             "closed": round(arm.closedness, 3),
             "positions_only": arm.follows_positions,
             "joining": arm.is_joining,
+            "touching": arm.name in touching,
             "joints": [round(float(q), 4) for q in arm.follower.q],
             "lower": [round(float(q), 4) for q in arm.follower.chain.lower],
             "upper": [round(float(q), 4) for q in arm.follower.chain.upper],

@@ -18,6 +18,7 @@ from handloom.render import Renderer
 from handloom.scene import Scene
 from handloom.spatial import invert_pose, matrix_from_quat, pos_quat_from_pose
 from handloom.tasks import SamplingError, Task, sample_task
+from handloom.teleop.serving.head_view import HeadPose, eye_of
 from handloom.values import CameraSpec
 
 QUALITY = 80
@@ -58,10 +59,19 @@ class PictureStream:
         self._closed = False
         self.eye_distance = 0.0
         """Of a headset [m]: the operator's view is then drawn a second time, for the right eye; 0 draws it once."""
+        self._head: HeadPose | None = None
+        """Where the head is that the operator's view follows; None while it stands still."""
+        self.drawn_head = 0
+        """Number of the head's pose that the last pictures were drawn for; 0 for none."""
         self.drawn: deque[float] = deque(maxlen=300)
         """When the last sets of images were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
         self._thread.start()
+
+    @property
+    def stamp(self) -> bytes:
+        """What the pictures of the last set begin with: the number of the head's pose that they were drawn for."""
+        return self.drawn_head.to_bytes(4, "little")
 
     def show(self, scene: Scene) -> None:
         """Draw another scene from now on; its model is read, its state is offered."""
@@ -79,8 +89,19 @@ class PictureStream:
         """Draw for eyes so far apart [m] from now on, 0 for one; the last state is drawn again, for time may stand."""
         with self._changed:
             self.eye_distance = eye_distance
+            self._head = self._head if eye_distance > 0.0 else None
             self._state = self._last if self._state is None else self._state
             self._changed.notify_all()
+
+    def look_from(self, head: HeadPose) -> bool:
+        """Draw the operator's view from where the head is; return whether it did not follow a head before."""
+        with self._changed:
+            if self.eye_distance <= 0.0:
+                return False
+            before, self._head = self._head, head
+            self._state = self._last if self._state is None else self._state
+            self._changed.notify_all()
+            return before is None
 
     def show_large(self, name: str, width: int, height: int) -> None:
         """Draw a view as large as it is shown [px], within the size of this stream, and the others small."""
@@ -96,14 +117,23 @@ class PictureStream:
             self._changed.notify_all()
         self._thread.join()
 
-    def cameras_of(self, scene: Scene) -> tuple[CameraSpec, ...]:
-        """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view."""
+    def cameras_of(self, scene: Scene, head: HeadPose | None = None) -> tuple[CameraSpec, ...]:
+        """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view.
+
+        Args:
+            scene: The scene.
+            head: Where the head is; None takes the pose that was heard last.
+        """
         if self._views is None or self._views[0] is not scene:
             self._views = scene, self._chosen(scene)
         distance = self.eye_distance
         large = self._large if any(c.name == self._large for c in self._views[1]) else self._views[1][0].name
         small = self._size[0] // 2, self._size[1] // 2
         chosen = tuple(fitted(c, *(self._shown if c.name == large else small)) for c in self._views[1])
+        head = head or self._head
+        if distance > 0.0 and head is not None:
+            eyes = {OPERATOR: -0.5 * distance}
+            chosen = tuple(eye_of(c, head, aside=eyes[c.name], name=c.name) if c.name in eyes else c for c in chosen)
         return *chosen, *(right_eye(c, distance) for c in chosen if distance > 0.0 and c.name == OPERATOR)
 
     def _chosen(self, scene: Scene) -> tuple[CameraSpec, ...]:
@@ -125,11 +155,14 @@ class PictureStream:
                 scene, state, self._state = self._scene, self._state, None
             if scene is None or state is None:
                 continue
-            cameras = self.cameras_of(scene)
+            head = self._head
+            cameras = self.cameras_of(scene, head)
             if drawing is None or drawing.scene is not scene:
                 drawing = LiveDrawing(scene, cameras, self._preset, self._backend)
             drawing.cameras = cameras
-            self._publish(drawing.files(state))
+            files = drawing.files(state)
+            self.drawn_head = 0 if head is None else head.seq
+            self._publish(files)
             self.drawn.append(time.monotonic())
 
 
