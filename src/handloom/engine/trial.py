@@ -27,7 +27,7 @@ class Try(NamedTuple):
 def tries_of(task: Task, count: int, *, seed: int = 0) -> tuple[Try, ...]:
     """Let the expert carry a task out in its first scenes, without images.
 
-    Where some of them succeed and some do not, as many again are looked at: the first few may be luck.
+    Where some of them succeed and some do not, as many again are checked: the first few may be luck.
 
     Args:
         task: The task.
