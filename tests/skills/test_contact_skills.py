@@ -192,6 +192,35 @@ def test_a_held_scanner_looks_at_what_the_other_hand_holds(tmp_path: Path):
     assert term_of(record, "in_view").arguments["scanner"] == "scanner"
 
 
+def test_a_knob_is_turned_further_than_a_hand_turns_by_taking_hold_again(tmp_path: Path):
+    knob = "category: knob, target_class: ArticulatedObject, fix_base: true, parameters: {knobs: 1, height: 0.36}"
+    scene, record = attempt(written(tmp_path, "{turn: panel.knob_0, by: 180}", panel=(knob, (0.0, 0.26, 0))))
+    assert record.success, record.failure
+    assert sum(span.skill == "rotate" for span in record.timeline) == 2
+    scene.world.restore_state(record.states[-1])
+    assert scene.world.joint_position("panel/knob_0_joint") > 0.85 * np.pi
+
+
+def test_a_goal_names_points_tools_and_both_hands(tmp_path: Path):
+    things = {"mallet": ("category: mallet", (0.1, 0.02, 90)), "block": ("category: cube", (-0.12, 0.04))}
+    file = written(tmp_path, "{pick: mallet}, {strike: block, with: mallet.head}", robot="fr3", **things)
+    goal = "[{object: block, touched_with: {mallet: head}}, {object: mallet, held: true}]"
+    file.write_text(file.read_text() + f"goal: {goal}\n")
+    _, record = attempt(file)
+    assert record.success, record.failure
+    assert [term.name for term in record.goal] == ["used_on", "in_hand"]
+    file.write_text(file.read_text().replace("{mallet: head}", "{mallet: handle}"))
+    _, record = attempt(file)
+    assert not record.success
+
+
+def test_hang_takes_its_peg_from_the_point_of_the_tree(tmp_path: Path):
+    things = {"mug": ("category: mug", (0.1, 0.0)), "tree": ("category: mug_tree", (-0.1, 0.1))}
+    task = load_task(written(tmp_path, "{pick: mug}, {hang: mug.handle, on: tree.peg_1}", robot="fr3", **things))
+    hang = task.config.skills[0]["franka"][0]["left"][1]
+    assert (hang.name, hang.objects, hang.peg) == ("hang", ("mug", "tree"), "peg_1")
+
+
 @pytest.mark.parametrize(
     ("skill", "message"),
     [

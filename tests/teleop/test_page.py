@@ -336,7 +336,7 @@ def test_a_phone_without_ar_turns_the_hand_while_it_is_held(driven: Driven) -> N
 def test_an_emulated_headset_carries_out_a_task_and_the_saved_episode_verifies(driven: Driven) -> None:
     recording = hand_recording(expert_record(driven.run.task, SEED, 0))
     iwer = Path(IWER).read_text(encoding="utf-8")
-    with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER), size=(480, 360)) as browser:
+    with Browser(scripts=(f"{iwer};\n{INSTALL}", PLAYER), size=(320, 240)) as browser:
         opened(browser, driven)
         browser.wait("!document.getElementById('vr').hidden", "the headset to be offered")
         browser.run("document.getElementById('vr').click()")

@@ -181,6 +181,7 @@ export class XrHands {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), gl.STATIC_DRAW);
     this.textures = new Map();
+    this.uploaded = new Map(); // How many pictures a canvas had when it was last uploaded.
   }
 
   draw(viewer) {
@@ -196,7 +197,11 @@ export class XrHands {
     gl.vertexAttribPointer(corner, 2, gl.FLOAT, false, 0, 0);
     const all = this.cameras(), right = all.find(({ name }) => name === RIGHT_EYE);
     const cameras = all.filter((camera) => camera !== right);
-    all.forEach(({ name, canvas }) => this.upload(name, canvas));
+    for (const { name, canvas } of all) { // Only what is new: a headset draws three times as often as pictures come.
+      if (this.textures.has(name) && this.uploaded.get(name) === canvas.dataset.drawn) continue;
+      this.uploaded.set(name, canvas.dataset.drawn);
+      this.upload(name, canvas);
+    }
     this.write();
     const c = Math.cos(this.yaw ?? 0), s = Math.sin(this.yaw ?? 0), [hx, hy, hz] = this.head ?? [0, 1.5, 0];
     const place = [c, 0, -s, 0, 0, 1, 0, 0, s, 0, c, 0, hx, hy, hz, 1]; // Panels are given as seen from the head, looking ahead.
