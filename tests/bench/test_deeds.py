@@ -1,0 +1,45 @@
+"""The benchmark of deeds: refusals are no attempts, a record is gone on with, and ``list tasks`` reads it."""
+
+import json
+
+import pytest
+
+from handloom.bench.library.deeds import run
+from handloom.errors import InputError, NotFoundError
+from handloom.tasks.config.deed_rates import DeedRates, deed_rates
+
+
+def test_a_robot_of_one_arm_is_not_given_what_takes_two(tmp_path):
+    record = tmp_path / "deeds.json"
+    result = run(["handover"], robot="fr3", attempts=1, processes=1, record=record)
+    assert result.rows[0]["attempts"] == 0
+    assert "has one" in result.rows[0]["failures"]
+    assert deed_rates(record).word("handover", "fr3") == "one arm"
+
+
+@pytest.mark.slow
+def test_attempts_are_recorded_and_not_made_again(tmp_path):
+    record = tmp_path / "deeds.json"
+    first = run(["pick_cube"], robot="fr3", attempts=1, seed=5, processes=1, record=record)
+    assert first.rows[0]["success_percent"] == 100.0
+    values = json.loads(record.read_text())
+    values["cells"]["pick_cube fr3"]["0"] = "planted"
+    record.write_text(json.dumps(values))
+    again = run(["pick_cube"], robot="fr3", attempts=1, seed=5, processes=1, record=record)
+    assert again.rows[0]["failures"] == "1 planted", "what the record has is not attempted again"
+    with pytest.raises(InputError, match="is of seed 5"):
+        run(["pick_cube"], robot="fr3", attempts=1, seed=6, processes=1, record=record)
+
+
+def test_cells_out_of_reach_have_no_rate():
+    cells = {"a x": {"0": "out_of_reach", "1": "out_of_reach"}, "a y": {"0": "", "1": "no_grasp"}}
+    rates = DeedRates(seed=1, cells=cells)
+    assert rates.rate("a", "x") is None
+    assert rates.word("a", "x") == "out of reach"
+    assert rates.word("a", "y") == "50"
+    assert rates.word("a", "z") == "?"
+
+
+def test_unknown_deeds_are_named_with_those_that_exist():
+    with pytest.raises(NotFoundError, match="no deed named 'pick_cubes'; did you mean 'pick_cube'"):
+        run(["pick_cubes"])
