@@ -173,7 +173,8 @@ def leaning(axis_up: Array, along: Array, normal: Array) -> Array:
     rise = np.array([0.0, 0.0, 1.0]) - normal[2] * normal
     rise /= max(float(np.linalg.norm(rise)), 1e-9)
     own = np.stack([along, axis_up, np.cross(along, axis_up)], axis=1)
-    return np.stack([np.stack([way, normal, np.cross(way, normal)], axis=1) @ own.T for way in (rise, -rise)])
+    slopes: list[Array] = [np.stack([way, normal, np.cross(way, normal)], axis=1) for way in (rise, -rise)]
+    return np.asarray([slope @ own.T for slope in slopes], float)
 
 
 def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> Array:
