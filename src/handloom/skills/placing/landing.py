@@ -172,9 +172,10 @@ def leaning(axis_up: Array, along: Array, normal: Array) -> Array:
     """
     rise = np.array([0.0, 0.0, 1.0]) - normal[2] * normal
     rise /= max(float(np.linalg.norm(rise)), 1e-9)
-    own = np.stack([along, axis_up, np.cross(along, axis_up)], axis=1)
-    turns = [np.stack([way, normal, np.cross(way, normal)], axis=1) @ own.T for way in (rise, -rise)]
-    return np.asarray(np.stack(turns), float)
+    own = np.stack([along, axis_up, np.asarray(np.cross(along, axis_up), float)], axis=1)
+    ways = np.stack([rise, -rise])
+    slopes = np.stack([ways, np.tile(normal, (2, 1)), np.asarray(np.cross(ways, normal), float)], axis=2)
+    return slopes @ own.T
 
 
 def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> Array:

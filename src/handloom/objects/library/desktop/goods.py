@@ -125,7 +125,7 @@ def burger(c: Choices) -> Blueprint:
         r = share * 0.80 * radius
         z = height * (1.0 - 0.16 * (share / 0.84) ** 2) + (0.0002 if k else 0.0)
         parts.append(ellipsoid((0.005, 0.003, 0.002), (r * math.cos(turn), r * math.sin(turn), z), **seed))
-    return _good(("burger", "hamburger"), None, parts, (2 * radius, 2 * radius, height))
+    return replace(_good(("burger", "hamburger"), None, parts, (2 * radius, 2 * radius, height)), rests="upright")
 
 
 def _layer(radius: float, low: float, thick: float, color: Rgb, material: str | None) -> Part:
