@@ -90,3 +90,11 @@ def test_a_rate_is_needed_for_every_robot(tmp_path: Path) -> None:
     file.write_text("title: x\nrobots: [fr3]\npublished: {by: x, robots: [A, B], rates: {t: [50]}}\n")
     with pytest.raises(ConfigError, match="t: 2 rates from 0 to 100 % are needed"):
         load_config(file, PackConfig)
+
+
+def test_a_hand_that_pushed_opens_before_it_takes_a_handle() -> None:
+    task = load_task("libero/KITCHEN_SCENE4_close_the_bottom_drawer_of_the_cabinet_and_open_the_top_drawer")
+    (stage,) = task.config.skills
+    (blocks,) = stage.values()
+    skills = [skill for block in blocks for lane in block.values() for skill in lane]
+    assert [skill.name for skill in skills] == ["close", "gripper__action", "open"]
