@@ -83,7 +83,7 @@ def _temporary(wanted: Path | None) -> Path:
 
 
 def _ours(folder: Path) -> bool:
-    """Return whether this is a folder that only we can write: what others put there would be run."""
+    """Return whether only this user can write to the folder: code found there is executed."""
     try:
         facts = folder.lstat()
     except OSError:

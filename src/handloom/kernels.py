@@ -4,9 +4,8 @@
 
 Numba's own cache notices a change in the file of a kernel, but not in a kernel it calls from another file.
 Each part of the package (``motion``, ``render``, ...) therefore has a cache folder keyed by a hash over all its
-folders that define kernels; a test holds that no kernel calls one of another part. The hash says all there is to know
-about the sources, so where they are installed and when they were written does not matter: a second installation of
-the same version compiles nothing.
+folders that define kernels; a test holds that no kernel calls one of another part. The hash identifies the sources
+completely, so install path and dates do not matter: a second installation of the same version compiles nothing.
 """
 
 import hashlib

@@ -76,6 +76,15 @@ def test_a_controller_of_its_own_is_initialized_with_a_view(prim) -> None:
     assert prim.get_joint_positions()[0] == pytest.approx(0.3, abs=1e-3)
 
 
+def test_a_view_that_is_not_initialized_is_when_a_controller_needs_it(prim) -> None:
+    view = Articulation(prim.prim_path)
+    controller = ArticulationController()
+    controller.initialize(view)
+    controller.apply_action(ArticulationAction(joint_positions=np.array([0.0, 0.0]), joint_indices=np.array([7, 8])))
+    assert view.robots[0].handles_initialized
+    Articulation(prim.prim_path).initialize(physics_sim_view=None)
+
+
 def test_the_fingers_of_a_franka_close(prim) -> None:
     action = ArticulationAction(joint_positions=np.array([0.0, 0.0]), joint_indices=np.array([7, 8]))
     prim.apply_action(action)

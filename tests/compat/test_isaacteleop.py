@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import handloom.compat.isaacteleop as face
-from handloom.compat.isaacteleop import retargeters
+from handloom.compat.isaacteleop import retargeters, schema
 from handloom.compat.isaacteleop.retargeters import (
     SO101ClutchRetargeter,
     SO101GripperRetargeter,
@@ -16,7 +16,7 @@ from handloom.compat.isaacteleop.retargeters import (
 )
 from handloom.compat.isaacteleop.retargeting_engine import deviceio_source_nodes as sources
 from handloom.compat.isaacteleop.retargeting_engine.deviceio_source_nodes import ControllersSource
-from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput
+from handloom.compat.isaacteleop.retargeting_engine.interface import OutputCombiner, ValueInput, base_retargeter
 from handloom.compat.isaacteleop.retargeting_engine.tensor_types import TransformMatrix
 from handloom.compat.isaacteleop.retargeting_engine.utilities import transform_utils
 from handloom.compat.isaacteleop.so101_page import SO101ClutchRetargeter as PageClutch
@@ -237,3 +237,78 @@ def test_the_steps_of_the_rate_limiters_are_there_by_their_private_names() -> No
 
 def test_the_states_of_a_control_channel_are_listed() -> None:
     assert [str(state) for state in teleop_control_states()] == ["stopped", "paused", "running"]
+
+
+@pytest.mark.parametrize("wrap", [lambda sample=None: sample, schema.ControllerSnapshotTrackedT])
+def test_samples_made_of_published_parts_are_read_in_a_wrapper_or_without(wrap) -> None:
+    pose = schema.ControllerPose(schema.Pose(schema.Point(1, 2, 3), schema.Quaternion(0, 0, 0, 1)), True)
+    pressed = schema.ControllerInputState(squeeze_value=0.25, primary_click=True)
+    source = ControllersSource(name="controllers")
+    sent = {"left": wrap(schema.ControllerSnapshot(pose, pose, pressed)), "right": wrap()}
+    inputs = {
+        f"deviceio_controller_{s}": group_of(source.input_spec()[f"deviceio_controller_{s}"], v)
+        for s, v in sent.items()
+    }
+    outputs = {port: base_retargeter._make_output_group(kind) for port, kind in source.output_spec().items()}
+    source.compute(inputs, outputs)
+    left = outputs["controller_left"]
+    assert left[0].tolist() == [1.0, 2.0, 3.0]
+    assert (left[6], left[12]) == (1.0, 0.25)
+    assert outputs["controller_right"].is_none
+    hand = schema.HandPose()
+    hand.joints.positions[1] = 0.5
+    hands = sources.HandsSource(name="hands")
+    tracked = {
+        f"deviceio_{d}": group_of(hands.input_spec()[f"deviceio_{d}"], hand) for d in ("hand_left", "hand_right")
+    }
+    assert hands(tracked)["hand_left"][0][1].tolist() == [0.5] * 3
+
+
+def test_constants_beside_the_nodes_have_their_published_values() -> None:
+    place = f"{face.__name__}.retargeters.SO101"
+    gripper, clutch = (importlib.import_module(f"{place}.{kind}_retargeter") for kind in ("gripper", "clutch"))
+    assert (gripper.GRIPPER_COMMAND_KEY, gripper.GRIPPER_ELEMENT_LABEL) == ("gripper_command", "gripper_value")
+    assert gripper._trigger_to_closedness(0.525) == pytest.approx(0.5)
+    half = np.sqrt(0.5)
+    quarter = np.array([0.0, 0.0, half, half])
+    assert clutch._quat_mul(quarter, quarter) == pytest.approx([0, 0, 1, 0])
+    assert clutch._quat_mul(clutch._quat_inv(3 * quarter), quarter) == pytest.approx([0, 0, 0, 1])
+    turned = np.eye(4)
+    turned[:3, :3] = np.diag([-1.0, 1.0, -1.0])
+    assert clutch._mat_to_quat_xyzw(turned) == pytest.approx([0, 1, 0, 0])
+    assert rate_limiter._quat_normalize(np.zeros(4)) is None
+    assert rate_limiter._quat_geodesic_angle(quarter, [0, 0, 0, 1]) == pytest.approx(np.pi / 2)
+    assert transform_utils._quat_multiply_batch_xyzw(quarter, np.array([quarter] * 2)).shape == (2, 4)
+    assert sources.message_channel_config.__name__ == "message_channel_config"
+
+
+def test_the_memory_of_nodes_has_its_published_names() -> None:
+    def run(node, *, reset: bool = False):
+        return next(iter(node({}, ComputeContext.at(0, reset=reset)).values()))[0]
+
+    gripper = retargeters.GripperRetargeter(retargeters.GripperRetargeterConfig(hand_side="right"), name="gripper")
+    gripper._previous_gripper_command = True
+    assert (run(gripper), gripper._previous_gripper_command) == (1.0, True)  # Nothing is there: open, state kept.
+    assert (run(gripper, reset=True), gripper._previous_gripper_command) == (1.0, False)
+    base = retargeters.LocomotionRootCmdRetargeter(retargeters.LocomotionRootCmdRetargeterConfig(), name="base")
+    base._hip_height = 0.95
+    assert run(base)[3] == pytest.approx(0.95)
+    assert run(base, reset=True)[3] == pytest.approx(0.72) == base._hip_height
+    config = retargeters.Se3RetargeterConfig(input_device="controller_right")
+    absolute = retargeters.Se3AbsRetargeter(config, name="absolute")
+    absolute._last_pose = [1, 2, 3, 0.5, 0.5, 0.5, 0.5]
+    assert run(absolute).tolist() == absolute._last_pose.tolist() == [1, 2, 3, 0.5, 0.5, 0.5, 0.5]
+    assert run(absolute, reset=True).tolist() == [0, 0, 0, 0, 0, 0, 1]
+    relative = retargeters.Se3RelRetargeter(config, name="relative")
+    relative._first_frame, relative._smoothed_delta_pos, relative._smoothed_delta_rot = False, [1, 2, 3], [0, 0, 1]
+    assert not relative._first_frame
+    run(relative, reset=True)
+    assert relative._first_frame
+    assert not relative._smoothed_delta_pos.any()
+    assert not relative._smoothed_delta_rot.any()
+    assert relative._previous_thumb_tip is relative._previous_index_tip is None
+    home = np.eye(4)
+    home[:3, 3] = 0.1, 0.2, 0.3
+    clutch = SO101ClutchRetargeter("clutch", home)
+    assert clutch._last_commanded_pos.tolist() == [0.1, 0.2, 0.3]
+    assert clutch._last_commanded_rot.tolist() == [0, 0, 0, 1]

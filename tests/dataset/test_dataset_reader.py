@@ -58,7 +58,7 @@ def test_wrong_questions_are_answered_with_what_exists(dataset: DatasetReader, s
         dataset.frames(4)
     with pytest.raises(NotFoundError, match=r"did you mean 'observation\.images\.head'"):
         dataset.image(0, "observation.image.head", 0)
-    with pytest.raises(InputError, match="episode 0 has 6 frames, asked were 6 to 7"):
+    with pytest.raises(InputError, match="episode 0 has 6 frames; 6 to 7 is out of range"):
         dataset.image(0, samples.HEAD, 6)
     with pytest.raises(FileError, match=r"is not a LeRobot dataset: meta/info\.json is missing"):
         DatasetReader(tmp_path)

@@ -11,7 +11,7 @@ from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, gen
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.runs.goal import GoalTracker
 from handloom.engine.runs.journal import Receipt
-from handloom.labels.failure_facts import failure_facts, mistake_pairs
+from handloom.labels.touches import failure_facts, mistake_pairs
 from handloom.tasks import load_task
 
 TOO_SHORT = "data.max_episode_length=60"

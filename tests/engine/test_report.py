@@ -96,7 +96,7 @@ def test_the_page_is_one_file_of_whole_elements_with_words_escaped(tmp_path):
     assert tags.open == []
     assert not re.search(r"(src|href)=|url\(|@import", text)
     assert "&lt;blocked&gt; by the shelf" in text
-    for name in ("funnel", "failures", "durations", "throughput"):
+    for name in ("funnel", "failures", "disturbed", "durations", "throughput"):
         with Image.open(tmp_path / "report" / f"{name}.png") as picture:
             assert picture.size[0] == 1040
 

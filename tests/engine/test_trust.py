@@ -9,7 +9,6 @@ import pytest
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cli"))
-from hostile_datasets.honest import TASK
 from hostile_datasets.signing import sign_archives, sign_files
 
 from handloom.cache import user_cache
@@ -19,6 +18,7 @@ from handloom.engine.trust import trusted_task
 from handloom.errors import FileError, NotAllowedError
 from handloom.robots import load_robot
 from handloom.tasks import load_task
+from rest_task import REST as TASK
 
 FAR = "../../../elsewhere/fr3/model.xml"
 VERBS = {

@@ -27,7 +27,7 @@ def test_the_oracle_shares_nothing_with_the_judge(module):
 
 @pytest.mark.parametrize("kind", ["left_of", "behind", "at", "facing"])
 def test_planted_wrongs_are_judged_wrong(kind, tmp_path):
-    bench = None
+    bench, why = None, ""
     for index in range(4):
         bench, why = make_bench(write_point_task(index, 0, kind=kind), tmp_path, 0)
         if bench is not None:

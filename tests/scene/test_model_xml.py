@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from handloom.scene import build_scene
-from handloom.scene.model_xml import model_xml
+from handloom.scene.build import model_xml
 from handloom.tasks import library, load_task, sample_task
 from handloom.values import TaskInstance
 

@@ -143,14 +143,14 @@ def test_a_thing_is_pushed_to_its_spot_and_never_lifted(tmp_path: Path, skill: s
 
 def test_a_plate_is_wiped_with_a_sponge(tmp_path: Path):
     things = {"sponge": ("category: sponge", (0.16, 0.02)), "plate": ("category: plate", (-0.1, 0.04))}
-    _, record = attempt(written(tmp_path, "{pick: sponge}, {wipe: plate, with: sponge}", **things))
+    _, record = attempt(written(tmp_path, "{pick: sponge}, {wipe: plate, with: sponge}", robot="fr3", **things))
     assert record.success, record.failure
     assert term_of(record, "wipes").seconds == pytest.approx(0.5)
 
 
 def test_a_pen_goes_into_its_cup_with_the_named_end_down(tmp_path: Path):
     things = {"pen": ("category: pen", (0.17, 0.02)), "cup": ("category: pen_holder", (-0.08, 0.07))}
-    scene, record = attempt(written(tmp_path, "{pick: pen}, {insert: pen.head, into: cup}", **things))
+    scene, record = attempt(written(tmp_path, "{pick: pen}, {insert: pen.head, into: cup}", robot="fr3", **things))
     assert record.success, record.failure
     scene.world.restore_state(record.states[-1])
     down = term_of(record, "points_up")
@@ -190,6 +190,35 @@ def test_a_held_scanner_looks_at_what_the_other_hand_holds(tmp_path: Path):
     _, record = attempt(written(tmp_path, skills, robot="lift2", **things))
     assert record.success, record.failure
     assert term_of(record, "in_view").arguments["scanner"] == "scanner"
+
+
+def test_a_knob_is_turned_further_than_a_hand_turns_by_taking_hold_again(tmp_path: Path):
+    knob = "category: knob, target_class: ArticulatedObject, fix_base: true, parameters: {knobs: 1, height: 0.36}"
+    scene, record = attempt(written(tmp_path, "{turn: panel.knob_0, by: 180}", panel=(knob, (0.0, 0.26, 0))))
+    assert record.success, record.failure
+    assert sum(span.skill == "rotate" for span in record.timeline) == 2
+    scene.world.restore_state(record.states[-1])
+    assert scene.world.joint_position("panel/knob_0_joint") > 0.85 * np.pi
+
+
+def test_a_goal_names_points_tools_and_both_hands(tmp_path: Path):
+    things = {"mallet": ("category: mallet", (0.1, 0.02, 90)), "block": ("category: cube", (-0.12, 0.04))}
+    file = written(tmp_path, "{pick: mallet}, {strike: block, with: mallet.head}", robot="fr3", **things)
+    goal = "[{object: block, touched_with: {mallet: head}}, {object: mallet, held: true}]"
+    file.write_text(file.read_text() + f"goal: {goal}\n")
+    _, record = attempt(file)
+    assert record.success, record.failure
+    assert [term.name for term in record.goal] == ["used_on", "in_hand"]
+    file.write_text(file.read_text().replace("{mallet: head}", "{mallet: handle}"))
+    _, record = attempt(file)
+    assert not record.success
+
+
+def test_hang_takes_its_peg_from_the_point_of_the_tree(tmp_path: Path):
+    things = {"mug": ("category: mug", (0.1, 0.0)), "tree": ("category: mug_tree", (-0.1, 0.1))}
+    task = load_task(written(tmp_path, "{pick: mug}, {hang: mug.handle, on: tree.peg_1}", robot="fr3", **things))
+    hang = task.config.skills[0]["franka"][0]["left"][1]
+    assert (hang.name, hang.objects, hang.peg) == ("hang", ("mug", "tree"), "peg_1")
 
 
 @pytest.mark.parametrize(

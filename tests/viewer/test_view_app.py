@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from handloom.cli.datasets.view import told_apart
 from handloom.cli.main import main
-from handloom.cli.verbs.view import told_apart
 from handloom.errors import InputError
 from handloom.viewer.dataset_api import Pace
 from handloom.viewer.library import Library, LiveRun

@@ -28,7 +28,7 @@ SEEN = 0.0008
 STILL = 0.01
 """Joint speed [rad/s or m/s] below which an arm stands still."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
-"""Skills that end beside where they began only by detour; others move back and forth on purpose."""
+"""Skills for which ending near the start means a detour; others move back and forth on purpose."""
 WORD_SCENES = 200
 """Scenes whose sentences are read, per task."""
 

@@ -46,7 +46,7 @@ def run(
     limit: float = math.inf,
     record: Path | None = None,
 ) -> BenchResult:
-    """Attempt deeds of the library on robots, without pictures; one row per deed and robot, and one for all.
+    """Attempt deeds of the library on robots, without images; one row per deed and robot, and one for all.
 
     Args:
         names: Deeds; none means all.
@@ -55,7 +55,7 @@ def run(
         seed: Seed of the run; deeds were written while looking at seed 0.
         processes: Worker processes; 1 runs everything here.
         limit: No attempt begins after so much time [s].
-        record: JSON file of the outcomes, with which the same command goes on where it stopped.
+        record: JSON file of the outcomes, with which the same command continues where it stopped.
     """
     begin = time.monotonic()
     robots = [robot] if robot is not None else [*workplaces(shipped())]

@@ -137,7 +137,7 @@ def interval(wins: int, attempts: int) -> tuple[float, float]:
 
 
 REFUSED = "refused: "
-"""Begins what stands for the fingerprint of a task that a robot cannot be given."""
+"""Prefix of the placeholder fingerprint of a task that cannot be given to a robot."""
 
 
 def _attempted(todo: Sequence[PackTrial], processes: int, until: float) -> Iterator[Finished]:

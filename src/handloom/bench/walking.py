@@ -56,7 +56,7 @@ class WalkTrial:
 
 
 def _keeps_pace(walk: Walk, command: tuple[float, float, float]) -> bool:
-    """Whether the mean speed is within a tenth of what was asked, or 0.1 m/s and 0.1 rad/s where that is more."""
+    """Whether the mean speed is within 10 % of the command, or 0.1 m/s and 0.1 rad/s, whichever is larger."""
     error = np.abs(walk.mean_speed() - command)
     return bool(np.all(error <= np.maximum(0.1 * np.abs(command), 0.1)))
 

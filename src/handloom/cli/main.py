@@ -55,7 +55,7 @@ VERBS = {
         "handloom.cli.datasets.audit:run", "quality figures of a dataset: idle, jerk, jumps, duplicates, blur"
     ),
     "report": Verb("handloom.cli.datasets.report:run", "funnel, failure reasons and rates of a run"),
-    "view": Verb("handloom.cli.verbs.view:run", "look at datasets, episodes, tasks and runs in a browser"),
+    "view": Verb("handloom.cli.datasets.view:run", "look at datasets, episodes, tasks and runs in a browser"),
     "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
     "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
     "evaluate": Verb(

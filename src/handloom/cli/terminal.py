@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def plain(text: str) -> str:
-    """Return a text in which nothing moves the cursor, changes colours or turns the writing direction around."""
+    """Return a text without control sequences: no cursor moves, no colours, no change of writing direction."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 

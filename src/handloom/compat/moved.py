@@ -1,7 +1,7 @@
 """Import paths that were, and where their modules and names are now: old paths import the very same objects.
 
-``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path of this table gives
-the module that took its place, with a DeprecationWarning that says where it is; a path that never was stays an
+``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path in this table imports
+the module that replaced it, with a DeprecationWarning that names the new path; a path that never existed stays an
 ImportError.
 """
 
@@ -164,6 +164,9 @@ RENAMED = {
     "handloom.bench.rooms": "handloom.bench.worlds.rooms",
     "handloom.bench.table": "handloom.bench",
     "handloom.cli.datasets.remake": "handloom.cli.datasets.publish",
+    "handloom.labels.failure_facts": "handloom.labels.touches",
+    "handloom.scene.model_xml": "handloom.scene.build",
+    "handloom.cli.verbs.view": "handloom.cli.datasets.view",
 }
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 

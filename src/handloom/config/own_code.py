@@ -1,6 +1,6 @@
 """Code outside the package that a file names, such as ``my_module:MySkill``: imported only where the user allowed it.
 
-A task, a graph, a robot folder or an archive may come from anyone. What stands in our own tables is always imported.
+A task, a graph, a robot folder or an archive may come from anyone. Names in our own tables are always imported.
 Every other name needs the user's word: ``--allow-code``, the name itself on the command line, or the folder of the
 code under ``allow_code`` in the user's settings file.
 
@@ -82,6 +82,14 @@ def forbid_code() -> _Change:
 def allow_outside() -> _Change:
     """Let archives and runs name files outside their own folders from here on, or within a ``with`` block."""
     return _Change(replace(_present(), outside=True))
+
+
+def allow(*, code: bool, outside: bool = False) -> None:
+    """Allow from here on what the flags ``--allow-code`` and ``--allow-outside`` of a verb ask for."""
+    if code:
+        allow_code()
+    if outside:
+        allow_outside()
 
 
 def allow_folders(folders: Iterable[Path]) -> _Change:

@@ -64,7 +64,7 @@ def search_folders(near: Path, asset_root: Path | None = None, *, allow_outside:
 
 
 def asset_roots(asset_root: Path | None, around: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders that ``asset_root`` stands for, below each of some folders; the first alone if none exists."""
+    """Return the ``asset_root`` folders that exist below any of these folders; only the first if none exists."""
     if asset_root is None:
         return ()
     root = os.path.expanduser(asset_root)

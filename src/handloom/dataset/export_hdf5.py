@@ -48,8 +48,8 @@ def export_hdf5(
         images: Decode the cameras into the file; without them it is a hundredth of the size.
         model_file: Returns the MuJoCo model of an episode as MJCF, for the attribute of that name; states begin with
             its time, positions and velocities. None writes no models.
-        next_obs: Write each observation once more, one frame on, into ``next_obs``, where the last is repeated; it
-            doubles the file and says nothing new.
+        next_obs: Also write each observation shifted by one frame as ``next_obs``, the last one repeated; this doubles
+            the file and adds no information.
         jpeg: Keep colour images as JPEG files, (frames,) of bytes with the attribute ``encoding``; a tenth of the
             size. Readers of arrays cannot use them.
 

@@ -21,7 +21,7 @@ from handloom.episode import run_episode
 from handloom.episode.columns import drawing_facts, episode_columns, image_name, rendered_frames, video_features
 from handloom.errors import FileError, HandloomError, MachineError
 from handloom.labels import EpisodeLabeller
-from handloom.labels.failure_facts import failure_facts
+from handloom.labels.touches import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
@@ -249,7 +249,7 @@ def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: P
         if kind:
             name = "" if isinstance(error, HandloomError) else f"{type(error).__name__}: "
             raise MachineError(
-                f"attempt {episode} cannot go on: {name}{said or 'no memory is left'}", kind=kind
+                f"attempt {episode} cannot continue:  {name}{said or 'no memory is left'}", kind=kind
             ) from error
         detail = f"{type(error).__name__}: {said} ({_place(error)})"
         return Receipt(episode=episode, success=False, stage="execute", reason=_reason(error), detail=detail)

@@ -26,11 +26,11 @@ STUCK = {"memory": "out_of_memory", "time": "hang", "killed": "worker_killed"}
 
 
 class Work:
-    """Runs units; tells what an attempt did from what the machine did to it.
+    """Runs units, and tells failures of an attempt from faults of the machine.
 
-    An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. One that met a
-    fault of the machine counts as nothing: it waits until no other work is left, and is then tried alone. When that
-    does not help, either, the run stops.
+    An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. An attempt that
+    hit a machine fault is not counted: it is retried alone once no other work is left. When that does not help, either,
+    the run stops.
 
     Args:
         run: The run.
@@ -186,7 +186,7 @@ class Work:
             ways.append("--attempt-seconds grants more time")
         if finished.fault in STUCK:
             ways.append("--skip-stuck counts such attempts as failed")
-        said = finished.crash.removeprefix(f"attempt {episode} cannot go on: ")
+        said = finished.crash.removeprefix(f"attempt {episode} cannot continue: ")
         text = (
             f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); that is a "
             f"fault of the machine, so nothing was recorded: {'; '.join(ways)}"
@@ -278,8 +278,7 @@ def generate_run(
         on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
 
     Raises:
-        MachineError: The machine failed, time and again; what was finished is kept, and the same call continues with
-            it.
+        MachineError: The machine failed repeatedly; finished work is kept, and the same call continues from there.
     """
     with run.held(shard):
         run.stop_file(shard).unlink(missing_ok=True)
@@ -316,7 +315,7 @@ def generate_run(
 def _rest_of_the_run(
     run: RunDirectory, goal: Goal, shard: tuple[int, int], receipts: dict[int, Receipt]
 ) -> Iterator[bool]:
-    """Return whether this process runs what is left; of several shards, the one does that finds all others at an end.
+    """Return whether this process runs the remaining attempts: of several shards, the last one to finish does.
 
     Args:
         run: The run.

@@ -170,7 +170,7 @@ def rerender_run(
 
 
 def _check_output(run: RunDirectory, out: Path) -> None:
-    """Refuse a place at which there is anything but a drawing of the same states, which can be made again.
+    """Refuse an output folder that holds anything but an earlier rendering of the same states.
 
     Raises:
         FileError: There is.

@@ -1,7 +1,7 @@
 """Archives of datasets and runs, and what those of someone else may name: trust comes from the command line only.
 
-An archive names its robots and objects, a manifest its task and everything in that. What lies in the folders around
-them, in the working folder or in our package is read; anything else needs ``--allow-outside``, whatever they say.
+An archive names its robots and objects, a manifest its task and everything in that. Files in the folders around them,
+in the working folder or in our package are read; anything else needs ``--allow-outside``.
 """
 
 from collections.abc import Iterator, Mapping

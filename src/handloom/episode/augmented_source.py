@@ -17,8 +17,7 @@ from handloom.values import Failure, FunnelStage, SkillSpan
 METRES_PER_RADIAN = 0.1
 """What turning a way costs beside shifting it."""
 MIXED = 5
-"""So many of the nearest demonstrations are tried in random order before the others: the nearest alone would leave most
-of them unused."""
+"""This many of the nearest demonstrations are shuffled before use; taking only the nearest would waste the others."""
 
 
 @dataclass
@@ -34,10 +33,9 @@ class _Hand:
 class AugmentedSource:
     """Carries out a task as one of several demonstrations did, each segment moved with its object.
 
-    The demonstration is chosen before the first frame: of those whose ways can be followed in this scene, one whose
-    objects lay nearly as they do now. Each segment is carried over when it begins, from where its object is then. All
-    hands go through the demonstration by one clock, which slows down where any arm needs more time, so that they stay
-    in step.
+    The demonstration is chosen before the first frame: one whose paths can be followed in this scene and whose objects
+    lay much as they do now. Each segment is carried over when it begins, from where its object is then. All hands go
+    through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in step.
 
     Args:
         scene: The scene in its first state.
@@ -137,7 +135,7 @@ class AugmentedSource:
         return plan
 
     def _cost(self, plan: Sequence[tuple[HandWay, WaySegment, Array]]) -> float:
-        """Return how far ways have to be shifted and turned [m]."""
+        """Return how far paths have to be shifted and rotated [m]."""
         cost = 0.0
         for way, segment, X in plan:
             T = way.T_world_tcp[min(segment.contact, segment.stop - 1)]

@@ -290,7 +290,7 @@ def image_name(camera: str, kind: str) -> str:
 def drawing_facts(
     scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
 ) -> dict[str, str]:
-    """Return what the episode table says about images: how they were drawn, what ids stand for, and the cameras."""
+    """Return the image columns of the episode table: how images were drawn, what ids stand for, and the cameras."""
     facts = {"render_backend": backend, "render_preset": preset} if videos else {}
     if videos and card:
         facts["render_card"] = card

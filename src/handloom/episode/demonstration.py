@@ -46,7 +46,7 @@ class WaySegment:
     contact: int
     """First row in which the hand, or what it holds, touches the object or the gripper works; ``stop`` if none."""
     held: str
-    """What the hand holds when the segment begins; empty for nothing."""
+    """Object in the hand at the start of the segment; empty if none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Makes things go wrong while the expert works: what is recorded as action stays what the expert asks for."""
+"""Disturbs the expert at work; the recorded action stays the expert's own command."""
 
 import math
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Disturbance:
         self._offset = np.zeros((len(self._arms), 6))
         self._scene = scene
         self._begun: dict[HandPhase, int] = {}
-        """The frame in which a push or a drop begins; one that does not happen lies in the past."""
+        """Frame in which a push or a drop starts; negative if there is none."""
         self._force: dict[HandPhase, Array] = {}
         self._frame = 0
         self._share = math.exp(-1.0 / (scene.instance.fps * config.seconds))

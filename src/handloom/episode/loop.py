@@ -26,7 +26,7 @@ class Source(Protocol):
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """What was done when, with terms of its own that must hold; empty for sources that have nothing to say."""
+        """Timeline of the skills, with success terms of their own; empty for sources without one."""
         ...
 
     @property
@@ -60,7 +60,7 @@ def run_episode(
         scene: The scene in its first state.
         source: Who carries it out.
         disturbance: Noise on what is executed; what the source asked for is recorded beside it.
-        goal: What the task wants of the world; all of it must hold at the end, whatever the source says.
+        goal: Goal terms of the task; all of them must hold at the end, whatever the source reports.
     """
     world, instance = scene.world, scene.instance
     model_hash = world.model_hash()

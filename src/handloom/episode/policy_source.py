@@ -20,14 +20,14 @@ from handloom.values import Failure, FunnelStage, SkillSpan
 
 Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
-"""What a policy may say about itself by attributes of these names, and what holds where it does not.
+"""Optional attributes of a policy, and their defaults.
 
 ``inputs`` are the names of what it cannot do without, with their shapes, or None if any will do.
 """
 
 
 class TrainedPolicy(Protocol):
-    """What ``handloom evaluate`` runs. Attributes named in ``OPTIONS`` say what it sees and what it commands."""
+    """What ``handloom evaluate`` runs. Attributes named in ``OPTIONS`` declare its observations and actions."""
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
         """Begin an episode.
@@ -87,7 +87,7 @@ class PolicySource:
         return self.command(frame)
 
     def interrupt(self) -> None:
-        """Forget what was to be carried out: somebody else has moved the robot, and the policy looks again."""
+        """Forget what was to be carried out: someone else has moved the robot, and the policy looks again."""
         self._chunk.clear()
         self._waypoints.clear()
 

@@ -24,11 +24,11 @@ from handloom.spatial import (
 )
 
 APPROACH = 0.06
-"""Length of the way before a contact that is carried over as it is [m]; the bridge ends where it begins."""
+"""Length of the path before a contact that is transferred unchanged [m]; the bridge ends where it starts."""
 LEAST_ROWS = 12
 """Rows of a bridge at least; where the demonstration leaves fewer, time stands still for it."""
 LIFTS = (0.0, 0.06, 0.12)
-"""How far a bridge is raised in its middle [m], tried in this order until nothing is in the way."""
+"""Heights by which the middle of a bridge is raised [m], tried in this order until it is collision-free."""
 NEAR = {True: (0.003, 0.03), False: (0.006, 0.4)}
 """How far the hand may be off near its object [m], [rad]: arms that can take any pose, and those that cannot."""
 FREE = (0.04, 0.5)

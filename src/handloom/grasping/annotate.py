@@ -305,7 +305,7 @@ def _neighbours(
     options: AnnotateOptions,
     rng: np.random.Generator,
 ) -> GraspCandidates:
-    """Return candidates whose contacts and approach lie near those of grasps already found."""
+    """Return candidates with contacts and approaches near those of grasps already found."""
     parent = rng.integers(len(found), size=BATCH)
     place, normal, hit = shifted(solid, found.contacts[parent, 0], found.normals[parent, 0], options.step, rng)
     approach = found.R[parent, :, 0][hit]

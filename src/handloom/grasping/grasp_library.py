@@ -55,8 +55,9 @@ PRESSED = 1e-3
 def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) -> NDArray[np.float32]:
     """Return grasp rows (n, 17) of places where a cup seals; the score is the lever of the weight on the cup.
 
-    The approach is against the normal. The closing axis, which means nothing to a cup, is laid along an axis of the
-    object, so that the hand is parallel to its sides; each patch comes with two of them, a quarter turn apart.
+    The approach is against the normal. The closing axis, which has no meaning for a suction cup, is aligned with an
+    axis of the object, so that the hand is parallel to its sides; each patch comes with two of them, a quarter turn
+    apart.
 
     Args:
         asset: The object.

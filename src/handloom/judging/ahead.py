@@ -17,7 +17,7 @@ from handloom.values import Check
 AHEAD = 1.0
 """How long success must last [s]."""
 DRIFT = 0.01
-"""How far what lies still may move in that time [m]."""
+"""How far an object at rest may move in that time [m]."""
 LEAN = float(np.deg2rad(5.0))
 """How far it may lean over in that time [rad]; turning about the vertical does no harm."""
 ROCKS = float(np.deg2rad(15.0))
@@ -27,13 +27,13 @@ GROWTH = float(np.deg2rad(1.0))
 LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
-"""Terms of things that lie where they were put."""
+"""Terms of objects that have been put somewhere."""
 
 
 def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
-    """Return the term that a goal still holds a second later and that what was put somewhere stays as it lies.
+    """Return the term that a goal still holds one second later and that placed objects stay where they are.
 
-    Goals that put nothing anywhere need none: what is in a hand, poured or open. Nor does any where a belt runs.
+    Goals without placed objects (held, poured, open) need none. Nor does any where a belt runs.
 
     Args:
         scene: The scene.
@@ -54,7 +54,7 @@ def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
 def lasting_after(
     scene: Scene, *, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
 ) -> bool:
-    """Return whether objects stay as they lie for some time more, also when no robot props anything up.
+    """Return whether objects stay where they are for some time, also without support from a robot.
 
     Args:
         scene: The scene.
@@ -73,7 +73,7 @@ def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
 
     Args:
         scene: The scene, whose state is left as it is.
-        term: The term ``lasting_after``: what must stay as it lies, and for how long.
+        term: The term ``lasting_after``: what must stay at rest, and for how long.
         goal: Terms that must still hold then.
     """
     with imagined(scene):

@@ -373,7 +373,7 @@ def filled(scene: Scene, *, container: str, radius: float, above: int, below: in
 def calm(scene: Scene, *, object: str, speed: float = CALM, robot: str | None = None, arm: str | None = None) -> bool:
     """Return whether the robots' joints and an object move slower than ``speed`` [m/s or rad/s].
 
-    Other objects do not count: what one arm has just dropped says nothing about what the other holds.
+    Other objects are ignored: an object that one arm has just dropped is irrelevant to the other.
 
     Args:
         scene: The scene.

@@ -1,4 +1,4 @@
-"""How near a scene is to what a step of a task wants: a smooth figure for rewards; success is decided elsewhere."""
+"""How close a scene is to the goal of a step: a smooth value for rewards; success is decided elsewhere."""
 
 import numpy as np
 

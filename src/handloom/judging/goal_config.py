@@ -1,4 +1,4 @@
-"""The ``goal:`` of a task file: what the author wants of the world, and the terms that it stands for."""
+"""The ``goal:`` of a task file: the state the author wants, and the terms it expands to."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,7 @@ from handloom.judging.ahead import lasting_terms
 from handloom.judging.lasting import REST_SPEED, ROCKING
 from handloom.judging.relations import BESIDE_WITHIN, facing_terms, relation_terms, upright_terms
 from handloom.scene import Scene
-from handloom.scene.named_points import SIDES
+from handloom.scene.named_points import SIDES, point_of
 from handloom.values import Check
 
 DISTURBED = 0.05
@@ -21,8 +21,10 @@ Where = str | dict[str, str]
 """An object, or ``{object: part}``."""
 RELATIONS = ("in", "on", "beside", "left_of", "right_of", "in_front_of", "behind", "between", "at", "heading", "facing")
 RELATIONS += ("upright",)
-RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "wiped_with", "at_rest")
+RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "touched_with", "wiped_with", "at_rest")
 OTHERS = "others"
+TOUCHED_NEAR = 0.03
+"""How far from the named point of a tool its contact may be [m]."""
 WIPED = 0.5
 """How long something must have been wiped [s]."""
 
@@ -65,15 +67,20 @@ class GoalTerm(Config):
     """Open by at least this fraction of its range; true: by half."""
     closed: bool | Share | None = None
     """Open by at most this fraction of its range; true: by 3 %."""
-    held: bool | None = None
-    """In some hand."""
+    held: bool | Literal["both"] | None = None
+    """In some hand; ``both``: in two hands at once."""
     poured_into: str | None = None
     """Most of what was in it is in the other."""
     share: Share = 0.7
     spilled: Share = 0.1
     """Least share poured, and largest share lost."""
     pressed: float | bool | None = None
-    """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N."""
+    """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N. At its named ``point``, where
+    that is given."""
+    point: str | None = None
+    """Named point of it that ``pressed`` and ``touched_with`` are about."""
+    touched_with: Where | None = None
+    """The other, in a hand, has touched it; ``{hammer: head}`` with that point of the other, to 3 cm."""
     wiped_with: Where | None = None
     """The other has rubbed on it for half a second, ``{brush: bristles}`` with that part of it."""
     at_rest: bool | None = None
@@ -96,7 +103,7 @@ class GoalTerm(Config):
         alone = bool(self.stacked) + bool(self.untouched)
         if (said and not self.object) or (not said and not alone) or alone > 1 or (said and alone):
             raise ValueError(
-                f"say of which object, and what: {{object: apple, in: bowl}}, with one of {', '.join(RELATIONS)}; "
+                f"name an object and a relation: {{object: apple, in: bowl}}, with one of {', '.join(RELATIONS)}; "
                 "or {stacked: [a, b]}, or {untouched: others}"
             )
         if len(self.stacked) == 1:
@@ -108,7 +115,7 @@ class GoalTerm(Config):
         """Every object that it names."""
         places = [
             place if isinstance(place, str) else next(iter(place), "")
-            for place in (self.inside, self.on, self.wiped_with)
+            for place in (self.inside, self.on, self.wiped_with, self.touched_with)
             if place
         ]
         sides = (self.beside, self.left_of, self.right_of, self.in_front_of, self.behind)
@@ -190,14 +197,25 @@ def _states(scene: Scene, entry: GoalTerm) -> list[Check]:
     if entry.open is not None or entry.closed is not None:
         terms.append(_joint(scene, entry))
     if entry.held is not None:
-        terms.append(Check(name="in_hand" if entry.held else "let_go", arguments={"object": name}))
+        word = "held_by_both" if entry.held == "both" else "in_hand" if entry.held else "let_go"
+        terms.append(Check(name=word, arguments={"object": name}))
     if entry.poured_into is not None:
         amounts = {"container": name, "target": entry.poured_into, "share": entry.share, "spilled": entry.spilled}
         terms.append(Check(name="poured", arguments=amounts))
     if entry.pressed:
         force = 0.5 if entry.pressed is True else float(entry.pressed)
         once = 1.0 / scene.instance.fps
-        terms.append(Check(name="pushed_down", arguments={"object": name, "force": force}, seconds=once))
+        if entry.point is None:
+            terms.append(Check(name="pushed_down", arguments={"object": name, "force": force}, seconds=once))
+        else:
+            body = point_of(scene.assets[name], name, entry.point).body
+            down = -scene.world.body_pose(f"{name}/{body}")[2, :3]
+            about = {"object": name, "point": entry.point, "way": down.tolist(), "force": force}
+            terms.append(Check(name="pressed_at", arguments=about, seconds=once))
+    if entry.touched_with is not None:
+        tool, part = _place_and_part(entry.touched_with)
+        about = {"object": tool, "target": name, "point": part, "target_point": entry.point, "within": TOUCHED_NEAR}
+        terms.append(Check(name="used_on", arguments=about, seconds=1.0 / scene.instance.fps))
     if entry.wiped_with is not None:
         tool, part = _place_and_part(entry.wiped_with)
         about = {"object": tool, "target": name, "part": part}

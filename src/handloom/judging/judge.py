@@ -31,7 +31,7 @@ class Step:
     objects: tuple[str, ...] = ()
     instruction: str = ""
     terms: tuple[Check, ...] = ()
-    """What the world is like when it has been done; none for a place on the expert's way."""
+    """State of the world when it has been done; empty for a waypoint of the expert."""
 
 
 class Judge:

@@ -23,10 +23,10 @@ STILL = 0.5
 CREEP = 0.0015
 """How far it may move in that time [m]."""
 ROCKING = 0.01
-"""How far it may rock to and fro [m] where it does not come to rest in the time it is given."""
+"""How far it may rock back and forth [m] where it does not come to rest in the time it is given."""
 SETTLING = 3
 """How many times as long something may take that still rocks, such as a banana in a bowl."""
-JOINT_SKILLS = frozenset({"open", "close", "rotate"})
+JOINT_SKILLS = frozenset({"open", "close", "press", "rotate"})
 """Skills that move a joint of an object, and not the object."""
 BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
 """Categories on which nothing lies still."""
@@ -96,7 +96,7 @@ def still_standing(
 
 
 class Stillness:
-    """Watches whether what was handled has come to rest: for a while, since what rocks stands still as it turns.
+    """Watches whether handled objects stay at rest for a while: a rocking object is still at each reversal.
 
     Args:
         scene: The scene.
@@ -114,7 +114,7 @@ class Stillness:
         return not self._still
 
     def look(self, timeline: Sequence[SkillSpan]) -> None:
-        """Look at the state after a frame in which everything was left alone."""
+        """Update with the state after a frame without contact by a robot."""
         goals = [(span, checks) for span, checks in standing_goals(timeline) if checks]
         terms = [term for span, _ in goals for term in at_rest(self._scene, span.objects)]
         names = dict.fromkeys(name for term in terms for name in term.arguments["objects"])

@@ -12,7 +12,7 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point, point_of
 
 SAME_LEVEL = 0.04
-"""How far apart the lowest points of things may be that stand on the same thing [m]: plates and mats have a foot."""
+"""Largest height difference between the lowest points of objects on one support [m]: plates and mats have a foot."""
 NOTHING = 0.02
 """Least force that counts as a touch [N]."""
 BOTH = 2
@@ -115,7 +115,8 @@ def used_on(
     own, other = bodies(scene.body_of(object)), bodies(scene.body_of(target))
     if apart:
         return not world.touching(own, other)
-    ends = [named_point(scene, *end) for end in ((object, point), (target, target_point)) if end[1] is not None]
+    named = [(name, where) for name, where in ((object, point), (target, target_point)) if where is not None]
+    ends = [named_point(scene, name, where) for name, where in named]
     total = 0.0
     for contact in world.contacts():
         pair = {contact.body_a, contact.body_b}

@@ -18,7 +18,7 @@ BESIDE_WITHIN = 0.1
 GAP_SLACK = 0.005
 """How far from the gap that a task names things may be [m]."""
 HEADING = float(np.deg2rad(15.0))
-"""How far from the heading that a task names a thing may be turned [rad]."""
+"""Tolerance of an object's heading [rad]."""
 
 
 def relation_terms(
@@ -94,7 +94,7 @@ def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual:
 
 
 def facing_terms(scene: Scene, name: str, facing: float | str | None) -> tuple[Check, ...]:
-    """Return the term that an object faces somewhere; none where nothing is asked.
+    """Return the term for the direction an object faces; empty if the task names none.
 
     Args:
         scene: The scene.

@@ -25,11 +25,11 @@ THIN = 0.008
 INSET = 0.008
 """How far inside the edge of what carries it the middle of a thing must be [m]."""
 INWARDS = 0.004
-"""How far from a contact a point is looked at, towards the middle of the thing [m]."""
+"""Distance from a contact at which a point is tested, towards the centre of the object [m]."""
 RISES = (0.003, 0.012, 0.024)
 """How far above it [m]: walls have holes."""
 SUNK = 0.4
-"""Fraction of a thing's height that is among walls when it is wedged in a cavity and not merely lies across its rim."""
+"""Fraction of an object's height between the walls from which on it is wedged in a cavity, not lying on its rim."""
 GAP = float(np.deg2rad(150.0))
 """Largest angle between neighbouring contacts with a rim that holds a thing from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24

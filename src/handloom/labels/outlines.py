@@ -1,4 +1,4 @@
-"""Boxes and masks: what of every object is seen, and what would be with nothing in front."""
+"""Boxes and masks of every object: the visible part, and the whole as if nothing occluded it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -99,7 +99,7 @@ class DifferentialIk:
         return self.chain.T_base_tool(self._q, threads=1)
 
     def reset(self, q: ArrayLike) -> None:
-        """Start from joints (n,); they may lie outside the limits or in contact, and are kept until asked to move."""
+        """Start from joints (n,), possibly outside the limits or in collision; they are kept until it moves."""
         joints = np.array(q, float)
         if joints.shape != (self.chain.dof,) or not np.all(np.isfinite(joints)):
             raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q!r}")

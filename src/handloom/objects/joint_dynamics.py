@@ -29,7 +29,7 @@ class Feel(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Kind:
-    """Ranges from which the feel of one kind of joint is drawn; what is None is not there."""
+    """Ranges from which the dynamics of one kind of joint are drawn; None means absent."""
 
     friction: Range
     """Dry friction [N or N m]."""

@@ -229,7 +229,7 @@ CATEGORIES: Final[dict[str, str]] = {
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
-"""Furniture and appliances of rooms, and what stands on them; they come with a room and are no clutter on tables."""
+"""Furniture and appliances of rooms, with what stands on them; they come with a room and are never table clutter."""
 SUITE_CATEGORIES: Final = tuple(
     name for name, place in CATEGORIES.items() if ".library.desktop." in place or ".library.kitchenware." in place
 )

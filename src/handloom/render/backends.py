@@ -23,7 +23,7 @@ BACKENDS: dict[str, tuple[str, str, str, str]] = {
         "handloom.render.cuda.cuda_renderer",
         "CudaRenderer",
         "cpu_preset",
-        "the ray caster on NVIDIA cards, with the bits of the processor's (extra gpu)",
+        "the ray caster on NVIDIA GPUs, with the bits of the processor's (extra gpu)",
     ),
     "filament": (
         "handloom.render.filament_renderer",

@@ -145,7 +145,7 @@ def loose_box(camera: CameraSpec, T_world_camera: ArrayLike, corners: ArrayLike)
 def mask_alone(
     model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, body: str, looks: Sequence[Look] = ()
 ) -> NDArray[np.bool_]:
-    """Return where a body would be seen with nothing in front of it (h, w): its amodal mask."""
+    """Return the amodal mask of a body (h, w): its silhouette without occlusion."""
     only = CpuRenderer(model, cpu_preset("fast"), looks=looks, geoms=geoms_of_body(model, body))
     only.place(data)
     return through_lens(only, data, camera, ("segmentation",))["segmentation"] >= 0

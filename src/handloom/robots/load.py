@@ -140,7 +140,7 @@ def _parsed(file: Path) -> RobotConfig:
 
 
 def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]:
-    """Return the curve beside a robot's USD file, and the widths at its ends, as keys; none where it is not there."""
+    """Return the curve beside a robot's USD file, and the widths at its ends, as keys; empty if there is none."""
     near = (folder / Path(config.path).parent / config.extra_depth_file for folder in folders)
     file = next((place for place in near if place.is_file()), None) if config.extra_depth_file else None
     if file is None:

@@ -55,7 +55,7 @@ Mark = tuple[list[float], list[float], float]
 
 
 def _straight(belt: "mujoco.MjsGeom") -> list[Mark]:
-    """Return half sizes, place and turn of the marks of a straight belt, where they are at the start."""
+    """Return half sizes, positions and yaw of the marks of a straight belt at the start."""
     x, y, z = (float(length) for length in belt.size)
     count = max(1, int((2.0 * x - 2.0 * WIDE) / SPACING))
     starts = -x + WIDE + SPACING * np.arange(count)

@@ -92,7 +92,7 @@ class Met(NamedTuple):
 
 
 class Hollow:
-    """An object by itself, with its joints where they are, to be asked what is inside it.
+    """An isolated object with its present joint positions, to query what is inside it.
 
     Args:
         asset: The object.

@@ -63,7 +63,7 @@ class FixtureSource:
         return spec
 
     def looks(self) -> tuple[Look, ...]:
-        """Return how the renderer of ours draws it, where it is made of a material."""
+        """Return its look for our renderer if it has a material."""
         finish = finish_of_surface(self.parameters)
         return () if finish is None else (Look(body="object", hides=("top",), edge=EDGE, finish=finish),)
 

@@ -1,9 +1,9 @@
 """A base that drives: what frees it in a model, where it is, and how its joints and wheels are commanded.
 
 The base stands on joints x, y and yaw, as published. Held, they have position servos with a fixed target. Drivable, the
-same servos follow the integral of a velocity: a command is a speed, a base that is told nothing stays where it is as
-firmly as a held one, and where it stops is the sum of its commands and not a matter of friction. Its wheels touch
-nothing; they are driven so that they roll as the base moves, and steered first where they steer.
+same servos follow the integral of a velocity: a command is a speed, a base without a command holds its position, and
+where it stops is the integral of its commands, independent of friction. Its wheels touch nothing; they are driven so
+that they roll as the base moves, and steered first where they steer.
 """
 
 import math

@@ -49,7 +49,7 @@ SEEN = 0.1
 WIPED = 0.5
 """How long something must have been wiped [s]."""
 SPOT = 0.03
-"""How far from the spot that a task names a thing may come to lie [m]."""
+"""Position tolerance of a placed object [m]."""
 TILT = 0.3
 """How far a tilt may be from the one that was asked for [rad]."""
 GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
@@ -83,7 +83,7 @@ def make_judge(scene: Scene, stages: Stages, rng: np.random.Generator | None, *,
 def steps_of(scene: Scene, stages: Stages, rng: np.random.Generator | None) -> tuple[Step, ...]:
     """Return the skills of a task with what each of them does to the world.
 
-    Where none of them does anything, as in a task of mere motions, the places of the hand or the base count.
+    If no skill changes the world, as in a task that only moves, the goal is the pose of the hand or the base.
 
     Args:
         scene: The scene in its first state.
@@ -295,7 +295,7 @@ def _pour_water(scene: Scene, config: PourWaterSuccConfig) -> tuple[Check, ...]:
 
 
 def _rotate_held(scene: Scene, config: RotateObjConfig) -> tuple[Check, ...]:
-    """Return that the object was tilted as far as the angles say; a mere turn about the vertical asks nothing."""
+    """Return the term that the object was tilted by the given angles; a rotation about the vertical alone has none."""
     name = config.objects[0]
     up = scene.object_pose(name)[2, :3]
     tilts = []

@@ -41,7 +41,7 @@ class HandPhase(NamedTuple):
 NEAR_ROOM = 0.25
 """Fraction of a disturbance on the straight ways to and from objects."""
 LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
-"""What a hand does that lost an object: it stays, open, until the object has come to lie."""
+"""What a hand does that has lost an object: it waits, open, until the object comes to rest."""
 RETRY = 10
 """Frames after which a skill that found no way is tried again, while another arm is at work."""
 
@@ -66,8 +66,7 @@ class _Lane:
 class Schedule:
     """A source of commands: the scripted expert.
 
-    Ask for one frame after the other with ``next``; it returns None at the end, when ``failure`` tells whether the
-    task was done.
+    Call ``next`` once per frame; it returns None at the end, when ``failure`` tells whether the task succeeded.
     """
 
     def __init__(
@@ -265,7 +264,7 @@ class Schedule:
         return None
 
     def _foreseeing(self, frame: int) -> np.random.Generator:
-        """Return the generator of a look ahead: one of its own, so that it changes nothing of what is drawn later."""
+        """Return a generator for a lookahead: a separate one, so that later draws are unaffected."""
         instance = self.scene.instance
         return generator(instance.seed, instance.episode, f"look-ahead {frame}", task=instance.task)
 

@@ -77,7 +77,7 @@ class Skill(ABC, Generic[ConfigT]):
         return None
 
     def has_terms(self) -> bool:
-        """Return whether the terms say what is wanted; without a plan, those that are made from it do not."""
+        """Return whether the terms are meaningful; those derived from a plan need one."""
         return self.failure is None
 
     @property

@@ -95,7 +95,7 @@ def _covered(scene: Scene, eye: Array, point: Array, name: str) -> bool:
 
 
 def _in_front(scene: Scene, name: str) -> Array:
-    """Return a place (3,) from which the side of an object that faces the first robot is seen [m]."""
+    """Return a viewpoint (3,) that shows the side of an object facing the first robot [m]."""
     middle, robot = world_box(scene, name).mean(axis=0), np.asarray(scene.instance.robots[0].position)
     x, y = (robot - middle)[:2] / max(float(np.linalg.norm((robot - middle)[:2])), 1e-9)
     return middle + np.array([0.6 * x - 0.6 * y, 0.6 * y + 0.6 * x, 0.6])

@@ -55,7 +55,7 @@ class Trouble(NamedTuple):
     keys: SkillKeys
     """Where the skill stands in the task."""
     text: str
-    """What stands in the way, with figures, and what to change."""
+    """The obstacle, with figures, and what to change."""
 
 
 @dataclass
@@ -150,7 +150,7 @@ class _Rehearsal:
     controllers: dict[tuple[str, str], ArmController] = field(default_factory=dict)
 
     def trouble(self, keys: SkillKeys, skill: SkillConfig, skills: Mapping[SkillKeys, SkillConfig]) -> str:
-        """Return what stands in the way of a skill; empty when nothing is known to."""
+        """Return what prevents a skill; empty if nothing is known to."""
         name, objects = skill_name(skill.name), skill.objects
         if name == "pick" and isinstance(skill, PickConfig) and objects[0] not in self.moved:
             text = self._pick(skill, self._controller(keys), skills.get((*keys[:-1], int(keys[-1]) + 1)))

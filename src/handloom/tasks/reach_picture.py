@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from handloom.arrays import Array
+from handloom.safe_paths import safe_name
 from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
@@ -82,11 +83,14 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
     """Return where the arms of a robot get to in its setup, by inverse kinematics, without touching anything.
 
     Args:
-        robot: A robot of the zoo, a robot folder or file; one without a setup of its own stands at the edge of a table.
+        robot: A robot of the zoo, a robot folder or file; one without a work place or setup of its own stands at the
+            edge of a table.
         setups: Folder of the setups.
     """
-    own = setups / f"{robot}.yaml"
-    start = f"base: setups/{robot}.yaml" if own.is_file() else TASK.format(file=str(robot))
+    name = safe_name(f"{robot}.yaml")
+    known = {"workplaces/table": setups.parent / "workplaces" / "table" / name, "setups": setups / name}
+    own = next((folder for folder, file in known.items() if file.is_file()), None)
+    start = f"base: {own}/{name}" if own is not None else TASK.format(file=str(robot))
     scene = _scene(start, "")
     kind = "desk " if max(_furthest(scene, arm) for arm in _arms(scene)) < SHORT else ""
     scene = _scene(start, kind) if kind else scene

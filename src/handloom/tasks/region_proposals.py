@@ -37,7 +37,7 @@ ABOVE = 0.03
 GAP = 0.05
 """Free space between things [m]."""
 EDGE = 0.03
-"""How far from the edge of the table a thing lies at least [m]."""
+"""Least distance of an object from the table's edge [m]."""
 SPREAD = 0.03
 """Half of the side of the square that a thing is drawn from [m]."""
 APART = 0.07
@@ -65,7 +65,7 @@ class Proposal(NamedTuple):
 
 
 def proposals(task: Task) -> Iterator[Proposal]:
-    """Yield regions in which the hands get to everything in some rehearsed scenes; none where none is found.
+    """Yield regions in which the hands reach everything in the rehearsed scenes, if any are found.
 
     Only things that lie on a table or another fixture, or nowhere yet, are put elsewhere.
     """

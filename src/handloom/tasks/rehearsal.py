@@ -96,7 +96,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
 
 
 def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: tuple[str, ...]) -> Iterator[str]:
-    """Yield what hinders the hands in the last scene; what is known of a joint says more than how far things lie."""
+    """Yield what hinders the hands in the last scene; findings about joints take precedence over distances."""
     skills = dict(placed_skills(task.config))
     first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}  # With where it can stand.
     joints = [t.keys for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]

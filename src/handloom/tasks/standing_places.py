@@ -21,7 +21,7 @@ from handloom.values import RobotInstance, TaskInstance
 STEP = 0.06
 """Distance between places that are tried [m]."""
 MARGIN = 0.02
-"""How far from the edge of the table things stand at least [m]."""
+"""Least distance of objects from the table's edge [m]."""
 ASKEW = 0.15
 """How far from straight ahead of an arm of five joints a handle may be [rad]."""
 YAW = 0.1
@@ -29,7 +29,7 @@ YAW = 0.1
 RIM = -0.03
 """How far below the rim of a drawer the fingertips must get [m]: what they hold hangs below them."""
 FRONT = 0.045
-"""How far behind its handle a drawer begins to hold things [m]."""
+"""Distance from a drawer's handle to its usable volume [m]."""
 MOST = 60
 """Places that are tried at most before none is proposed."""
 

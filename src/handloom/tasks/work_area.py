@@ -18,7 +18,7 @@ YAWS = 6
 TILTS = {"down": (0.0, 30.0, -30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 35.0, 65.0)}
 """Tilts of a hand away from the arm's base and towards it that are tried at each point [deg]."""
 FINER = {"down": (0.0, 15.0, -15.0, 30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 20.0, 40.0, 60.0, -20.0)}
-"""The same where one after the other is tried [deg]."""
+"""The same where one after another is tried [deg]."""
 CONFIGURATIONS, VOXEL = 100_000, 0.05
 """Random configurations of an arm that tell where its fingertips get at all, to this distance [m]."""
 STEP = 0.02
@@ -42,7 +42,7 @@ def reached_points(controller: ArmController, points: Array, approach: Approach)
 
 
 def reached_stepwise(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
-    """Return what ``reached_points`` does, with more tilts and turns of the hand: one after the other, until one does.
+    """Return what ``reached_points`` does, with more tilts and turns of the hand: one after another, until one does.
 
     Points far from where random configurations of the arm get its fingertips are not tried at all.
     """

@@ -111,7 +111,7 @@ class Desk:
             ACTIONS[command](self.live)
 
     def controlled(self, somebody: bool) -> None:
-        """Somebody takes control, or nobody has it any more."""
+        """Someone takes control, or no one has it any more."""
         if somebody:
             self.live.connect()
         else:

@@ -11,7 +11,7 @@ from handloom.arrays import Array
 from handloom.errors import InputError
 
 JointValues = Sequence[float | None] | NDArray[Any] | None
-"""One number per joint, None or NaN where nothing is asked; None when the channel is not used at all."""
+"""One number per joint, None or NaN for no command; None when the channel is not used at all."""
 
 
 def _asked(values: JointValues, index: int) -> float | None:
@@ -25,8 +25,8 @@ class ArticulationAction:
     """Targets for some or all joints of a robot, in three independent channels; its fields may be set, as published.
 
     None or NaN, for a whole channel or one joint, keeps the target that is in force; zero is a target like any other.
-    Nothing is checked here: the controller that applies the action knows the joints, and refuses what does not fit
-    them without writing anything.
+    Nothing is checked here: the controller that applies the action knows the joints, and rejects mismatched arrays
+    without writing anything.
     """
 
     joint_positions: JointValues = None
@@ -39,7 +39,7 @@ class ArticulationAction:
     """Joints that the entries belong to (k,); None means all, in the robot's order."""
 
     def get_dof_action(self, index: int) -> dict[str, float]:
-        """Return what is asked of the entry ``index``: its effort alone, or else its velocity and position."""
+        """Return the command of entry ``index``: its effort alone, or else its velocity and position."""
         effort = _asked(self.joint_efforts, index)
         if effort is not None:
             return {"effort": effort}

@@ -173,7 +173,7 @@ class TaskInstance:
     max_frames: int = 600
     """Step budget of the episode [frames]."""
     goal: Annotated[tuple[dict[str, Any], ...], Field(max_length=100, exclude_if=lambda goal: not goal)] = ()
-    """What the author wants of the world at the end, as the task file says it; empty: what the skills do."""
+    """The author's goal, as in the task file; if empty, it follows from the skills."""
     neglect_collisions: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
     detailed_instruction: str = ""

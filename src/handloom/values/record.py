@@ -114,7 +114,7 @@ class EpisodeRecord:
     """SHA-256 of the compiled model; a replay with another one cannot be exact."""
     timeline: tuple[SkillSpan, ...] = ()
     goal: tuple[Check, ...] = ()
-    """What the task wants of the world, by which the episode was judged."""
+    """The goal terms by which the episode was judged."""
     left_out: tuple[tuple[int, int], ...] = ()
     """Stretches of frames, first and one past the last, that are no part of the demonstration: they are simulated and
     replayed, but the dataset's frames do not have them."""

@@ -17,6 +17,7 @@ from handloom.dataset.files.parquet_files import open_parquet, read_table
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.info_file import described_feature
 from handloom.dataset.lerobot.merge_plan import FilePlace
+from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below
 from handloom.viewer.episode_table import EpisodeTable, oddness_of, read_episode_table, table_of
@@ -275,19 +276,7 @@ class RunSource(EpisodeSource):
 
 
 def _row_of(folder: EpisodeFolder) -> dict[str, Any]:
-    outcome = folder.outcome
-    return {
-        "length": folder.length,
-        "tasks": [outcome.task],
-        "attempt_index": outcome.index,
-        "success": outcome.success,
-        "failure_reason": outcome.failure_reason,
-        "seed": outcome.seed,
-        "robot": outcome.robot,
-        "attempts": outcome.attempts,
-        "segments": [{"label": s.label, "start": s.start, "stop": s.stop} for s in outcome.segments],
-        **outcome.columns,
-    }
+    return {"length": folder.length, **outcome_columns(folder.outcome)}
 
 
 def _read_rows(path: Path, start: int, stop: int) -> pa.Table:

@@ -22,7 +22,7 @@ SHOWN = ("words", "length", *TEXTS[:-2], *NUMBERS, *FLAGS)
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeTable:
-    """One list per column, all of the same length; what a dataset does not say is None."""
+    """One list per column, all of the same length; None for missing values."""
 
     columns: Mapping[str, list[Any]]
     """``words``, ``length`` and those of ``TEXTS``, ``NUMBERS`` and ``FLAGS``."""

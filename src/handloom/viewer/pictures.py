@@ -31,7 +31,7 @@ SOON = 0.002
 
 
 class PictureCache:
-    """JPEG files by what they show; the ones that were asked for last are kept."""
+    """A least-recently-used cache of JPEG files."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most, self._lock = most, threading.Lock()

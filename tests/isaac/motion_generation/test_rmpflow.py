@@ -379,6 +379,32 @@ def test_two_hands_reach_two_targets(tmp_path):
         policy.add_target_frame("left_hand")
 
 
+def test_position_and_orientation_of_a_frame_are_set_and_cleared_apart(tmp_path):
+    policy = RmpFlow(**two_armed_files(tmp_path))
+    policy.add_target_frame("right_hand")
+    assert (policy.num_target_frames(), policy.target_frame_names()) == (2, ["left_hand", "right_hand"])
+    state = np.full(13, 0.1), np.zeros(13)
+
+    def force() -> np.ndarray:
+        return policy.acceleration(*state)[2]
+
+    free = force()
+    policy.set_pose_target("right_hand", [0.4, -0.1, 0.9], [1, 0, 0, 0])
+    both = force()
+    policy.clear_orientation_target("right_hand")
+    place = force()
+    policy.clear_position_target("right_hand")
+    np.testing.assert_array_equal(force(), free)
+    policy.set_position_target("right_hand", [0.4, -0.1, 0.9])
+    np.testing.assert_array_equal(force(), place)
+    policy.set_orientation_target("right_hand", [2, 0, 0, 0])
+    np.testing.assert_array_equal(force(), both)
+    policy.clear_pose_target("right_hand")
+    np.testing.assert_array_equal(force(), free)
+    with pytest.raises(NotFoundError, match="no target frame named 'torso'"):
+        policy.set_position_target("torso", [0, 0, 0])
+
+
 def test_targets_of_two_frames_add_up(tmp_path):
     def root(*hands: str) -> tuple[np.ndarray, np.ndarray]:
         policy = RmpFlow(**two_armed_files(tmp_path))

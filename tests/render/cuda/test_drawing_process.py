@@ -140,9 +140,9 @@ def test_without_cupy_the_backend_says_what_to_install(monkeypatch):
 
 def test_without_a_card_the_backend_says_why_and_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", object())
-    monkeypatch.setattr(find_card, "find_cards", lambda: find_card.Cards((), "there is no NVIDIA card"))
+    monkeypatch.setattr(find_card, "find_cards", lambda: find_card.Cards((), "there is no NVIDIA GPU"))
     model, _ = build_scene()
-    message = "cannot draw here: there is no NVIDIA card; the backend 'cpu' needs no card"
+    message = "cannot draw here: there is no NVIDIA GPU; the backend 'cpu' needs no GPU"
     with pytest.raises(StateError, match=message):
         Renderer(model, backend="cuda")
     with pytest.raises(StateError, match=message), drawing_for("cuda", workers=4):
@@ -175,7 +175,7 @@ __version__ = "14.2.0"
     [
         (1, ("Card, the first",), "draws on Card, the first (CUDA 13.2, CuPy 14.2.0)"),
         (2, ("Card, the first", "Card, the second"), "draws on Card, the first, Card, the second (CUDA"),
-        (0, (), "there is no NVIDIA card"),
+        (0, (), "there is no NVIDIA GPU"),
     ],
 )
 def test_the_trial_tells_which_cards_there_are(monkeypatch, tmp_path, count, names, reason):

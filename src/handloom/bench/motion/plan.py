@@ -29,8 +29,8 @@ PANDA_UPPER = (2.8973, 1.7628, 2.8973, 0.0175, 2.8973, 3.7525, 2.8973)
 FINGERS = ("fr3_leftfinger", "fr3_rightfinger")
 GRASPED = {"cage": "box 0"}
 """Problem set > the object that its goals grasp. In ``cage`` it is a cube of 7 cm between fingers that open to 8 cm.
-All goals are turned to it within 1 degree and lie up to 18 mm beside its middle, so the set does not count what the
-fingers touch of it."""
+All goals are aligned with it within 1 degree and at most 18 mm off its centre, so contact of the fingers with it is not
+counted."""
 
 LAST_RESORT_SEEDS = 2
 """An unsolved problem counts as feasible when one of so many other seeds solves it with five times the samples."""

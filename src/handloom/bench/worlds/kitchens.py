@@ -26,7 +26,7 @@ SIDE = 224
 """Width and height of an image [px]."""
 PRESETS = ("fast", "balanced")
 VIEWS = (("right", (0.8, -0.9, 1.6), (0.0, 0.2, 0.9)), ("left", (-0.7, -1.0, 1.5), (0.3, 0.3, 0.9)))
-"""Name of a camera, where it is and what it looks at [m]."""
+"""Name of a camera, its position and the point it looks at [m]."""
 
 
 def run(names: Sequence[str] = (), seeds: int = 200, seed: int = 11) -> BenchResult:

@@ -110,7 +110,7 @@ def furnished_room(task: Task, seed: int, room: int) -> TaskInstance:
 
 
 def _placed(instance: TaskInstance, rng: np.random.Generator) -> TaskInstance | None:
-    """Return the scene with everything somewhere else; None when two things would stand in each other's way."""
+    """Return the scene with everything somewhere else; None if two of them would overlap."""
     objects, taken = {o.name: o for o in instance.objects}, []
     # The carton lies at the edge that looks along -y of one table, the tray at the edge along +x of the other.
     for table, obj, front in (("table", _fetched(instance), (0.0, -1.0)), ("side_table", "tray", (1.0, 0.0))):

@@ -32,6 +32,11 @@ from handloom.kernels import GENERATE
 from handloom.render.backends import drawing_for
 
 
+def worker_executor(workers: int | None) -> InlineExecutor | ProcessExecutor:
+    """Return the executor for ``--workers``: worker processes, one per core by default; 0 runs in this process."""
+    return InlineExecutor() if workers == 0 else ProcessExecutor(cores() if workers is None else workers)
+
+
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
     """Return the dataset at a path, or of the run there, after comparing its files with their hashes."""
     root = dataset_of(path)
@@ -227,7 +232,7 @@ def render(
     how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
     how["labels"] = labels or None
     drawn_settings(directory.settings, **how)
-    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    executor = worker_executor(workers)
     checked_dataset(directory.path, skip_hashes=skip_hashes)
     total = len(archives_of(directory.path))
     compile_kernels((*GENERATE, "labels") if labels else None)

@@ -17,7 +17,7 @@ from handloom.engine.trust import demand_trusted
 from handloom.errors import FileError
 from handloom.labels.export_coco import export_coco, export_questions
 from handloom.scene import build_scene
-from handloom.scene.model_xml import model_xml
+from handloom.scene.build import model_xml
 
 Format = Literal["hdf5", "lerobot-v3", "lerobot-v2.1", "rlds", "zarr", "rerun", "coco", "jsonl"]
 PLAIN: dict[str, Callable[..., Path]] = {
@@ -64,10 +64,7 @@ def run(
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
     """
-    if allow_code:
-        own_code.allow_code()
-    if allow_outside:
-        own_code.allow_outside()
+    own_code.allow(code=allow_code, outside=allow_outside)
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))
     if format == "hdf5":
         model_file = None if no_models else partial(_model_file, dataset.root)

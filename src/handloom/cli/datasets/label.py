@@ -7,13 +7,12 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
-from handloom.cli.datasets.dataset import checked_dataset
+from handloom.cli.datasets.dataset import checked_dataset, worker_executor
 from handloom.cli.flags import LabelName, OptionalNumber, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.doctor import compile_kernels, cores
+from handloom.cli.verbs.doctor import compile_kernels
 from handloom.config import own_code
 from handloom.dataset.lerobot.file_list import refuse_strange_files
-from handloom.engine import InlineExecutor, ProcessExecutor
 from handloom.engine.labelling import label_dataset, label_faults, list_labels
 from handloom.engine.trust import archives_of, dataset_of
 from handloom.labels.kinds import SPARSE
@@ -42,13 +41,10 @@ def run(
         allow_outside: Let the archives name robots and objects outside their folders and those around them.
         skip_hashes: Use the files even if they are not those that were written.
     """
-    if allow_code:
-        own_code.allow_code()
-    if allow_outside:
-        own_code.allow_outside()
+    own_code.allow(code=allow_code, outside=allow_outside)
     root = _checked(path, skip_hashes=skip_hashes)
     total = len(archives_of(root))
-    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    executor = worker_executor(workers)
     compile_kernels(("drawing", "labels"))
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("comparing" if check else "labelling", total=total)

@@ -7,12 +7,12 @@ import tyro
 from rich.console import Console
 from rich.progress import Progress
 
-from handloom.cli.datasets.dataset import checked_dataset
+from handloom.cli.datasets.dataset import checked_dataset, worker_executor
 from handloom.cli.flags import OptionalFile, OptionalNumber, OptionalText, Output, Run
 from handloom.cli.terminal import plain
-from handloom.cli.verbs.doctor import compile_kernels, cores
+from handloom.cli.verbs.doctor import compile_kernels
 from handloom.config import own_code
-from handloom.engine import InlineExecutor, ProcessExecutor, lineage
+from handloom.engine import lineage
 from handloom.engine.publishing import push_to_hub, write_card
 from handloom.kernels import GENERATE
 
@@ -64,12 +64,9 @@ def remake(
         allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
         allow_outside: Let the task name files outside the folders around the certificate.
     """
-    if allow_code:
-        own_code.allow_code()
-    if allow_outside:
-        own_code.allow_outside()
+    own_code.allow(code=allow_code, outside=allow_outside)
     compile_kernels((*GENERATE, "labels"))
-    executor = InlineExecutor() if workers == 0 else ProcessExecutor(workers if workers is not None else cores())
+    executor = worker_executor(workers)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         bar = progress.add_task("making it again", total=None)
         made = lineage.remake(certificate, output, executor, on_receipts=lambda news: progress.advance(bar, len(news)))

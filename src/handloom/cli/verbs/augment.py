@@ -93,10 +93,7 @@ def run(
         allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
         json: Print the report as JSON instead of the progress display.
     """
-    if allow_code:
-        own_code.allow_code()
-    if allow_outside:
-        own_code.allow_outside()
+    own_code.allow(code=allow_code, outside=allow_outside)
     given = None if task is None else load_task(task, overrides=set, allow_outside=allow_outside)
     if given is not None:
         trust_task(given)

@@ -163,7 +163,7 @@ def warmup() -> None:
 
 
 def tell_of_cold_kernels() -> None:
-    """Say on standard error that kernels will be compiled as they are needed, where that was not done before."""
+    """Note on standard error that kernels will be compiled on first use, unless they have been already."""
     from handloom.kernels import is_warm
 
     if not is_warm():

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
+from handloom.cli.datasets.report import disturbed_line
 from handloom.cli.flags import (
     Backend,
     Number,
@@ -23,7 +24,6 @@ from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
 from handloom.cli.verbs.generate import executor_of
 from handloom.cli.verbs.generate_display import GenerateDisplay
-from handloom.cli.verbs.report import disturbed_line
 from handloom.config import own_code
 from handloom.dataset.files.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run

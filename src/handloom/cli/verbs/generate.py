@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from handloom.cli.datasets.dataset import verify
+from handloom.cli.datasets.view import live_page
 from handloom.cli.flags import (
     Backend,
     Codec,
@@ -28,8 +29,7 @@ from handloom.cli.flags import (
     Task,
 )
 from handloom.cli.verbs.doctor import compile_kernels, cores
-from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay
-from handloom.cli.verbs.view import live_page
+from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay, HopelessRun
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
@@ -129,8 +129,8 @@ def run(
             on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
         labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
             lists them. handloom label adds them later.
-        disturb: Push the hand off its way by about this much [m], and turn it by 5 rad per metre of it, while the
-            recorded action stays what the expert asks for; 0.02 suits a table. Sets the task's key disturbance.
+        disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
+            action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Go on although the first attempts all failed for the same reason.
         keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
             which each went wrong; or balanced, as many failures as successes, for which attempts go on.
@@ -254,7 +254,7 @@ def generate_shown(
     if hopeless.reason:
         print(
             f"stopped: attempts 0 to {FIRST_ATTEMPTS - 1} all failed with {hopeless.reason}; see below, and "
-            f"handloom check {name}; --keep-going goes on all the same",
+            f"handloom check {name}; --keep-going continues regardless",
             file=sys.stderr,
         )
     return _tell(outcome, goal, workers=executor.workers, as_json=json)
@@ -331,31 +331,6 @@ def _shard(text: str) -> tuple[int, int]:
     return int(first), int(count)
 
 
-class HopelessRun:
-    """Stops a run of which attempts 0 to 9 all failed for the same reason: a mistake in the task, most likely.
-
-    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
-    """
-
-    def __init__(self, stop_file: Path, *, enabled: bool) -> None:
-        self.stop_file = stop_file
-        self.reason = ""
-        """Why the run was stopped; empty while it was not."""
-        self._enabled = enabled
-        self._reasons: dict[int, str] = {}
-
-    def update(self, receipts: dict[int, Receipt]) -> None:
-        """Look at further attempts."""
-        if not self._enabled or len(self._reasons) == FIRST_ATTEMPTS:
-            return
-        first = {episode: r for episode, r in receipts.items() if episode < FIRST_ATTEMPTS}
-        self._reasons |= {episode: "" if r.success else r.reason for episode, r in first.items()}
-        found = set(self._reasons.values())
-        if len(self._reasons) == FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
-            (self.reason,) = found
-            self.stop_file.touch()
-
-
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement
     """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their present attempt.
 
@@ -396,7 +371,7 @@ def demo(
     failed = run(task, n=episodes, output=output) or verify(output)
     if failed:
         return failed
-    print(f"image: {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
+    print(f"image:   {dataset_sheet(output / 'dataset', output / 'contact_sheet.png', episodes=episodes)}")
     print(f"page:    {write_page(RunDirectory.open(output), output / 'report', workers=cores())}")
     print(f"try:     handloom generate {task} -n 100 -o out/first")
     return 0

@@ -1,6 +1,7 @@
-"""What is shown while attempts run: a bar in a terminal, a line now and then anywhere else."""
+"""The progress display of a run, and when a run is stopped early: a bar in a terminal, lines elsewhere."""
 
 import time
+from pathlib import Path
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -12,9 +13,9 @@ from handloom.cli.terminal import plain
 from handloom.engine import Goal, Receipt, Tally
 
 FIRST_ATTEMPTS = 10
-"""After so many attempts a run is judged: it gets advice when most of them failed, and ends when all failed alike."""
+"""Attempts after which a run gets advice if most of them failed, and stops if all failed for the same reason."""
 LEAST_STEP, MOST_LINES = 5, 20
-"""Where there is no terminal for a bar, a line is printed after every so many attempts, and so many in all."""
+"""Without a terminal: attempts per printed line, at least, and lines in total, at most."""
 
 
 class GenerateDisplay:
@@ -92,3 +93,28 @@ class GenerateDisplay:
             self.advise = False
             if report.success_rate < 0.5:
                 self.note(plain(advice(report)))
+
+
+class HopelessRun:
+    """Stops a run of which attempts 0 to 9 all failed for the same reason: a mistake in the task, most likely.
+
+    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
+    """
+
+    def __init__(self, stop_file: Path, *, enabled: bool) -> None:
+        self.stop_file = stop_file
+        self.reason = ""
+        """Why the run was stopped; empty while it was not."""
+        self._enabled = enabled
+        self._reasons: dict[int, str] = {}
+
+    def update(self, receipts: dict[int, Receipt]) -> None:
+        """Look at further attempts."""
+        if not self._enabled or len(self._reasons) == FIRST_ATTEMPTS:
+            return
+        first = {episode: r for episode, r in receipts.items() if episode < FIRST_ATTEMPTS}
+        self._reasons |= {episode: "" if r.success else r.reason for episode, r in first.items()}
+        found = set(self._reasons.values())
+        if len(self._reasons) == FIRST_ATTEMPTS and len(found) == 1 and found != {""}:
+            (self.reason,) = found
+            self.stop_file.touch()

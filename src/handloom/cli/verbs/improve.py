@@ -58,9 +58,10 @@ def run(
 ) -> int:
     """Find the scenes in which a policy fails, and let the expert show there how to go on.
 
-    The policy tries each scene. Where it succeeds nothing is kept. Where it is stuck, the expert takes over from a
-    state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery. Train
-    on these together with the old ones, and improve again. Test scenes are never used. The same command again resumes.
+    The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
+    a state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery.
+    Train on these together with the old ones, and improve again. Test scenes are never used. The same command again
+    resumes.
 
     Args:
         task: A task of the library, or a YAML file.

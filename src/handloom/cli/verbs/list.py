@@ -52,10 +52,27 @@ def _objects() -> None:
 def _tasks() -> None:
     from handloom.tasks import library
 
+    _deeds()
+    print("\ntasks of one robot:")
     width = max(map(len, library())) + 2
     for name, path in library().items():
         first = path.read_text(encoding="utf-8").splitlines()[0]
         print(f"{name:<{width}}{first.removeprefix('# Task:').strip()}")
+
+
+def _deeds() -> None:
+    """Print the deeds that any robot does, with the measured rate of each robot."""
+    from handloom.tasks.config.deed_form import workplaces
+    from handloom.tasks.config.deed_rates import deed_rates
+    from handloom.tasks.config.loading import deeds, shipped
+
+    rates, robots = deed_rates(), [*workplaces(shipped())]
+    wide = max(map(len, deeds())) + 2
+    print("deeds that any robot does (handloom generate NAME --robot ROBOT), with measured success [%]:")
+    print(f"{'':<{wide}}" + "".join(f"{robot:>18}" for robot in robots))
+    for name in deeds():
+        print(f"{name:<{wide}}" + "".join(f"{rates.word(name, robot):>18}" for robot in robots))
+    print(rates.note())
 
 
 def _tasks_of_pack(name: str) -> None:

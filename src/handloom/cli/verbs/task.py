@@ -33,16 +33,16 @@ def check(
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Scenes are sampled and checked: objects without a place or out of every image, goals that nothing can fulfil.
-    Then the expert tries the task in some of them, in physics; where it does not succeed, the hands are tried on every
-    handle, object and place to say what is out of reach, by how much, and where things can stand instead. Python code
-    that a task names is never run here: a note says what it is, and such a task is not sampled.
+    Then the expert tries the task in some of them, in physics; where it fails, every handle, object and place is tested
+    for reach, to say what is out of reach, by how much, and where objects could be instead. Python code that a task
+    names is never run here: a note says what it is, and such a task is not sampled.
 
     Args:
         files: Task names, YAML files or folders.
         robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
-        tries: How often the expert tries; twice as often where some tries succeed and some do not. 0 only looks where
-            the hands get to.
+        tries: How often the expert tries; up to four times as often where some tries succeed and some do not. 0 only
+            looks where the hands get to.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
     """
@@ -96,7 +96,7 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
 
 
 def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
-    """Return regions in which the expert does what a task asks for, as lines to copy; nothing where none are found."""
+    """Return regions in which the expert succeeds at a task, as lines to copy; empty if none are found."""
     best: tuple[int, list[str]] = (0, [])
     for proposal in islice(proposals(task), PROPOSALS):
         good = sum(one.failure is None for one in tries_of(proposal.of(task), tries)[:tries])

@@ -168,6 +168,13 @@ class SchemaJointStateOutput:
     ee_pose_valid: bool = False
 
 
+@dataclass(frozen=True)
+class SchemaTrackedT:
+    """What trackers of earlier revisions put around a sample; None when the device is away."""
+
+    data: Any = None
+
+
 def astuple(value: Any) -> tuple[float, ...]:
     """Return the fields of a point or a rotation in order."""
     return tuple(vars(value).values())

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from handloom.retarget import SO101PoseClutchRetargeter, SO101PositionClutchRetargeter
+from handloom.compat.isaacteleop.watched_nodes import WatchedPoseClutchRetargeter
+from handloom.retarget import SO101PositionClutchRetargeter
 
 
-class SO101ClutchRetargeter(SO101PoseClutchRetargeter):
+class SO101ClutchRetargeter(WatchedPoseClutchRetargeter):
     """The clutch of the revision that the arguments belong to.
 
     With a ``home_base_T_ee`` it is that of release 1.5, ``SO101PoseClutchRetargeter``, which needs one. Without, it is

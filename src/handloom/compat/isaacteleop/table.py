@@ -109,7 +109,13 @@ _UTILITIES = {
     ),
 }
 
+
 # retargeters
+def watched(names: str) -> dict[str, str]:
+    """Return the rows of nodes whose memory has its private published names."""
+    return {name: f"handloom.compat.isaacteleop.watched_nodes:Watched{name}" for name in names.split()}
+
+
 _SO101_GRIPPER = same_names(RETARGET, "SO101GripperRetargeter")
 _RETARGETERS = {
     "G1.trihand_motion_controller": same_names(
@@ -125,15 +131,15 @@ _RETARGETERS = {
         "ControllerPoseSource": "handloom.retarget:ControllerPoseSource",
     },
     "foot_pedal_retargeter": same_names(RETARGET, "FootPedalRootCmdRetargeterConfig FootPedalRootCmdRetargeter"),
-    "gripper_retargeter": same_names(RETARGET, "GripperRetargeterConfig GripperRetargeter"),
+    "gripper_retargeter": same_names(RETARGET, "GripperRetargeterConfig") | watched("GripperRetargeter"),
     "joint_space.joint_state_retargeter": same_names(RETARGET, "JointStateRetargeterConfig JointStateRetargeter"),
     "locomotion_retargeter": same_names(
         RETARGET,
-        "LocomotionFixedRootCmdRetargeterConfig LocomotionFixedRootCmdRetargeter LocomotionRootCmdRetargeterConfig "
-        "LocomotionRootCmdRetargeter",
-    ),
+        "LocomotionFixedRootCmdRetargeterConfig LocomotionFixedRootCmdRetargeter LocomotionRootCmdRetargeterConfig",
+    )
+    | watched("LocomotionRootCmdRetargeter"),
     "rate_limiter": same_names(RETARGET, "RateLimiterConfig EePoseRateLimiter JointRateLimiter"),
-    "se3_retargeter": same_names(RETARGET, "Se3RetargeterConfig Se3AbsRetargeter Se3RelRetargeter"),
+    "se3_retargeter": same_names(RETARGET, "Se3RetargeterConfig") | watched("Se3AbsRetargeter Se3RelRetargeter"),
     "tensor_reorderer": same_names(RETARGET, "TensorReorderer"),
     "tactile_retargeters": same_names(
         "handloom.retarget.haptics.forces", "Vector3FrameTransform WorldForceAccumulator MagnitudeReducer"
@@ -181,23 +187,42 @@ _SESSION = {
 }
 
 # devices
-_SCHEMA = {
-    "MessageChannelMessages": f"{CHANNELS}:Message",
-    "MessageChannelMessagesTracked": f"{CHANNELS}:MessageBatch",
-    "HapticCommand": f"{HAPTICS}:HapticCommand",
-    "HandJoint": f"{RETARGET}:HandJointIndex",
-    "BodyJoint": f"{RETARGET}:BodyJointIndex",
-    "HandJointPose": f"{SAMPLES}:SchemaJointPose",
-    "BodyJointPose": f"{SAMPLES}:SchemaJointPose",
-    "Generic3AxisPedalOutput": f"{SAMPLES}:SchemaPedals",
-} | {
-    name: f"{SAMPLES}:Schema{name}"
-    for name in same_names(
-        SAMPLES,
-        "Point Quaternion Pose HeadPose HandJoints HandPose ControllerInputState ControllerPose ControllerSnapshot "
-        "JointState JointStateOutput BodyJoints FullBodyPose",
-    )
-}
+_SCHEMA = (
+    {
+        "MessageChannelMessages": f"{CHANNELS}:Message",
+        "MessageChannelMessagesTracked": f"{CHANNELS}:MessageBatch",
+        "HapticCommand": f"{HAPTICS}:HapticCommand",
+        "HandJoint": f"{RETARGET}:HandJointIndex",
+        "BodyJoint": f"{RETARGET}:BodyJointIndex",
+        "HandJointPose": f"{SAMPLES}:SchemaJointPose",
+        "BodyJointPose": f"{SAMPLES}:SchemaJointPose",
+        "Generic3AxisPedalOutput": f"{SAMPLES}:SchemaPedals",
+        # Names of earlier revisions.
+        "HeadPoseT": f"{SAMPLES}:SchemaHeadPose",
+        "HandPoseT": f"{SAMPLES}:SchemaHandPose",
+        "FullBodyPoseT": f"{SAMPLES}:SchemaFullBodyPose",
+        "FullBodyPosePicoT": f"{SAMPLES}:SchemaFullBodyPose",
+        "BodyJointPico": f"{RETARGET}:BodyJointIndex",
+        "BodyJointsPico": f"{SAMPLES}:SchemaBodyJoints",
+        "MessageChannelMessagesTrackedT": f"{CHANNELS}:MessageBatch",
+    }
+    | {
+        f"{name}TrackedT": f"{SAMPLES}:SchemaTrackedT"
+        for name in same_names(
+            SAMPLES,
+            "HeadPose HandPose ControllerSnapshot Generic3AxisPedalOutput JointStateOutput FullBodyPose "
+            "FullBodyPosePico",
+        )
+    }
+    | {
+        name: f"{SAMPLES}:Schema{name}"
+        for name in same_names(
+            SAMPLES,
+            "Point Quaternion Pose HeadPose HandJoints HandPose ControllerInputState ControllerPose ControllerSnapshot "
+            "JointState JointStateOutput BodyJoints FullBodyPose",
+        )
+    }
+)
 _TRACKERS = (
     same_names(
         TRACKERS,

@@ -93,7 +93,7 @@ class EpisodeWriter:
         return EpisodeFolder.open(self.folder)
 
     def _checked(self, outcome: EpisodeOutcome, columns: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
-        """Return the columns as arrays of the right types, or say what does not fit."""
+        """Return the columns as arrays of the declared types; raise an error that names a mismatch."""
         wanted = [feature.name for feature in self.table.columns]
         if sorted(columns) != sorted(wanted):
             raise InputError(

@@ -150,7 +150,7 @@ def _read_footer(file: Any, path: Path | None) -> tuple[bytes, int]:
 
 
 def _heading(footer: bytes) -> tuple[bytes, int, int, int]:
-    """Return what stands before the number of rows, that number, that of row groups, and where their entries begin."""
+    """Return the bytes before the row count, the row count, the group count, and the offset of the group entries."""
     reader, number = _Reader(footer, 0), 0
     start, rows = 0, 0
     try:

@@ -1,8 +1,8 @@
 """The one rule for outputs that are there already: only what Handloom wrote is replaced or removed.
 
-What it wrote is known by the list of a dataset's files with their hashes. Files of others in the folder of a dataset
-are carried over to the dataset that takes its place; a folder that is not a dataset of ours, or one in which a file of
-ours was changed since, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
+What it wrote is known by the list of a dataset's files with their hashes. The user's own files in a dataset folder are
+carried over to the dataset that replaces it; a folder that Handloom did not write, or in which one of its files has
+changed, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
 """
 
 import os

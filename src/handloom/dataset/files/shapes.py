@@ -68,7 +68,7 @@ class MergeReceipt(TypedDict):
 
 
 class InfoFeature(TypedDict):
-    """A feature in ``meta/info.json``; of what others write there, only what is read here."""
+    """A feature in ``meta/info.json``; only the keys that we read."""
 
     dtype: Text
     shape: list[Size]

@@ -237,7 +237,7 @@ class DatasetReader:
         episode, feature = self.episode(index), self._camera(camera)
         last = episode.length if stop is None else stop
         if not 0 <= start <= last <= episode.length:
-            raise InputError(f"episode {index} has {episode.length} frames, asked were {start} to {last}")
+            raise InputError(f"episode {index} has {episode.length} frames; {start} to {last} is out of range")
         offset = self.first_video_frame(index, camera)
         return read_frames(
             self.video_path(index, camera), feature, start=offset + start, stop=offset + last, fps=self.fps

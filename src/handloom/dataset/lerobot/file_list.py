@@ -130,7 +130,7 @@ def longer_list(listing: dict[str, dict[str, Any]], added: dict[str, dict[str, A
 
 
 def changed_files(root: Path) -> dict[str, str]:
-    """Return what is wrong with each file that is not as it was written; empty where there is no list."""
+    """Return what is wrong with each file that differs from its hash; empty if there is no list."""
     if not (root / FILE_LIST).is_file():
         return {}
     present = {

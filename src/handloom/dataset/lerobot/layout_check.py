@@ -158,7 +158,7 @@ def _check_episode_columns(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _end_problems(dataset: DatasetReader, file: pq.ParquetFile) -> Iterator[str]:
-    """Yield what is wrong with where episodes end, which the table says beside where they start."""
+    """Yield episodes whose end does not match the start of the next."""
     cameras = [f"videos/{feature.name}" for feature in dataset.table.videos]
     names = ["episode_index", "length", "dataset_from_index", "dataset_to_index"]
     names += [f"{camera}/{end}_timestamp" for camera in cameras for end in ("from", "to")]
@@ -285,7 +285,7 @@ def _check_statistics(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
-    """Archives, where there are any, are complete for every episode; nothing foreign or unfinished lies about."""
+    """Archives, if any, are complete for every episode, and there are no foreign or unfinished files."""
     if (extras := dataset.root / "extras").is_dir():
         for row in dataset.episodes:
             folder = extras / folder_name(row.index)

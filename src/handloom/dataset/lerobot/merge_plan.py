@@ -210,7 +210,7 @@ def plan_merge(
 
 
 def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
-    """Return the plan by which a dataset was made, from the sheets in its ``extras/`` alone."""
+    """Return the plan from which a dataset was made, reconstructed from the sheets in its ``extras/``."""
     episodes = [EpisodeFolder.open(folder) for folder in folders]
     planner = _Planner(episodes[0], options, None)
     for episode in episodes:
@@ -229,7 +229,7 @@ def _check_length(episode: EpisodeFolder) -> None:
 
 
 class _Planner:
-    """Collects what the plan says, one episode after the other."""
+    """Builds the plan, one episode at a time."""
 
     def __init__(self, first: EpisodeFolder, options: MergeOptions, kept: KeptEpisodes | None) -> None:
         self._first = first

@@ -1,8 +1,8 @@
 """Compute the tables of a dataset again from the sheets of its episodes, and compare them value by value.
 
 Together with a replay, which computes the sheets and the features again, this leaves nothing in ``data/`` and ``meta/``
-that someone could have written there: every number follows from the archives. Of images the sheets say more than can
-be computed from lossy videos, so their statistics are compared with the sheets alone.
+that someone could have written there: every number follows from the archives. The statistics of images cannot be
+recomputed from lossy videos, so they are compared with the sheets only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -33,11 +33,11 @@ OF_THE_SETTINGS = (NotAllowedError, MissingExtraError)
 OWN_SIGNALS = frozenset(
     {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS, signal.SIGQUIT}
 )
-"""Signals by which code ends its own process; all others come from outside: the memory guard, a scheduler, a person."""
+"""Signals that a crash raises in its own process; others come from outside: OOM killer, scheduler, a person."""
 
 
 def machine_fault(error: BaseException) -> str:
-    """Return the kind of fault of the machine that an error, or what led to it, tells of; empty when of none."""
+    """Return the kind of machine fault behind an error or its cause; empty if it is not one."""
     seen: BaseException | None = error
     while seen is not None:
         kind = _kind(seen)

@@ -171,7 +171,7 @@ class _Actors:
 
 
 class _Worker:
-    """An actor: runs one item after the other and keeps nothing."""
+    """An actor that runs one item at a time and keeps no state."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function

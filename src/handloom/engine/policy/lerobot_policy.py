@@ -89,7 +89,7 @@ class LeRobotPolicy:
         self.size = {name.removeprefix(IMAGES): shape[:0:-1] for name, shape in pictures.items() if name not in own}
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
-        """Begin an episode; what the policy draws depends on the episode alone."""
+        """Start an episode; the policy's random numbers depend on the episode only."""
         self._worker.ask({"do": "reset", "words": instruction, "seed": int(rng.integers(2**62))})
 
     def act(self, observation: Observation) -> Array:

@@ -93,6 +93,10 @@ def _outcome_charts(report: RunReport) -> list[Chart]:
         rows = [(name, float(count), str(count)) for name, count in report.failure_reasons.items()]
         note = "Why attempts were no demonstrations. They are not in the dataset."
         charts.append(("failures", "Failure reasons", note, bars(rows, role="bad")))
+    if report.disturbed:
+        rows = [(name, float(count), str(count)) for name, count in list(report.disturbed.items())[:MOST_ROWS]]
+        note = "Objects that the task is not about, moved by more than 5 cm or fallen: in how many attempts."
+        charts.append(("disturbed", "Moved by the way", note, bars(rows, role="bad")))
     return charts
 
 

@@ -100,7 +100,7 @@ def read_part(file: Path) -> Iterator[Receipt]:
     with damage_named(file), open_parquet(file) as stored:
         names = stored.schema_arrow.names
         if names not in (SCHEMA.names, [name for name in SCHEMA.names if name not in NEW]):
-            raise FileError(f"{file} is no part of a ledger; remove it, and what is missing is made again")
+            raise FileError(f"{file} is not part of a ledger; remove it, and the missing attempts are run again")
         table = stored.read(use_threads=False)
         # All rows have one schema, so that the first says whether the values are those of receipts.
         for row in table.slice(0, 1).to_pylist():

@@ -186,7 +186,7 @@ class RunDirectory:
         Args:
             part: What is held: nothing for the run as a whole, else a word that ends the name of the lock.
             wait: Wait for another that holds it instead of refusing.
-            shared: Let others hold it as well, if they share it.
+            shared: Allow other holders that share it.
         """
         name = self.path / f"lock{part}"
         how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""What a run is: everything that decides its data, fixed in ``run.yaml`` when the run begins."""
+"""The settings of a run: everything that determines its data, fixed in ``run.yaml`` when the run starts."""
 
 import hashlib
 import json
@@ -102,7 +102,7 @@ class RunSettings(Config):
         return settings
 
     def loaded_task(self) -> Task:
-        """Return the task as it was when the run began, whatever its file says by now."""
+        """Return the task as it was when the run started, even if its file has changed."""
         try:
             config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
         except ValidationError as error:

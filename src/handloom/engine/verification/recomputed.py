@@ -1,4 +1,4 @@
-"""What a dataset says of an episode, computed anew from its recording: every column, every fact, every statistic."""
+"""What a dataset says about an episode, recomputed from its recording: every column, every fact, every statistic."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,12 +15,12 @@ from handloom.dataset.lerobot.table_check import short, statistic_differences
 from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.dataset.robot_columns import DETAILED, INTERVENTION
 from handloom.episode.columns import drawing_facts, episode_columns, video_features
-from handloom.labels.failure_facts import failure_facts
+from handloom.labels.touches import failure_facts
 from handloom.scene import Scene
 from handloom.values import EpisodeRecord
 
 DRAWN_BY = ("cpu", "cuda")
-"""Backends that draw pictures of datasets."""
+"""Backends that draw images of datasets."""
 MARKERS = {
     "canonical": "observation.state",
     "reference": "states.robot_to_env_pose",
@@ -43,7 +43,7 @@ def columns_differ(
         frames: Its columns of the episode.
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
-        tolerance: Largest difference of a number, as a share of it or of one, on another platform; 0 compares bits.
+        tolerance: Largest difference of a number, as a fraction of it or of one, on another platform; 0 compares bits.
     """
     stored = dataset.table.columns
     names = [feature.name for feature in stored]
@@ -125,7 +125,7 @@ def facts_differ(
         yield f"render_backend: recorded is {backend!r}, pictures of datasets are drawn by {' or '.join(DRAWN_BY)}"
     how = drawing_facts(scene, table.videos, preset, backend=backend, card=card)
     if not table.videos and "cameras" not in row.columns:
-        how = {}  # A program that writes no pictures need not say what the cameras would have been.
+        how = {}  # A program that writes no images need not say what the cameras would have been.
     extra = failure_facts(scene, record)
     how |= {name: value for name, value in extra.items() if name in row.columns}
     outcome = outcome_of_record(record, archive, columns=how)
@@ -166,7 +166,7 @@ def _streams_differ(episode: EpisodeFolder, record: EpisodeRecord) -> Iterator[s
 
 
 def _statistics_differ(dataset: DatasetReader, frames: Frames, episode: EpisodeFolder) -> Iterator[str]:
-    """Yield statistics of the sheet that the columns, and the histograms of the pictures, do not give."""
+    """Yield statistics of the sheet that the columns, and the histograms of the images, do not give."""
     with damage_named(episode.path):
         for feature in dataset.table:
             stored = episode.statistics.get(feature.name, {})

@@ -37,8 +37,10 @@ class ArticulationController:
         """Whether the simulation was stopped and not played again: there is no applied action then."""
 
     def initialize(self, articulation: "SingleArticulation | ArticulationView") -> None:
-        """Bind to a robot, or to a view of one; its present gains become the default ones."""
+        """Bind to a robot, or to a view of one, which is initialized if need be; its gains become the default ones."""
         self.stopped = False
+        if any(not robot.handles_initialized for robot in vars(articulation).get("robots", ())):
+            articulation.initialize()
         self._drives = articulation.drives
         self._names = articulation.dof_names
         self._default_kps, self._default_kds = self._drives.kps.copy(), self._drives.kds.copy()

@@ -46,8 +46,8 @@ class ArticulationRoot:
     def place(self, position: ArrayLike | None, orientation: ArrayLike | None) -> None:
         """Move the base to a position [m] and an orientation wxyz; None keeps either.
 
-        A base that is fixed in the model can only be confirmed where it is: moving it would invalidate what the
-        compiler derived from its place.
+        A base that is fixed in the model can only be set to its present pose: moving it would invalidate what the
+        compiler derived from it.
         """
         T_world_base = self.pose()
         if position is not None:

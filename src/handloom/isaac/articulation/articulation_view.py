@@ -30,8 +30,13 @@ class ArticulationView:
         self.robots = tuple(robots)
         self.name = name
 
-    def initialize(self) -> None:
-        """Initialize every robot that is not, and check that all have the same joints."""
+    def initialize(self, physics_sim_view: object = None) -> None:
+        """Initialize every robot that is not, and check that all have the same joints.
+
+        Args:
+            physics_sim_view: Without meaning here; accepted for ported code.
+        """
+        del physics_sim_view
         for robot in self.robots:
             if not robot.handles_initialized:
                 robot.initialize()

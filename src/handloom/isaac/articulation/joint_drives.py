@@ -5,10 +5,10 @@ MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that impl
 
 A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``: they are part of the state. A
 plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
-restored state continues bit for bit, but the single targets cannot be told apart any more: what others write to the
-control is read as a position target (or velocity, or effort, when the gains leave only that). For the same reason an
-effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a restore there.
-Gains and limits belong to the model and are outside the state in both cases.
+restored state continues bit for bit, but the three targets can no longer be told apart: values that other code writes
+to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the same
+reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
+restore there. Gains and limits belong to the model and are outside the state in both cases.
 """
 
 from collections.abc import Sequence
@@ -236,7 +236,7 @@ class JointDrives:
     def set_gains(self, kps: Array, kds: Array) -> None:
         """Set stiffness (n,) and damping (n,); NaN keeps a gain.
 
-        A coupled joint keeps what it is given and does nothing with it: its leader has the drive. Published code gives
+        A coupled joint stores its targets but ignores them: its leader has the drive. Published code gives
         both fingers of a gripper their gains.
 
         Raises:

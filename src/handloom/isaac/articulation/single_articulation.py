@@ -50,7 +50,7 @@ class SingleArticulation(SolverSettings):
         translation: The same, under its other published name.
         orientation: Orientation of the base in world, wxyz (4,).
         scale: Must be None or one: a compiled model has its size.
-        visible: Must be None or True: what is seen is decided in the model.
+        visible: Must be None or True: visibility is set in the model.
         reset_xform_properties: Without meaning here; accepted for ported code.
         articulation_controller: A controller of your own; None makes one.
         dof_names: The joints in the robot's order; None takes those of the model in its order.

@@ -1,6 +1,6 @@
 """Motion policies say at every physics step where the joints go next: the interface, and how a robot follows one."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +10,36 @@ from handloom.errors import InputError
 from handloom.isaac.articulation import ArticulationSubset, SingleArticulation
 from handloom.isaac.motion_generation.world_interface import MotionObstacle, WorldInterface
 from handloom.values import ArticulationAction
+
+if TYPE_CHECKING:
+    from handloom.isaac.motion_generation.path_planner import PathPlanner
+
+
+class RobotJoints:
+    """The joints of a robot that a policy or a planner moves, and those it only reads.
+
+    Args:
+        robot_articulation: The robot; it may be initialised later.
+        mover: Names its joints: ``get_active_joints`` and ``get_watched_joints``.
+    """
+
+    def __init__(self, robot_articulation: SingleArticulation, mover: "MotionPolicy | PathPlanner") -> None:
+        self._robot = robot_articulation
+        self._active = ArticulationSubset(robot_articulation, mover.get_active_joints())
+        watched = mover.get_watched_joints()
+        self._watched = ArticulationSubset(robot_articulation, watched) if watched else None
+
+    def get_active_joints_subset(self) -> ArticulationSubset:
+        """Return the joints that are moved."""
+        return self._active
+
+    def get_watched_joints_subset(self) -> ArticulationSubset | None:
+        """Return the joints that are read; None if there are none."""
+        return self._watched
+
+    def get_robot_articulation(self) -> SingleArticulation:
+        """Return the robot."""
+        return self._robot
 
 
 class MotionPolicy(WorldInterface):
@@ -53,7 +83,7 @@ class MotionPolicy(WorldInterface):
         """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
 
 
-class ArticulationMotionPolicy:
+class ArticulationMotionPolicy(RobotJoints):
     """Maps a policy's joints to a robot's.
 
     Args:
@@ -65,11 +95,9 @@ class ArticulationMotionPolicy:
     def __init__(
         self, robot_articulation: SingleArticulation, motion_policy: MotionPolicy, default_physics_dt: float = 1 / 60
     ) -> None:
-        self._robot, self.motion_policy = robot_articulation, motion_policy
+        super().__init__(robot_articulation, motion_policy)
+        self.motion_policy = motion_policy
         self.physics_dt = default_physics_dt
-        self._active = ArticulationSubset(robot_articulation, motion_policy.get_active_joints())
-        watched = motion_policy.get_watched_joints()
-        self._watched = ArticulationSubset(robot_articulation, watched) if watched else None
 
     def move(self, physics_dt: float | None = None) -> None:
         """Compute the next action and apply it."""
@@ -84,18 +112,6 @@ class ArticulationMotionPolicy:
             seen = self._watched.get_joint_positions(), self._watched.get_joint_velocities()
         targets = self.motion_policy.compute_joint_targets(q, qd, *seen, step)
         return self._active.make_articulation_action(*targets)
-
-    def get_active_joints_subset(self) -> ArticulationSubset:
-        """Return the joints that are moved."""
-        return self._active
-
-    def get_watched_joints_subset(self) -> ArticulationSubset | None:
-        """Return the joints that are read; None when there are none."""
-        return self._watched
-
-    def get_robot_articulation(self) -> SingleArticulation:
-        """Return the robot."""
-        return self._robot
 
     def get_motion_policy(self) -> MotionPolicy:
         """Return the policy."""

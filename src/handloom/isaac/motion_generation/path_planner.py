@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from handloom.arrays import Array
 from handloom.config import Config, load_config
 from handloom.errors import ConfigError, InputError, unknown_name
-from handloom.isaac.articulation import ArticulationSubset, SingleArticulation
+from handloom.isaac.articulation import SingleArticulation
 from handloom.isaac.motion_generation.descriptions.motion_robot import load_motion_robot
+from handloom.isaac.motion_generation.motion_policy import RobotJoints
 from handloom.isaac.motion_generation.published_log import LOGGER
 from handloom.isaac.motion_generation.world_interface import KeptObstacle, WorldInterface
 from handloom.motion.kinematics import IkOptions, Orientation
@@ -319,7 +320,7 @@ def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Ar
     return np.concatenate([*rows, points[-1:]])
 
 
-class PathPlannerVisualizer:
+class PathPlannerVisualizer(RobotJoints):
     """Plans for a simulated robot and returns the plan as actions.
 
     Args:
@@ -328,10 +329,8 @@ class PathPlannerVisualizer:
     """
 
     def __init__(self, robot_articulation: SingleArticulation, path_planner: PathPlanner) -> None:
-        self._robot, self._planner = robot_articulation, path_planner
-        self._active = ArticulationSubset(robot_articulation, path_planner.get_active_joints())
-        watched = path_planner.get_watched_joints()
-        self._watched = ArticulationSubset(robot_articulation, watched) if watched else None
+        super().__init__(robot_articulation, path_planner)
+        self._planner = path_planner
 
     def compute_plan_as_articulation_actions(self, max_cspace_dist: float = 0.05) -> list[ArticulationAction]:
         """Return a plan from where the robot is as actions; empty when there is none.
@@ -348,18 +347,6 @@ class PathPlannerVisualizer:
     def interpolate_path(self, path: ArrayLike, max_cspace_dist: float = 0.05) -> Array:
         """Return a path with more configurations, so that no joint moves further than a distance between two."""
         return interpolate(path, max_cspace_dist)
-
-    def get_active_joints_subset(self) -> ArticulationSubset:
-        """Return the joints that are planned."""
-        return self._active
-
-    def get_watched_joints_subset(self) -> ArticulationSubset | None:
-        """Return the joints that are read; None when there are none."""
-        return self._watched
-
-    def get_robot_articulation(self) -> SingleArticulation:
-        """Return the robot."""
-        return self._robot
 
     def get_path_planner(self) -> PathPlanner:
         """Return the planner."""

@@ -10,7 +10,7 @@ from handloom.isaac.wheeled import HolonomicRobotSetup, WheeledRobot
 
 
 class _OnStage:
-    """What is not there before ``initialize``, and says so."""
+    """Attributes that raise an error before ``initialize``."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

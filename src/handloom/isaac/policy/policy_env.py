@@ -1,4 +1,4 @@
-"""The environment file of a policy: what it sees, what it drives, how often, from which pose."""
+"""The environment file of a policy: its observations, joints, rate and initial pose."""
 
 import fnmatch
 import math

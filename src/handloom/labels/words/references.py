@@ -72,7 +72,7 @@ def _extreme(things: list[Thing], which: str) -> list[Thing]:
 
 
 def _from_the_left(things: list[Thing]) -> list[Thing]:
-    """Return things from left to right; none when two of them are nearly at the same place."""
+    """Return objects from left to right; empty if two of them are almost side by side."""
     order = sorted(things, key=lambda thing: -thing.center[1])
     gaps = [order[k].center[1] - order[k + 1].center[1] for k in range(len(order) - 1)]
     return order if len(order) > 1 and min(gaps) > APART else []

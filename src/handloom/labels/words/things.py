@@ -37,7 +37,7 @@ class Thing:
     nouns: tuple[str, ...]
     """What it may be called, the usual noun first."""
     color: str
-    """Colour word; empty where none would be right."""
+    """Colour word; empty if none fits."""
     center: Array
     """Middle of its box in the robot's base (3,) [m]."""
     size: float
@@ -140,7 +140,7 @@ class SceneFacts:
         return bool(np.all(local > low) and np.all(local < high))
 
     def side(self, a: str, b: str) -> str:
-        """Return which side of b a is on, or nothing where that is not clear or would not be said."""
+        """Return which side of b a is on, or an empty text if that is unclear or no one would say it."""
         first, second = self.thing(a), self.thing(b)
         if a == b or first.support or second.support or self.is_in(a, b) or self.is_in(b, a):
             return ""

@@ -158,7 +158,7 @@ class _Clauses:
         return (pool[turn % min(len(pool), 5)] if style == "many" else pool[turn % len(pool)]).format(**words)
 
     def short(self) -> Iterator[Wording]:
-        """Yield the deed in a few words, and what hardly says more than that something is wanted."""
+        """Yield the task in a few words, and underspecified requests."""
         for style in ("vague", "specific"):
             for clause in self._clauses(style):
                 yield Wording(grain="short", style=style, text=_capital(clause) + ".")

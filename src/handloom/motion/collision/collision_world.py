@@ -142,7 +142,7 @@ class CollisionWorld:
         self._obstacles[name] = replace(self[name], enabled=enabled)
 
     def set_ignored(self, ignore: Iterable[str]) -> tuple[str, ...]:
-        """Switch off every obstacle whose name contains one of the texts, all others on; return what is off."""
+        """Disable obstacles whose names contain one of the texts and enable all others; return the disabled ones."""
         texts = tuple(ignore)
         for name, obstacle in self._obstacles.items():
             self._obstacles[name] = replace(obstacle, enabled=not any(text in name for text in texts))

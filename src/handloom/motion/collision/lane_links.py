@@ -1,9 +1,9 @@
 """Forward kinematics of 16 configurations side by side.
 
 Every inner loop runs over the 16 lanes of a row of 32-bit numbers and has no branches, so that the compiler turns
-it into vector instructions. It only does where it can tell that what is written does not overlap what is read: a
-link is therefore computed in place in one flat array with constant offsets and copied out afterwards. That made it five
-times faster than loops over rows of the result.
+it into vector instructions. It only does so if it can prove that outputs do not alias inputs: a link is therefore
+computed in place in one flat array with constant offsets and copied out afterwards. That made it five times faster than
+loops over rows of the result.
 """
 
 import math

@@ -176,7 +176,7 @@ def bare_cells(shape: Shape, centres: Array, radii: Array, smallest: float) -> t
     """Return centres (n, 3) and the half side [m] of cells that may hold a part of the solid outside the spheres.
 
     Space is cut into cubes, and these into eight again and again. A cube is done with when it lies inside one sphere,
-    or surely outside the solid; what is left at the smallest size is returned. None means proof: spheres are convex,
+    or surely outside the solid; what is left at the smallest size is returned. None is a proof: spheres are convex,
     so a cube whose corners are inside one is inside as a whole, and every point of the solid lies in such a cube.
 
     Args:

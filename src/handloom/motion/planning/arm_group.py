@@ -88,6 +88,6 @@ class ArmGroup:
 
 
 def no_arm(chain: Chain) -> ChainArrays:
-    """Return an arm without joints, which stands in for the second one if there is none."""
+    """Return an arm without joints, used as the second arm if there is none."""
     arrays = chain.arrays
     return ChainArrays(arrays.rotations[-1:].copy(), arrays.positions[-1:].copy(), arrays.prismatic[:0].copy())

@@ -26,7 +26,7 @@ from handloom.motion.planning.scene_check import SceneCheck
 
 
 class ArmPlanner:
-    """Finds collision-free joint paths for arms of a model, and says why when there is none.
+    """Finds collision-free joint paths for arms of a model, or reports why there is none.
 
     Poses are given in the base frame of the arm's chain, configurations in the order of ``joint_names``. The same
     request on the same scene gives the same path, whatever was planned before.

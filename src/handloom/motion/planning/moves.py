@@ -47,8 +47,7 @@ class Move:
 
 
 TRADED = 0.0013
-"""A turn of a kept axis by the whole tolerance is as bad as missing the point by this much [m]: so much that the axis
-is kept where it can be, so little that the point, which has a millimetre, is not missed for it."""
+"""Position error that weighs as much as a rotation of a kept axis by its tolerance [m]; close to the 1 mm bound."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -60,7 +60,7 @@ class Found:
     iterations: int = 0
     """Samples drawn."""
     padding: float = 0.0
-    """Distance the path keeps from obstacles, as far as spheres tell [m]."""
+    """Clearance of the path from obstacles, measured with spheres [m]."""
     refused: PathCollision | None = None
     """Why exact verification refused the last path that was found."""
 

@@ -1,4 +1,4 @@
-"""Change by hand what was proposed for a joint; mistakes are said before anything is written."""
+"""Edit the proposed annotation of a joint; mistakes are reported before anything is written."""
 
 from dataclasses import replace
 

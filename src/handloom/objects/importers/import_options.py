@@ -132,7 +132,7 @@ def demand_known(options: Iterable[str], known: Iterable[str] = OPTIONS) -> None
 
 @dataclass(frozen=True, kw_only=True)
 class ImportReport:
-    """What was kept, what was changed on the way, what was left out; one sentence each."""
+    """What was kept, converted and dropped; one sentence each."""
 
     source: str
     """The file."""

@@ -135,7 +135,7 @@ PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.it
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
 """Words for patches on a table, which are small flat mats here."""
 ANYTHING: Final = "block"
-"""Stands in where no word says what an object is: a hand can hold it however it lies."""
+"""Used if no word tells what an object is: it can be grasped in any pose."""
 
 _COLLECTIONS = re.compile(r"^(google_scan|omniobject3d|phocal|real|objaverse|partnet)[-_]", re.IGNORECASE)
 _LAYOUT_FILES = {"aligned_obj", "aligned", "instance", "model", "mesh", "object", "mobility"}
@@ -198,7 +198,7 @@ class StandIn:
     category: str
     """Category of the library."""
     word: str
-    """The word that said so; empty where none did."""
+    """The word that matched; empty if none did."""
     parameters: Mapping[str, Value] = field(default_factory=dict)
     """Parameters that are fixed."""
 

@@ -1,6 +1,6 @@
-"""Surroundings in a model: a skybox says what is seen, this says what shines from all sides and what is mirrored.
+"""Surroundings in a model: the skybox is what cameras see, this is ambient light and reflections.
 
-They are kept as one custom array of the model, as MJCF has no place of its own for them.
+They are stored as a custom numeric array, since MJCF has no element for them.
 """
 
 import math

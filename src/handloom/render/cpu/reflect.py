@@ -1,8 +1,8 @@
 """Mirror images in planes and in the upper faces of boxes, where the material has ``reflectance``.
 
-Seen in a mirror, the world is what a camera behind the mirror sees. A ray keeps its u, v and its depth when the camera
-is mirrored, so its way beyond the mirror starts where it hit: every stage runs as it is, with the tables of the
-mirrored camera. This is a second pass over a finished image, so that images without mirrors pay nothing for it.
+Seen in a mirror, the world is what a camera behind the mirror sees. A ray keeps its u, v and depth when the camera is
+mirrored, so the reflected ray starts at the hit point: every stage runs unchanged, with the tables of the mirrored
+camera. This is a second pass over a finished image, so that images without mirrors pay nothing for it.
 """
 
 import numpy as np

@@ -58,7 +58,7 @@ class Card:
         return np.frombuffer(pinned, dtype, count)
 
     def share(self, address: int, size: int) -> None:
-        """Let the card read and write memory of this machine by itself; where it cannot, copies are slower."""
+        """Pin host memory so that the GPU can access it directly; if that fails, copies are slower."""
         with self._device, suppress(self._cupy.cuda.runtime.CUDARuntimeError):
             self._cupy.cuda.runtime.hostRegister(address, size, 0)
             self._shared.add(address)
@@ -71,7 +71,7 @@ class Card:
                 self._cupy.cuda.runtime.hostUnregister(address)
 
     def write(self, memory: CardMemory, content: NDArray[Any]) -> None:
-        """Copy through memory that the card reads by itself; whoever writes again has waited for what came of it."""
+        """Copy through pinned memory; the caller waits for the result before writing to it again."""
         size = content.nbytes
         if memory.staging.nbytes < size:
             memory.staging = self.host_array(size, np.uint8)

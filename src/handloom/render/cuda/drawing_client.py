@@ -138,7 +138,8 @@ class RemoteDrawing:
 def lost(error: Exception) -> MachineError:
     """Return the error of a drawing process that is gone."""
     return MachineError(
-        f"the drawing process does not answer ({type(error).__name__}); the same command again goes on", kind="card"
+        f"the drawing process does not answer ({type(error).__name__}); run the same command again to continue",
+        kind="card",
     )
 
 

@@ -87,7 +87,7 @@ def _await_start(address: str, process: Any) -> None:
         process.join(LOOK)
         waited += LOOK
         if not process.is_alive() or waited > START_UP:
-            raise MachineError(f"the drawing process of a card did not start (code {process.exitcode})", kind="card")
+            raise MachineError(f"the drawing process of a GPU did not start (code {process.exitcode})", kind="card")
 
 
 def serve(address: str, key: bytes, number: int) -> None:

@@ -22,7 +22,7 @@ print("CARDS", json.dumps({"names": names, "cuda": runtime.runtimeGetVersion(), 
 """
 MARK = "CARDS "
 INSTALL = "pip install 'handloom[gpu]'"
-NO_PACKAGE = f"needs CuPy and an NVIDIA card; {INSTALL}"
+NO_PACKAGE = f"needs CuPy and an NVIDIA GPU; {INSTALL}"
 
 
 class Cards(NamedTuple):
@@ -45,7 +45,7 @@ def find_cards() -> Cards:
         return Cards((), "no card can be used: the trial said nothing")
     told = json.loads(line.removeprefix(MARK))
     if not told["names"]:
-        return Cards((), "there is no NVIDIA card")
+        return Cards((), "there is no NVIDIA GPU")
     major, minor = told["cuda"] // 1000, told["cuda"] % 1000 // 10
     drives = f"CUDA {major}.{minor}, CuPy {told['cupy']}"
     return Cards(tuple(told["names"]), f"draws on {', '.join(told['names'])} ({drives})")
@@ -61,5 +61,5 @@ def cupy_and_cards() -> Any:
     cupy = require("cupy", extra="gpu")
     cards = find_cards()
     if not cards.names:
-        raise StateError(f"the backend 'cuda' cannot draw here: {cards.reason}; the backend 'cpu' needs no card")
+        raise StateError(f"the backend 'cuda' cannot draw here: {cards.reason}; the backend 'cpu' needs no GPU")
     return cupy

@@ -1,4 +1,4 @@
-"""What a card is told: tables of a model that never change, and moments of it with the cameras that see them.
+"""What is uploaded to the GPU: constant tables of a model, and moments with the cameras that see them.
 
 Both are plain arrays, so that a worker without a card can make them and a drawing process elsewhere can use them.
 """

@@ -1,4 +1,4 @@
-"""Arrays in memory that two processes see: one packs them, sends where they lie, the other looks at them there.
+"""Arrays in shared memory: one process packs them and sends the offsets, the other views them in place.
 
 A segment is a file in a folder in memory, which whoever began the run removes: no segment outlives it, however its
 processes end. Arrays keep their segment mapped, so no one needs to say when he is done with one.

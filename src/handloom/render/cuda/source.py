@@ -1,6 +1,6 @@
 """The CUDA source as one text: constants, settings, and all files in place of their includes.
 
-One text, because whoever keeps compiled code keeps it by the text alone and would not notice a change in an include.
+One text, because compile caches are keyed by the text alone and would miss a change in an include.
 """
 
 import re

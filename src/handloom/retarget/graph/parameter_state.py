@@ -52,7 +52,7 @@ class ParameterState:
         return self.get(self._specs)
 
     def set(self, updates: Mapping[str, Any]) -> None:
-        """Turn some parameters; either all updates are applied or none.
+        """Set parameters; either all updates are applied or none.
 
         Raises:
             UnknownParameterError: A name does not exist.

@@ -34,7 +34,7 @@ CEILINGS = {
 
 
 class Feeling(BaseRetargeter):
-    """Reduces what is measured to one strength per output: less than ``deadband`` is nothing, ``gain`` times the rest.
+    """Reduces measurements to one strength per output: zero below ``deadband``, ``gain`` times the excess above it.
 
     The strengths are between 0 and ``saturation``. All settings are tunable.
 

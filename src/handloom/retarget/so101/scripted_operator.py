@@ -37,7 +37,7 @@ def fixed_finger_distance(controller: SO101ActionController) -> float:
 
 
 def roll_for_yaw(controller: SO101ActionController, position: Array, yaw: float) -> float | None:
-    """Return the wrist roll [rad] at which the jaw closes along ``yaw`` [rad], None if the wrist does not turn so far.
+    """Return the wrist roll [rad] at which the jaw closes along ``yaw`` [rad], None if that is beyond its limits.
 
     Args:
         controller: The arm; it is not moved.

@@ -60,7 +60,7 @@ class DeviceFrame:
     leader_right: LeaderSnapshot | None = None
     """The leader arm that the right arm, or the only one, follows."""
     policy: PolicySnapshot | None = None
-    """What a policy asked for while nobody corrected it."""
+    """What a policy asked for while no one corrected it."""
 
     def __post_init__(self) -> None:
         """Refuse fields of the wrong kind."""

@@ -251,7 +251,7 @@ def _volume(vertices: Array, faces: NDArray[np.integer]) -> float:
 
 
 def _hull_volume(model: mujoco.MjModel, mesh: int) -> float:
-    """Return the volume of a mesh's hull [m^3], which MuJoCo keeps as a graph; 0 where it keeps none."""
+    """Return the volume of a mesh's hull [m^3], which MuJoCo stores as a graph; 0 if there is none."""
     start = int(model.mesh_graphadr[mesh])
     if start < 0:
         return 0.0

@@ -202,7 +202,7 @@ def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, 
 
 
 def settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> mujoco.MjData:
-    """Return the state in which a gripper comes to rest at some targets of its drives."""
+    """Return the state in which a gripper comes to rest for the given drive targets."""
     data = mujoco.MjData(model)
     for i in range(model.nu):
         data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]

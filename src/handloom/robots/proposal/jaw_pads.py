@@ -112,7 +112,7 @@ def _grid() -> Array:
 
 
 def _distances(model: mujoco.MjModel, data: mujoco.MjData, start: Array, direction: Array, bodies: set[int]) -> Array:
-    """Return how far it is to some bodies along rays (n,) [m]; infinite where another is in the way, or none at all."""
+    """Return distances to the given bodies along rays (n,) [m]; infinite if another body is hit first, or none."""
     found, hit = np.full(len(start), np.inf), np.zeros(1, dtype=np.int32)
     for k, point in enumerate(start):
         distance = mujoco.mj_ray(model, data, point, direction, None, 1, -1, hit)

@@ -168,7 +168,7 @@ def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> Gr
 def _guesses(
     spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
 ) -> list[GripperGuess]:
-    """Find out how the grippers work; where hulls stand in the way, once more with meshes cut into pieces."""
+    """Determine how the grippers work; if convex hulls interfere, again with decomposed meshes."""
     try:
         found = [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
     except ConfigError:
@@ -307,7 +307,7 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
 
 
 def _refuse_sources(proposal: RobotProposal, target: Path) -> None:
-    """Refuse a folder in which what is written could replace what it was made of."""
+    """Refuse an output folder in which the source files could be overwritten."""
     written = target.resolve()
     files = [Path(obj.file) for obj in (*proposal.spec.meshes, *proposal.spec.textures) if obj.file]
     models = [source.resolve() for source in proposal.sources]

@@ -1,7 +1,7 @@
 """What stands around in a room: every object by a relation to a fixture, such as a dish rack beside the sink.
 
-Rules are tried in order; what finds no free place is left out. Places are sought on the top of a fixture, seen from
-above, apart from what stands there already and from where the task works.
+Rules are tried in order; what finds no free place is left out. Free places on top of a fixture are searched in plan
+view, away from objects already there and from the work area.
 """
 
 import re
@@ -23,8 +23,7 @@ GAP = 0.015
 TRIES = 24
 """How often a place is drawn for one object."""
 REACHED = 1.15
-"""What stands nearer to the work place than this [m] can be touched by the robot and moves freely; the rest is
-fixed."""
+"""Clutter nearer to the work area than this [m] can be touched by the robot and moves freely; the rest is fixed."""
 WORK = (-0.60, 0.60, -0.80, 0.40)
 """Least and greatest x and y of the space at the work place that is kept free [m]."""
 DROP = 0.001

@@ -122,7 +122,7 @@ class _Frame:
 
 
 def wall_frame(wall: str, layout: LayoutConfig) -> tuple[Array, float, float]:
-    """Return the left end of a wall as seen from the room (2,) [m], the turn of what stands at it and its length."""
+    """Return the left end of a wall as seen from the room (2,) [m], the yaw of furniture along it and its length."""
     width, depth, _ = layout.size
     yaw = YAW[wall]
     length, away = (width, depth) if wall in ("back", "front") else (depth, width)

@@ -47,7 +47,7 @@ FUNCTIONS = {
 }
 """Published name of a command function > method that carries it out."""
 TIMELESS = frozenset({"attach_obj", "detach_obj", "update_pose_cost_metric", "update_specific"})
-"""Functions that change what is planned and move nothing, so that they take no frame of their own."""
+"""Commands that change planning only and move nothing, so they take no frame."""
 INSTANT = TIMELESS | {"dummy_forward", "in_plane_rotation", "mobile_move"}
 """Functions that are done after one frame, wherever the hand is."""
 
@@ -212,7 +212,7 @@ class ArmController:
         return self.planner.plan_to_joints(self._target, goal, ignore=self.ignored)
 
     def plan_held(self, q: Array, T_base_tool: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
-        """Plan from joints (n,) to a pose (4, 4) without changing what must be kept of the hand's pose on the way."""
+        """Plan from joints (n,) to a pose (4, 4) without changing the path constraint."""
         self.refresh()
         self.num_plans += 1
         return kept.plan(self.planner, q, T_base_tool, (*self.ignored, *ignore))
@@ -232,7 +232,7 @@ class ArmController:
         )
 
     def let_go(self) -> None:
-        """Stop where the hand is, hold nothing, and forget what the skill before asked for."""
+        """Stop the hand where it is, and drop all constraints of the previous skill."""
         self._detach_all(self.held)
         self.held, self.ignored, self._kept = (), (), None
         self._path, self._settled, self._distrusted = None, None, None

@@ -16,7 +16,7 @@ from handloom.values import Failure, FunnelStage
 BATCH = 16
 """Candidates tested at a time where only their ends are: the first ones are good ones mostly."""
 RETREAT = 0.1
-"""How far the hand draws back from what it has put down [m]; published value."""
+"""How far the hand retreats from a placed object [m]; published value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Key frames of the hand on a joint: where it comes from, where it touches, and the way along the joint's own path."""
+"""Key frames of the hand on a joint: approach, contact, and the path along the joint."""
 
 from dataclasses import dataclass
 

@@ -226,8 +226,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
     def _strategies(self, link: Link) -> Iterator[Strategy]:
         """Yield strategies of moving the joint, first choice first: the task's own, or those of the object.
 
-        Where nothing says how, a joint that no finger can push shut is shut by its handle. What counts as success is
-        the task's where it says so.
+        Where nothing says how, a joint that no finger can push shut is shut by its handle. The task's own success
+        criterion takes precedence.
         """
         config, shuts = self.config, self._doing() == "close"
         fingers, given = self.controller.arm.suction is None, self._given_setting()

@@ -44,7 +44,7 @@ class JointPath:
 def joint_path(
     controller: ArmController, name: str, strategy: Strategy, q: Array, layouts: Iterable[KeyFrames]
 ) -> JointPath | list[str]:
-    """Return the way from joints (n,) through all frames of the first layout that has one, or why there is none.
+    """Return the path from joints (n,) through all frames of the first feasible layout, or why there is none.
 
     Args:
         controller: The arm.

@@ -257,7 +257,7 @@ def _linearised(term: Term, aim: Array, R: Array, p: Array) -> tuple[Array, Arra
 
 
 def _across(a: Array, b: Array) -> Array:
-    """Return unit axes (n, 3) about which vectors (n, 3) turn to others; any axis across where they are parallel."""
+    """Return unit axes (n, 3) that rotate vectors (n, 3) onto others; any perpendicular axis if they are parallel."""
     normal = np.cross(a, b)
     sine = np.linalg.norm(normal, axis=1, keepdims=True)
     across = np.cross(a, np.eye(3)[np.argmin(np.abs(a), axis=1)])

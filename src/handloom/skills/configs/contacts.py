@@ -105,9 +105,9 @@ class PushConfig(Tolerances):
     strokes: int = Field(default=4, ge=1, le=12)
     """How often at most the hand pushes, each time after looking where the object is."""
     height: float = Field(default=0.4, gt=0, lt=1)
-    """How high above the ground the fingertips are, as a share of the object's height; at most 3 cm."""
+    """How high above the ground the fingertips are, as a fraction of the object's height; at most 3 cm."""
     pace: float = Field(default=0.35, gt=0, le=1)
-    """Share of the expert's pace while it pushes."""
+    """Fraction of the expert's pace while it pushes."""
     tilt: float = Field(default=45.0, ge=0, le=80)
     """How far the hand may lean from straight down [deg]."""
     lift: float = Field(default=0.08, gt=0, le=0.5)
@@ -124,7 +124,7 @@ class PushConfig(Tolerances):
 
 
 class WipeConfig(Tolerances):
-    """Wipe ``objects[1]`` with ``objects[0]``, which is held: press it on and move it to and fro (ours)."""
+    """Wipe ``objects[1]`` with ``objects[0]``, which is held: press it on and move it back and forth (ours)."""
 
     objects_needed: ClassVar[int] = 2
     point: str | None = None
@@ -132,7 +132,7 @@ class WipeConfig(Tolerances):
     target_point: str | None = None
     """Named point of the target around which it is wiped; absent: its middle, or on furniture near the hand."""
     times: int = Field(default=2, ge=1, le=20)
-    """How often to and fro."""
+    """How often back and forth."""
     length: float = Field(default=0.08, gt=0, le=0.6)
     """Length of a stroke [m]; no longer than the target leaves room for."""
     press: float = Field(default=0.004, ge=0, le=0.02)
@@ -140,7 +140,7 @@ class WipeConfig(Tolerances):
     lift: float = Field(default=0.05, gt=0, le=0.5)
     """How far above the target it comes and goes [m]."""
     pace: float = Field(default=0.6, gt=0, le=1)
-    """Share of the expert's pace."""
+    """Fraction of the expert's pace."""
 
 
 class AimConfig(Tolerances):

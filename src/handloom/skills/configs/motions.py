@@ -20,6 +20,8 @@ class GotoPoseConfig(SkillConfig, Filters):
     between_arms: bool = False
     """``position`` and ``align_ref_axis`` are in the robot's frame, x ahead and y left, from the middle between the
     bases of its arms, instead of in the arm base; so that they mean the same for every robot (ours)."""
+    room_behind: float = Field(default=0.0, ge=0, le=1)
+    """How far the hand must be able to draw back from there against its approach [m]; nothing is moved (ours)."""
     spread: Triple = (0.0, 0.0, 0.0)
     """With ``align_obj_axis``: how far from ``position``, along each of its axes, places are tried, too [m] (ours)."""
     quaternion: Quaternion | None = None
@@ -144,7 +146,7 @@ class MobileTranslateConfig(SkillConfig):
 
 
 class NavigateConfig(SkillConfig):
-    """Drive to an object or a place, around everything in the way, and face it (ours)."""
+    """Drive to an object or a place around obstacles, and face it (ours)."""
 
     objects: tuple[str, ...] = Field(default=(), max_length=2)
     """What to go to and face, and the furniture to stand at if that is another: ``[cup, table]``."""

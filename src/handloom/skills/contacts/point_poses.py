@@ -1,17 +1,23 @@
 """Poses of the hand that bring a point of it, or of what it holds, to a point of the world along a way."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
+from handloom.motion.planning import Move
+from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.orientations import direction_mask
 from handloom.skills.configs.parts import Filters
-from handloom.skills.picking.grasp_poses import gripper_of
+from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 
 ROLLS = 12
 """Turns of the hand about the way that are tried."""
+START_BLOCKED = "start_in_collision"
+"""Reason of a plan that cannot begin."""
 TILTS, AROUND = 3, 6
 """Tilts of the hand from the way that are tried beside none, and in how many directions each."""
 
@@ -80,3 +86,22 @@ def _shortest(now: Array, wanted: Array) -> Array:
             return np.eye(3)
         return matrix_from_rotvec(np.pi * np.linalg.svd(now[None])[2][1])
     return matrix_from_rotvec(axis / sine * np.arctan2(sine, float(now @ wanted)))
+
+
+def choose_closed(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, str]:
+    """Return the first candidate that passes with closed fingers, and how the gripper is on the first move.
+
+    Fingers that are still around what they have just put down stay open until the hand has left it.
+
+    Args:
+        skill: The skill that asks; it is told why there is no candidate.
+        moves: Poses (n, 4, 4) of each move, see ``choose``.
+    """
+    controller = skill.controller
+    controller.fingers = Preshape.at(gripper_of(skill), 0.0).joints
+    chosen = choose(skill, moves)
+    controller.fingers = {}
+    if chosen is None and skill.failure is not None and skill.failure.reason == START_BLOCKED:
+        skill.failure = None
+        return choose(skill, moves), "open_gripper"
+    return chosen, "close_gripper"

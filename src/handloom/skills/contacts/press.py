@@ -11,10 +11,8 @@ from handloom.objects import ObjectAsset
 from handloom.objects.blueprint import ROOT
 from handloom.scene import Scene
 from handloom.scene.named_points import known_points, named_point, point_of
-from handloom.skills.arms.candidates import choose
 from handloom.skills.configs.contacts import PressConfig
-from handloom.skills.contacts.point_poses import pointing
-from handloom.skills.picking.grasp_poses import Preshape, gripper_of
+from handloom.skills.contacts.point_poses import choose_closed, pointing
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
@@ -101,7 +99,7 @@ def press_of(scene: Scene, config: PressConfig) -> Press:
 
 
 class PressPoint(Skill[PressConfig]):
-    """Closed fingers come straight at the point, press it as far as it goes or as hard as is asked, and draw back."""
+    """Closed fingers approach the point straight on, press it to its stop or with the given force, and retreat."""
 
     Config: ClassVar = PressConfig
 
@@ -128,12 +126,9 @@ class PressPoint(Skill[PressConfig]):
         before[:, :3, 3] -= R @ (config.pre_distance * press.way)
         down[:, :3, 3] += R @ (press.end - press.position + BEFORE * press.way)
         itself = controller.obstacles_of(config.objects[0])
-        closed = Preshape.at(gripper_of(self), 0.0)
-        controller.fingers = closed.joints
         moves = [Move(T_base_tool=before), Move(T_base_tool=touch, straight=True, ignore=itself)]
         moves.append(Move(T_base_tool=down, straight=True, ignore=itself))
-        chosen = choose(self, moves)
-        controller.fingers = {}
+        chosen, coming = choose_closed(self, moves)
         if chosen is None:
             return
         before, touch, down = (T[chosen.index] for T in (before, touch, down))
@@ -142,7 +137,7 @@ class PressPoint(Skill[PressConfig]):
         self.manip_list = [
             self.stay("update_pose_cost_metric"),
             self.stay("update_specific", ignore_substring=own),
-            command_at(before, "close_gripper", **chosen.params(0)),
+            command_at(before, coming, **chosen.params(0)),
             *[command_at(before, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES),
             command_at(before, "update_specific", ignore_substring=without),
             command_at(touch, "close_gripper", straight=True, **chosen.params(1)),

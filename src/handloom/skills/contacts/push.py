@@ -12,11 +12,10 @@ from handloom.scene import Scene
 from handloom.scene.assets import outline_of
 from handloom.scene.measures import world_box
 from handloom.scene.named_points import way_to, work_spot
-from handloom.skills.arms.candidates import choose
 from handloom.skills.configs.contacts import PushConfig
 from handloom.skills.configs.parts import Filters
-from handloom.skills.contacts.point_poses import pointing
-from handloom.skills.picking.grasp_poses import Preshape, gripper_of
+from handloom.skills.contacts.point_poses import choose_closed, pointing
+from handloom.skills.picking.grasp_poses import gripper_of
 from handloom.skills.placing.spots import GAP
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose
@@ -109,18 +108,16 @@ class Push(Skill[PushConfig]):
         straight = float(np.arctan2(left[1], left[0]))
         itself = controller.obstacles_of(config.objects[0])
         controller.ignored = config.ignore_substring
-        closed = Preshape.at(gripper_of(self), 0.0)
         for turn, spare in product((0.0, TURNED, -TURNED), SPARES):
             way = np.array([np.cos(straight + turn), np.sin(straight + turn)])
             length = float(left @ way)
             above, behind, end = self._poses(box, way, length, spare)
             if len(behind) == 0:
                 continue
-            self.failure, controller.fingers = None, closed.joints
+            self.failure = None
             moves = [Move(T_base_tool=above), Move(T_base_tool=behind, straight=True)]
             moves += [Move(T_base_tool=end, straight=True, ignore=itself)]
-            chosen = choose(self, moves)
-            controller.fingers = {}
+            chosen, coming = choose_closed(self, moves)
             if chosen is not None:
                 break
         else:
@@ -135,7 +132,7 @@ class Push(Skill[PushConfig]):
         self.manip_list = [
             self.stay("update_pose_cost_metric"),
             self.stay("update_specific", ignore_substring=own),
-            command_at(above, "close_gripper", **chosen.params(0)),
+            command_at(above, coming, **chosen.params(0)),
             *[command_at(above, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES),
             command_at(behind, "close_gripper", straight=True, **chosen.params(1)),
             command_at(behind, "update_specific", ignore_substring=without),

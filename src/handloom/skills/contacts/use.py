@@ -152,7 +152,7 @@ class Use(Skill[UseConfig]):
         return np.stack(poses)
 
     def _below(self, target: str) -> tuple[str, ...]:
-        """Return the planner's names of what a thin target lies on: the tool comes as near to it."""
+        """Return the planner's names of the supports of a thin target, which the tool also comes close to."""
         low = world_box(self.scene, target)[0, 2]
         found: list[str] = []
         for other in self.scene.instance.objects:

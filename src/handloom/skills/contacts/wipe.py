@@ -1,4 +1,4 @@
-"""Wipe a surface with a held thing: press it on and move it to and fro."""
+"""Wipe a surface with a held thing: press it on and move it back and forth."""
 
 from typing import ClassVar
 
@@ -28,7 +28,7 @@ WAYS = 4
 SHORTEST = 0.02
 """Shortest stroke [m]."""
 SOMETIME = 1e-3
-"""Share of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that stands for at least one of them."""
 
 
 def wipe_term(scene: Scene, config: WipeConfig) -> Check:
@@ -38,7 +38,7 @@ def wipe_term(scene: Scene, config: WipeConfig) -> Check:
 
 
 class Wipe(Skill[WipeConfig]):
-    """The held thing is lowered onto the target, pressed on, moved to and fro, and lifted again."""
+    """The held thing is lowered onto the target, pressed on, moved back and forth, and lifted again."""
 
     Config: ClassVar = WipeConfig
 

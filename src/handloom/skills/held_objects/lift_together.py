@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
@@ -102,7 +103,7 @@ class LiftTogether(Carry):
         gripper = gripper_of(self)
         return Preshape.at(gripper, len(gripper.position) - 1)
 
-    def _at_points(self, controller: ArmController, T_base_tool: Array) -> Array:
+    def _at_points(self, controller: ArmController, T_base_tool: Array) -> NDArray[np.bool_]:
         """Return which grasps (n, 4, 4) are at one of the named points."""
         tip = controller.arm.spec.T_tool_tcp[:3, 3]
         at = (controller.arm.T_world_base @ T_base_tool) @ np.array([*tip, 1.0])

@@ -49,7 +49,7 @@ PourT = TypeVar("PourT", bound=PourMotion)
 
 
 class PourTilt(Skill[PourT]):
-    """What both pours share: bring the lip over the target, tilt about it, wait until nothing flows, turn upright."""
+    """Shared by both pours: bring the lip over the target, tilt about it, wait until the flow stops, return upright."""
 
     def _pour(self, held: str, target: str) -> None:
         """Choose a direction that the arm can pour in, and write one joint target per frame."""

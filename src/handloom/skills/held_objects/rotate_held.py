@@ -208,7 +208,7 @@ class ApproachRotate(Skill[ApproachRotateConfig]):
             self._goal = self._held.point_at(self.controller.chain.T_base_tool(q))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is in the hand, next to the other, turned as wanted."""
+        """Return the terms: the object is held, next to the other one, with the requested rotation."""
         config = self.config
         angle = None if config.rotate is None else config.rotate.success_threshold
         return self._held.checks(self, self._goal, distance=config.success_threshold, angle=angle)

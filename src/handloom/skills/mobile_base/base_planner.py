@@ -37,7 +37,7 @@ EARLY = 0.5
 
 
 class BasePlanner:
-    """Finds ways for a robot's base around everything else in the scene, with its arms and what they hold as they are.
+    """Plans paths of a robot's base around everything else in the scene, with its arms and held objects frozen.
 
     What lies lower than the lowest solid of the robot, such as the floor, is driven over.
 
@@ -89,7 +89,7 @@ class BasePlanner:
         return self._planner.plan_to_joints(q_start, q_goal, ignore=self._ignore)
 
     def blocked(self, path: Array) -> str:
-        """Return what is in the way of straight motions between poses (k, 3); empty when nothing is."""
+        """Return the obstacles of straight motions between poses (k, 3); empty if there are none."""
         self._planner.scene.refresh((*self._ignore, *self.held))
         found = self._planner.scene.first_collision(self._joints_at(path), step=OPTIONS.exact_step)
         return "" if found is None else str(found.touch)

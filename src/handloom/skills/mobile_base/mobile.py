@@ -1,4 +1,4 @@
-"""Skills that drive the base: the published straight moves and turns, and ways around furniture to a place."""
+"""Skills that drive the base: the published straight moves and rotations, and navigation around furniture."""
 
 import math
 from abc import abstractmethod
@@ -208,7 +208,7 @@ class Navigate(MobileSkill[NavigateConfig]):
         return None
 
     def _together(self, planner: BasePlanner, here: Array, stand: Array) -> tuple[Array | None, str]:
-        """Return a way of base and arm (k, 3 + n) to a stance near a pose (3,), or None and why there is none."""
+        """Return a path of base and arm (k, 3 + n) to a stance near a pose (3,), or None and the reason."""
         stances = self._stances(planner, stand)[:TRIED]
         way = next((way for stance in stances if (way := planner.direct(here, stance)) is not None), None)
         reason = "base and arm together do not reach"

@@ -29,6 +29,7 @@ from handloom.spatial import (
     quat_slerp,
     random_directions,
     transform_points,
+    translation,
 )
 from handloom.values import Check, FunnelStage
 
@@ -96,6 +97,9 @@ class GotoPose(Skill[GotoPoseConfig]):
     def _moves(self, poses: Array) -> list[Move]:
         """Return the move to poses (n, 4, 4), and the one after it where that keeps the hand's orientation."""
         moves, after = [Move(T_base_tool=poses)], self.follower
+        if self.config.room_behind:
+            back = translation(-self.config.room_behind * self.controller.arm.spec.approach)
+            return [*moves, Move(T_base_tool=poses @ back, straight=True)]
         if (
             isinstance(after, GotoPose)
             and after.config.keep_orientation

@@ -89,7 +89,7 @@ class DexPick(Skill[DexPickConfig]):
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
     def _has_no_pose(self, name: str) -> bool:
-        """Return whether an object stands in for an asset, whose poses are not there either."""
+        """Return whether an object substitutes for a missing asset, whose poses are missing too."""
         return not self.config.pick_poses and self.scene.assets[name].stands_in
 
     def _grasps(self, name: str) -> Array:

@@ -307,7 +307,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         )
 
     def _leading_on(self, grasps: Array) -> Array:
-        """Return those of grasps (n, 4, 4) from which the same arm can go on; all where none is known to."""
+        """Return the grasps (n, 4, 4) after which the arm can do its next skill; all if none is known to allow it."""
         after = self.follower
         if after is None or len(grasps) == 0 or self._name not in after.config.objects[:1]:
             return grasps
@@ -328,8 +328,8 @@ class DynamicPick(Skill[DynamicPickConfig]):
     def _grasps(self, name: str, moved: Array) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why.
 
-        Of a stand-in, those of the object as it lies are looked at too, and the filters, which were written for the
-        grasps of another, are widened.
+        For a stand-in, grasps of the object in its resting pose are considered too, and the filters, written for
+        another object's grasps, are widened.
         """
         grasps = self._passing_grasps(name, moved, self.config, "any")
         if len(grasps) or not self.scene.assets[name].stands_in:

@@ -57,7 +57,7 @@ class GraspMoves:
         """Return the published sequence for the first grasp whose moves are all possible; none after a failure.
 
         Args:
-            skill: The skill that asks; it is told why when nothing is possible.
+            skill: The calling skill; its failure is set if nothing is possible.
             grasps: Candidates T_base_tool (n, 4, 4), best first.
             spare: Gives further candidates. They are looked at only where the first grasp brings the wrist so near to
                 something that an arm which sags on its way would rub on it, and no other of ``grasps`` is better.

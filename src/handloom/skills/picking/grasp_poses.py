@@ -47,7 +47,7 @@ WRIST_ROOM = 0.006
 """Room that wrist and palm should keep from everything but the object [m]: arms sag by up to 5 mm on their way, and one
 that rubs on the table stops short of the grasp."""
 PIVOT = 0.001
-"""Grasps whose contacts lie in the same millimetre of the fingers are turned about the same line [m]."""
+"""Grasps whose contacts differ by less than this share a rotation axis [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

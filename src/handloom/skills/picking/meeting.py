@@ -45,7 +45,7 @@ class Motion:
         return float(np.linalg.norm(self.velocity))
 
     def speed_at(self, place: float) -> float:
-        """Return the speed at a place further on [m/s]; zero where it does not get so far."""
+        """Return the speed further along [m/s]; zero if it stops before that."""
         if self.slowing == 0.0:
             return self.speed
         return float(np.sqrt(max(self.speed**2 - 2.0 * self.slowing * (place - self.way), 0.0)))

@@ -91,16 +91,16 @@ class Pick(Skill[PickConfig]):
             self.manip_list = self._moves.commands(self, candidates, lambda: self._lying_grasps(name))
 
     def _lying_grasps(self, name: str) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) of the object as it lies, where it may be taken so."""
+        """Return grasps T_base_tool (n, 4, 4) of the object in its resting pose, if the task allows them."""
         return self._candidates(name, "lying") if self._may_take_lying(name) else np.zeros((0, 4, 4))
 
     def _may_take_lying(self, name: str) -> bool:
-        """Return whether the grasps looked at were those of the object in the air, and there are others of our own."""
+        """Return whether the grasps so far were annotated in free space and own ones can be added."""
         suction = self.controller.arm.spec.suction is not None
         return not (suction or self.controller.by_rim or grasp_file(self.scene.assets[name], self.config) is not None)
 
     def _take_lying(self, name: str, sources: Sequence[Source]) -> None:
-        """Look at grasps of the object as it lies: many more come from above, where few of those in the air do."""
+        """Consider grasps of the object in its resting pose: many more of them come from above."""
         failure = self.failure
         for source in sources:
             self.failure = None
@@ -171,7 +171,8 @@ class Pick(Skill[PickConfig]):
     def _other_grasps(self, name: str, source: Source) -> Source | None:
         """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
 
-        What touches the table is taken as it lies; stand-ins, whose annotation may have been of a rim, by theirs.
+        Objects on the table are grasped in their resting pose; stand-ins by their own grasps, as the annotation may
+        have been of a rim.
         """
         asset = self.scene.assets[name]
         if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:

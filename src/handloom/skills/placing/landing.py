@@ -121,7 +121,7 @@ def asked_alignment(
     *,
     stands: Array | None = None,
 ) -> Alignment | None:
-    """Return how the config asks the object to be turned at the place; None when any turn will do.
+    """Return the orientation of the placed object that the config asks for; None when any turn will do.
 
     Args:
         config: Axes and tolerances.
@@ -147,7 +147,7 @@ def asked_alignment(
 
 
 def stood_up(config: PlaceConfig, axis_up: Array, up: Array, R_tool_object: Array, R_start: Array) -> Array | None:
-    """Return the axis of a lying object that is to stand, in the hand (3,); None where nothing is to be stood up.
+    """Return the axis of a lying object that is to stand, in the hand (3,); None if the object need not be stood up.
 
     Args:
         config: The place.

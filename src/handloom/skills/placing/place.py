@@ -125,7 +125,7 @@ class Place(Skill[PlaceConfig]):
         return entry is not None and not entry.from_above
 
     def _concessions(self) -> Iterator[dict[str, Any]]:
-        """Yield what is given up, one after another, where no place is possible: the spot, the tilt, the height."""
+        """Yield the relaxations to try if no place is possible: position, tilt, height."""
         config = self.config
         if config.ratio_widest is not None:
             yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
@@ -202,7 +202,7 @@ class Place(Skill[PlaceConfig]):
         return bool(np.isfinite(needed.get(self.config.success_mode, 0.0)))
 
     def is_done(self) -> bool:
-        """Return whether nothing is left to do; what was let go has a second to come to rest if it has not yet."""
+        """Return whether the skill is finished; a released object gets one second to come to rest."""
         if not super().is_done():
             return False
         unfulfilled = {check.name for check in self.checks() if not self.fulfilled(check)}
@@ -287,7 +287,7 @@ class Place(Skill[PlaceConfig]):
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
         """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
 
-        Places of which the straight way down is not possible do not count; infinite where none is left.
+        Places without a straight path down are excluded; infinite if none is left.
         """
         try:
             self._enter()

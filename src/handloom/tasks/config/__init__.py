@@ -1,1 +1,1 @@
-"""Task files: what they may say, where they are, and what is checked before anything is sampled."""
+"""Task files: their schema, where they are found, and what is checked before sampling."""

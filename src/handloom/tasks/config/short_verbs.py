@@ -37,6 +37,7 @@ HANDOVER: dict[str, Any] = {
     "position": [0.33, 0.0, 0.2],
     "between_arms": True,
     "spread": [0.1, 0.06, 0.1],
+    "room_behind": 0.06,
     "position_constraint": "object",
     "align_obj_tol": 20,
     "approach": ["any", 180],

@@ -1,4 +1,4 @@
-"""What stands in for what a task names and is not there, in words."""
+"""Library substitutes for missing assets, in words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -66,7 +66,7 @@ def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
 
 
 def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
-    """Return one line for everything that is not there and what of ours stands in for it.
+    """Return one line per missing asset, with the library object that replaces it.
 
     Args:
         task: The task.

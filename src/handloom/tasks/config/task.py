@@ -30,7 +30,7 @@ class Task:
     notices: tuple[str, ...] = field(default=(), compare=False)
     """One line for every key that is accepted and has no effect."""
     stand_ins: tuple[str, ...] = field(default=(), compare=False)
-    """One line for everything that is not there and what of ours stands in for it."""
+    """One line per missing asset, with the library object that replaces it."""
 
     _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
     """What was looked up already; a task names the same few places many times."""

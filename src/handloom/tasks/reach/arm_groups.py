@@ -11,7 +11,7 @@ from handloom.tasks.config.task_config import Block, TaskConfig
 LETS_GO = frozenset({"place", "dexplace", "carry", "hang", "flip"})
 """Skills after which a hand has their first object no longer."""
 MOST = 4096
-"""Ways to share groups among arms that are looked at."""
+"""Ways to share groups among arms that are considered."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Which arm does what: a task may leave it to the nearest arm, which is known once a scene has been sampled.
 
-What a hand holds, that hand goes on with; else the nearest free arm does it that gets to everything it must get to. The
-choices are part of the sampled instance, so that expert, judge, replay, gym and evaluation see the same arms.
+What a hand holds, that hand continues with; else the nearest free arm does it that gets to everything it must get to.
+The choices are part of the sampled instance, so that expert, judge, replay, gym and evaluation see the same arms.
 """
 
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.cache import user_cache
@@ -57,7 +57,7 @@ class ReachMap:
         return x, y
 
     def gets_to(
-        self, arm: str, spot: Sequence[float], low: float, high: float, *, approaches: Sequence[Approach] = APPROACHES
+        self, arm: str, spot: ArrayLike, low: float, high: float, *, approaches: Sequence[Approach] = APPROACHES
     ) -> bool:
         """Return whether an arm gets to a spot, at all levels between two heights, and to those around it.
 
@@ -175,7 +175,7 @@ def _made(task: Task, key: str) -> ReachMap:
 
 
 def computed(task: Task) -> ReachMap:
-    """Compute where the first robot of a task gets on its table, which takes some seconds."""
+    """Compute where the first robot of a task gets on its table, which takes a few seconds."""
     scene = _bare_scene(task)
     surface = task.config.work_surface
     box = world_box(scene, surface)

@@ -25,6 +25,10 @@ LIFT = 0.08
 BESIDE = 0.10
 """How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
+SPARE = 0.05
+"""How much further than to an object the arm must get, and to a handle how much nearer, too [m]: at the ends of its
+reach hardly a hand pose is left."""
+LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
 
@@ -73,7 +77,7 @@ class TaskReach:
                 yield arms
 
     def share(self, name: str, corners: Array, places: Mapping[str, Placed]) -> float:
-        """Return in what share of a rectangle on the table (2, 2), from its middle, an object is within reach."""
+        """Return in what fraction of a rectangle on the table (2, 2), from its middle, an object is within reach."""
         x, y = self.map.spots()
         inside = [(a, b) for a in x for b in y if np.all(corners[0] <= (a, b)) and np.all(corners[1] >= (a, b))]
         spots = inside or [tuple(corners.mean(axis=0))]
@@ -99,7 +103,13 @@ class TaskReach:
     def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
             x, y, low, high, approaches = aim
-            self._asked[arm, aim] = self.map.gets_to(arm, (x, y), low, high, approaches=approaches)
+            spot = np.array([x, y])
+            outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
+            spare = SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            around = (spot, spot + spare, spot - spare) if approaches == LEVEL else (spot, spot + spare)
+            self._asked[arm, aim] = all(
+                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in around
+            )
         return self._asked[arm, aim]
 
     def _middle(self, places: Mapping[str, Placed]) -> Array:
@@ -132,8 +142,8 @@ class TaskReach:
         (_, _, bottom), (_, _, top) = place.box.tolist()
         spot, skill = place.box.mean(axis=0)[:2], need.skill
         if hasattr(skill, "joint") and need.role == 0:
-            for handle in self._handles(need, place):
-                yield handle[:2], float(handle[2]), float(handle[2]), APPROACHES
+            for handle, ways in self._handles(need, place):
+                yield handle[:2], float(handle[2]), float(handle[2]), ways
             return
         side = SIDES.get(str(getattr(skill, "relation", None)))
         if need.role == 1 and (side is not None or getattr(skill, "relation", None) == "beside"):
@@ -144,14 +154,14 @@ class TaskReach:
         low = max(bottom + LOWEST, top - GRASP_BELOW) if need.role == 0 else max(top, bottom + LOWEST)
         yield spot, low, low + LIFT, FROM_ABOVE if top - bottom < LIFT else APPROACHES
 
-    def _handles(self, need: Need, place: Placed) -> list[Array]:
-        """Return where the handle of a joint is (3,) at the start, and where the skill takes it."""
+    def _handles(self, need: Need, place: Placed) -> list[tuple[Array, tuple[Approach, ...]]]:
+        """Return where the handle of a joint is (3,) at the start and where the skill takes it, and how hands come."""
         obj, skill = self.props[need.object], need.skill
         asset = asset_of(obj)
         try:
             link = asset.joints[asset.joint_index(skill.joint)]
         except (IndexError, NotFoundError):
-            return [place.box.mean(axis=0)]
+            return [(place.box.mean(axis=0), APPROACHES)]
         low, high = link.range
         start = obj.joints.get(link.joint, min(max(0.0, low), high))
         by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
@@ -164,6 +174,9 @@ class TaskReach:
             data.joint(link.joint).qpos[0] = value
             mujoco.mj_kinematics(asset.model, data)
             body = data.body(link.name)
-            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(link.head)
-            handles.append(quat_rotate(place.quat, point) + place.position)
+            touched = link.push if skill.name == "close" and link.push is not None else link.head
+            point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
+            normal = body.xmat.reshape(3, 3) @ np.asarray(link.normal)
+            ways = LEVEL if abs(normal[2]) < 0.5 else APPROACHES
+            handles.append((quat_rotate(place.quat, point) + place.position, ways))
         return handles

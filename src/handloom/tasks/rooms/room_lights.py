@@ -12,7 +12,7 @@ BOUNCE = 0.30
 
 
 def room_lights(room: Room, env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[LightInstance, ...]:
-    """Return a lamp under the ceiling near the work place with shadows, a soft fill, and what the floor throws back.
+    """Return a ceiling light with shadows near the work area, a soft fill light, and the bounce light of the floor.
 
     Strength, colour and size of the lamp vary as those of the lamps over a table do.
     """

@@ -100,7 +100,7 @@ def stands_as_table(task: Task, entry: ObjectConfig) -> bool:
 
 
 def stands_as_floor(task: Task, entry: ObjectConfig) -> bool:
-    """Return whether a fixture is a room or something else of which nothing is known: a floor stands in for it."""
+    """Return whether a fixture is a room or another unknown asset, which a floor replaces."""
     if not entry.path or entry.target_class == "ConveyorObject" or not is_missing(task, entry):
         return False
     return not stand_in_for(entry.path, entry.name, entry.category).word

@@ -34,7 +34,7 @@ ROLL_TIME = 2.0
 REDRAWS = 4
 """How many objects are drawn for each that is missing from the fewest, and how often again a place is sought for it."""
 LEAST_ROOM = 0.001
-"""Free space that is kept even when the task asks for none [m]."""
+"""Least clearance, even if the task asks for none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
 """Files of an instance folder, in the order in which they are looked for."""
 
@@ -166,7 +166,7 @@ class Clutter:
 
     @property
     def enough(self) -> bool:
-        """Whether as many have a place as the task asks for at least."""
+        """Whether at least the required number have been placed."""
         return self.config is None or len(self.placed) >= self.config.min_num
 
     def remove(self, name: str) -> None:

@@ -19,12 +19,12 @@ from handloom.values import ObjectInstance, RobotInstance
 MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
 CROWDED_LAYOUTS = 3
-"""How many good layouts are looked at for one with as many distractors as the task asks for at least."""
+"""How many valid layouts are tried to find one with the required number of distractors."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 FELL = "fell down"
 FALL = 0.4
-"""An object that comes to rest this far [m] below where it was put has fallen off something."""
+"""An object that comes to rest this far [m] below its initial pose has fallen off its support."""
 
 Scenery = tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]
 

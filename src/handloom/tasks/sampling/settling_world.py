@@ -1,4 +1,4 @@
-"""A world without robots in which layouts are tried: which objects overlap, and does everything come to rest."""
+"""A world without robots in which layouts are tested: which objects overlap, and whether everything comes to rest."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -143,7 +143,7 @@ class SettlingWorld:
         return sorted((Overlap(a, b, depth) for (a, b), depth in found.items()), key=lambda o: -o.depth)
 
     def settle(self, watched: Sequence[str]) -> None:
-        """Let physics run until these objects lie still; joints start where they are told to all the same.
+        """Run physics until these objects are at rest; joints start at their given positions.
 
         Raises:
             NoPlaceError: One does not come to rest.

@@ -125,7 +125,7 @@ class ArmTeleop:
         return self._joined is False
 
     def follow_from(self, targets: Array) -> None:
-        """Take over what somebody else told the arm and its gripper (controls,): a hand goes on from there."""
+        """Take over what someone else told the arm and its gripper (controls,): a hand continues from there."""
         joints, grip = targets[self.arm.ctrl_index], targets[self.arm.gripper_ctrl_index[0]]
         if np.all(np.isfinite(joints)):
             self.follower.reset(joints)
@@ -157,7 +157,7 @@ class ArmTeleop:
         """
         if leader is not None and running:
             return self._follow(leader, dt, targets)
-        if self._joined is not None:  # The leader is gone: a hand that takes over begins anew.
+        if self._joined is not None:  # The leader is gone: a hand that takes over begins again.
             self._joined, self.is_engaged = None, False
         begins = self.clutch.is_engaged and not self.is_engaged
         self.is_engaged = self.clutch.is_engaged

@@ -44,7 +44,7 @@ class BaseTeleop:
 
     @property
     def yaw(self) -> float:
-        """How far the base was told to turn since its joints were zero [rad]."""
+        """Commanded yaw of the base since its joints were zero [rad]."""
         return float(self.base.world.data.act[self.base.act_index[2]])
 
     def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool) -> None:

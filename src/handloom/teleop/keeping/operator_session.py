@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from handloom.teleop.keeping.teleop_run import TeleopRun
 
 SAVE, DISCARD, RESET, FINISH, REWIND, UNDO, AGAIN = "save", "discard", "reset", "finish", "rewind", "undo", "again"
-"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; go on from some
-seconds ago; go on with the attempt that was dropped last; record the scene that was saved last once more."""
+"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; continue from some
+seconds ago; continue with the attempt that was dropped last; record the scene that was saved last once more."""
 logger = logging.getLogger("handloom.teleop")
 
 
@@ -71,7 +71,7 @@ class OperatorSession:
         """The scene that was saved last; it can be recorded again."""
 
     def may(self, verdict: str) -> bool:
-        """Tell whether there is an attempt to bring back, or a scene to record again."""
+        """Return whether there is an attempt to bring back, or a scene to record again."""
         return self.thrown is not None if verdict == UNDO else self.last_saved is not None
 
     def work(self) -> None:

@@ -128,7 +128,7 @@ class BackgroundSaver:
             self._changed.notify_all()
 
     def close(self) -> list[Take]:
-        """Wait until everything is saved, or was refused once more; return what is left."""
+        """Wait until everything is saved or has been refused again; return what is left."""
         with self._changed:
             self._closing = self._asked = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Takes of a person: what the devices said, one file each, on the disk before anything is made of it.
+"""An operator's takes: device input, one file each, on disk before it is processed.
 
 Scenes can be made again, people cannot be asked to do the same again. So every take has a number of its own, no take
 overwrites another, and the journal says which one became the episode. A take without a receipt is one that was being
@@ -61,7 +61,7 @@ class Takes:
         """Return the last take of every scene that is not done, or was done with an earlier take.
 
         Args:
-            done: Scene > number of the take that became its episode; 0 where nobody's did.
+            done: Scene > number of the take that became its episode; 0 where no one's did.
         """
         last = {take.episode: take for take in self}
         return sorted(

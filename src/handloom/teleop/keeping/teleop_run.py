@@ -34,7 +34,7 @@ logger = logging.getLogger("handloom.teleop")
 class TeleopRun:
     """Operators' sessions in the folder of a run.
 
-    Every scene is an attempt of the run: what is saved gets pictures, an archive and a receipt by the same code as a
+    Every scene is an attempt of the run: what is saved gets images, an archive and a receipt by the same code as a
     scripted episode, so the dataset is the same kind of dataset and ``handloom verify`` replays it. Several operators
     have a scene each; none is offered twice.
     """
@@ -46,9 +46,9 @@ class TeleopRun:
     trim: float = 0.0
     """Pauses longer than this are cut out of demonstrations [s]; 0 cuts none."""
     background: bool = False
-    """Save in another process while the operator goes on with the next scene."""
+    """Save in another process while the operator continues with the next scene."""
     policy: str = ""
-    """Name of the source that is a policy, which drives while nobody corrects it; empty for none."""
+    """Name of the source that is a policy, which drives while no one corrects it; empty for none."""
     receipts: dict[int, Receipt] = field(default_factory=dict)
     """Attempts that are done, those of earlier sessions among them."""
 
@@ -119,7 +119,7 @@ class TeleopRun:
             raise errors[0]
 
     def claim(self, episode: int | None = None) -> int | None:
-        """Take a scene for an operator: a given one, or the next that nobody has; None when there are no more."""
+        """Take a scene for an operator: a given one, or the next that no one has; None when there are no more."""
         with self._noting:
             if episode is None:
                 taken = self._claimed | self._submitted
@@ -137,7 +137,7 @@ class TeleopRun:
             self._claimed.discard(episode)
 
     def has_demonstration(self, episode: int) -> bool:
-        """Tell whether a scene was saved: then a new take replaces it when it is saved, and not before."""
+        """Return whether a scene was saved: then a new take replaces it when it is saved, and not before."""
         receipt = self.receipts.get(episode)
         return episode in self._submitted or (receipt is not None and receipt.take > 0)
 
@@ -182,7 +182,7 @@ class TeleopRun:
             return None
 
     def may_save(self, record: EpisodeRecord) -> bool:
-        """Tell whether an attempt may be kept."""
+        """Return whether an attempt may be kept."""
         return bool(record.frames) and (record.success or self.run.settings.keep_failures)
 
     def attempt(

@@ -97,7 +97,7 @@ def measured_calibration(
         positions: Returns the positions of all servos [counts].
         offsets: What servos add to their positions by themselves [counts].
         offset_sign: Sign of the servos' own register of the offset.
-        moving: Tells whether somebody still moves the leader; asked before every reading.
+        moving: Tells whether someone still moves the leader; asked before every reading.
 
     Raises:
         LeaderError: A joint was not moved.

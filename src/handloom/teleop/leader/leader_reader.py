@@ -1,4 +1,4 @@
-"""Reads a leader arm again and again, and opens it anew when it was unplugged."""
+"""Reads a leader arm again and again, and opens it again when it was unplugged."""
 
 import threading
 import time

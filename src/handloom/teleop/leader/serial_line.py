@@ -24,7 +24,7 @@ class SerialLine:
         baud: Bits per second.
 
     Raises:
-        LeaderError: There is no such port, it is somebody else's, or it does not know the rate.
+        LeaderError: There is no such port, it is someone else's, or it does not know the rate.
     """
 
     def __init__(self, port: str | Path, *, baud: int = BAUD) -> None:

@@ -1,1 +1,1 @@
-"""The page of teleoperation: server, messages, facts and pictures."""
+"""The page of teleoperation: server, messages, facts and images."""

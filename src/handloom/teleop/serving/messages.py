@@ -1,4 +1,4 @@
-"""What a page may say to the server: samples and commands, checked before anything believes them."""
+"""Messages from a page to the server: samples and commands, validated before use."""
 
 import json
 import math
@@ -83,7 +83,7 @@ class HeadMessage:
     """Where the head with the headset is, so that the scene is drawn from there."""
 
     seq: int
-    """Number that the pictures drawn for it carry."""
+    """Number that the images drawn for it carry."""
     position: tuple[float, ...]
     """From where the view was centred, to the right, up and back (3,) [m]."""
     orientation: tuple[float, ...]
@@ -111,7 +111,7 @@ def parsed_message(text: str | bytes, *, session: str | None = None) -> Message:
         session: What everything but a ping must say it belongs to; None asks for nothing.
 
     Raises:
-        InputError: It is none; the text says what is wrong.
+        InputError: The message is malformed; the text says why.
     """
     if not isinstance(text, str):
         raise InputError("a message is text, not bytes")

@@ -29,7 +29,7 @@ class PageView:
         publish: Sends a state to every page.
         task: Name of the task.
         keeps_failures: Whether attempts that did not succeed may be saved.
-        policy: Name of the policy that drives while nobody corrects it; empty for none.
+        policy: Name of the policy that drives while no one corrects it; empty for none.
     """
 
     def __init__(

@@ -46,7 +46,7 @@ class Client:
         self.complaints: set[str] = set()
 
     def within_rate(self, now: float) -> bool:
-        """Tell whether a message may be read now (token bucket)."""
+        """Return whether a message may be read now (token bucket)."""
         self.tokens = min(BURST, self.tokens + RATE * (now - self.filled))
         self.filled = now
         if self.tokens < 1.0:
@@ -65,7 +65,7 @@ class TeleopServer:
     Args:
         token: What the address must contain.
         on_message: Told about every sample and command of the client in control of a desk.
-        on_control: Told when somebody takes control of a desk (True) and when nobody has it any more (False).
+        on_control: Told when someone takes control of a desk (True) and when no one has it any more (False).
         desks: Operators at the same time, each with a scene.
         host: Address to listen at.
         port: Port; 0 takes a free one.
@@ -90,7 +90,7 @@ class TeleopServer:
         self.refused: dict[str, int] = {}
         """Why messages and clients were refused, and how often."""
         self._answers: set[asyncio.Task[None]] = set()
-        """Tasks must be held by somebody until they are done."""
+        """Tasks must be held by someone until they are done."""
         app = WebApp(
             token,
             StaticFiles({"": PAGE}),
@@ -142,7 +142,7 @@ class TeleopServer:
         self._loop.call_soon_threadsafe(self._set_state, state, desk)
 
     def publish_pictures(self, pictures: list[bytes], desk: int = 0) -> None:
-        """Send pictures to every client of a desk; those that are slow get the newest ones only."""
+        """Send images to every client of a desk; those that are slow get the newest ones only."""
         self._loop.call_soon_threadsafe(self._set_pictures, pictures, desk)
 
     def _set_state(self, state: dict[str, Any], desk: int) -> None:
@@ -186,7 +186,7 @@ class TeleopServer:
             self._wake_all_states()
 
     def _desk_for(self, wanted: str) -> int:
-        """Return the desk that a page had before, else the first that nobody controls, else the first one."""
+        """Return the desk that a page had before, else the first that no one controls, else the first one."""
         if wanted.isascii() and wanted.isdecimal() and len(wanted) < 4 and 1 <= int(wanted) <= len(self._desks):
             return int(wanted) - 1
         return next((k for k, desk in enumerate(self._desks) if desk.controller is None), 0)
@@ -233,7 +233,7 @@ class TeleopServer:
             return
 
     async def _send(self, client: Client) -> None:
-        """Send whatever is newer than what a client has, one after the other."""
+        """Send whatever is newer than what a client has, one after another."""
         while True:
             await client.wake.wait()
             client.wake.clear()

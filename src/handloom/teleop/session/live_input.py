@@ -1,4 +1,4 @@
-"""What a person's devices say now, and whether the person wants the robot to move."""
+"""The current device input of an operator, and whether the robot may move."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""An operator as the source of an episode: what the devices say becomes the targets of one frame after the other."""
+"""An operator as the command source of an episode: device input becomes targets, frame by frame."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -109,14 +109,14 @@ CORRECTION = "correction"
 
 
 class Autopilot(Protocol):
-    """A policy that drives while nobody corrects it."""
+    """A policy that drives while no one corrects it."""
 
     def command(self, frame: int) -> Array | None:
         """Return the targets (controls,) of a frame; None asks for nothing."""
         ...
 
     def interrupt(self) -> None:
-        """Somebody else has moved the robot."""
+        """Someone else has moved the robot."""
         ...
 
 
@@ -126,7 +126,7 @@ class OperatorSource:
     Commands depend on the scene and the samples alone, so that a recording of the samples gives the episode again, bit
     for bit. Frames before an arm is first engaged are no part of the demonstration.
 
-    With a policy, the policy drives whenever no arm is engaged, within the speeds of the joints; a hand goes on from
+    With a policy, the policy drives whenever no arm is engaged, within the speeds of the joints; a hand continues from
     where the policy was, and the policy from where the hand was. What the policy asked for is kept with the samples.
 
     Args:
@@ -136,7 +136,7 @@ class OperatorSource:
         operator: The operator's devices.
         scale: Metres of a tool per metre of a hand.
         on_frame: Told before every frame.
-        policy: Drives while nobody does; None lets the robot stand.
+        policy: Drives while no one does; None lets the robot stand.
         corrects: Whether a policy drove, where a recording says what it asked for.
     """
 
@@ -208,7 +208,7 @@ class OperatorSource:
 
     @property
     def device_recording(self) -> DeviceRecording:
-        """What the devices said so far, with its end."""
+        """Device input recorded so far, with its end marker."""
         instance = self._scene.instance
         facts: dict[str, Any] = {"task": instance.task, "seed": instance.seed, "episode": instance.episode}
         facts["rate_hz"] = self._rate

@@ -106,7 +106,7 @@ def camera_entry(model: mujoco.MjModel, camera: CameraSpec) -> dict[str, Any]:
 
 
 def _tool(container: Container, scene: Scene, arm: SceneArm, tips: Array, bases: Array, asked: Array) -> dict[str, Any]:
-    """Return the way of a hand: where its tip was, and where it was asked to be."""
+    """Return the path of a tool, executed and commanded."""
     T_world_tip = bases @ tcp_chain(scene, arm).T_base_tool(asked, threads=1)
     return {
         "robot": arm.robot_name,

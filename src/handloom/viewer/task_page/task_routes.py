@@ -136,7 +136,7 @@ def _stream(worker: WorkerProcess, asked: dict[str, Any], seconds: float, *, ins
 
 
 def _asked(shelf: TaskShelf, request: Request, what: str) -> dict[str, Any]:
-    """Return what the child process is asked, made of nothing but checked values."""
+    """Return the request to the child process, built from validated values only."""
     given = request.json()
     seed, episode = given.get("seed", 0), given.get("episode", 0)
     for name, value in (("seed", seed), ("episode", episode)):

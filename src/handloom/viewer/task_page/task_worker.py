@@ -94,7 +94,7 @@ LARGEST_PICTURE = 480
 
 
 def check(request: dict[str, Any], emit: Emit) -> None:
-    """Say what is wrong with a text; with ``deep``, look at sampled scenes too, as ``handloom check`` does."""
+    """Report what is wrong with a text; with ``deep``, check sampled scenes too, as ``handloom check`` does."""
     task = _loaded(request)
     notes = [*task.notices, *task.stand_ins, *variety_notes(task)]
     mistakes: list[str] = []

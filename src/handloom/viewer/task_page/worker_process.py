@@ -53,7 +53,7 @@ class WorkerProcess:
         if instead and self._lock.locked():
             self._interrupt()
         if not self._lock.acquire(timeout=QUEUE):
-            raise StateError("the work that was asked for before still goes on; try again")
+            raise StateError("the previous request is still running; try again")
         try:
             yield from self._answers(request, time.monotonic() + seconds, seconds)
         finally:

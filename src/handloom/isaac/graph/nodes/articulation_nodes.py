@@ -42,6 +42,16 @@ COMMANDS = {
 }
 
 
+SELECTION = (
+    port("execIn", "execution"),
+    port("targetPrim", "target"),
+    port("robotPath", "string"),
+    port("jointNames", "token[]"),
+    port("jointIndices", "int[]"),
+)
+"""Inputs that choose a robot and its joints."""
+
+
 class ArticulationControllerNode(Node):
     """Applies position, velocity and effort commands to a robot.
 
@@ -51,11 +61,7 @@ class ArticulationControllerNode(Node):
 
     TYPE = "isaacsim.core.nodes.IsaacArticulationController"
     INPUTS = (
-        port("execIn", "execution"),
-        port("targetPrim", "target"),
-        port("robotPath", "string"),
-        port("jointNames", "token[]"),
-        port("jointIndices", "int[]"),
+        *SELECTION,
         port("positionCommand", "double[]", command=True, nan=True),
         port("velocityCommand", "double[]", command=True, nan=True),
         port("effortCommand", "double[]", command=True, nan=True),
@@ -86,13 +92,7 @@ class ArticulationStateNode(Node):
     """Positions, velocities, efforts and joint wrenches of the selected joints."""
 
     TYPE = "isaacsim.core.nodes.IsaacArticulationState"
-    INPUTS = (
-        port("execIn", "execution"),
-        port("targetPrim", "target"),
-        port("robotPath", "string"),
-        port("jointNames", "token[]"),
-        port("jointIndices", "int[]"),
-    )
+    INPUTS = (*SELECTION,)
     OUTPUTS = (
         port("jointNames", "token[]"),
         port("jointPositions", "double[]"),

@@ -1,7 +1,7 @@
 """Robot descriptions of others: Lula robot description YAML and XRDF, each beside a URDF; and writing both.
 
-Both say which joints are planned, where the others stand, how fast joints may speed up, and which spheres stand in for
-the links. Geometry, position and velocity limits come from the URDF.
+Both give the planned joints, the positions of the others, acceleration limits, and the collision spheres of the links.
+Geometry, position and velocity limits come from the URDF.
 """
 
 from collections.abc import Mapping

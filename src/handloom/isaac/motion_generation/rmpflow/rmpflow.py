@@ -31,11 +31,12 @@ from handloom.isaac.motion_generation.rmpflow.rmpflow_kernels import (
 )
 from handloom.isaac.motion_generation.rmpflow.rmpflow_layout import bodies_of, constant_parts
 from handloom.isaac.motion_generation.rmpflow.rmpflow_space import Bodies, make_state
+from handloom.isaac.motion_generation.rmpflow.rmpflow_targets import RmpFlowTargets, finite_vector
 from handloom.isaac.motion_generation.rmpflow.rmpflow_visuals import RmpFlowVisuals
-from handloom.spatial import invert_pose, matrix_from_quat
+from handloom.spatial import invert_pose
 
 
-class RmpFlow(RmpFlowVisuals, MotionPolicy):
+class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
     """Published policy, from the robot's description files and a parameter file.
 
     Args:
@@ -68,7 +69,7 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
         self.end_effector_frame, self.maximum_substep_size = end_effector_frame_name, float(maximum_substep_size)
         self._ignore_state = ignore_robot_state_updates
         self._state: tuple[Array, Array] | None = None
-        self._targets: dict[str, tuple[Array | None, Array | None]] = {end_effector_frame_name: (None, None)}
+        self._targets = {end_effector_frame_name: (None, None)}
         self._q_target = self.robot.default_q.copy()
         self._constant = constant_parts(self.robot, self._params, str(rmpflow_config_path))
         self._seen: tuple[int, Bodies] | None = None
@@ -81,55 +82,9 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
         """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
         self.set_pose_target(self.end_effector_frame, target_position, target_orientation)
 
-    def add_target_frame(self, frame_name: str) -> None:
-        """Let another frame have a target, too, such as the second hand; it has none until one is set.
-
-        Raises:
-            NotFoundError: The robot has no such frame.
-            InputError: It has a target already.
-        """
-        if frame_name not in self.robot.frame_names:
-            raise unknown_name("frame", frame_name, self.robot.frame_names)
-        if frame_name in self._targets:
-            raise InputError(f"{frame_name!r} is a target frame already")
-        self._targets[frame_name] = (None, None)
-
-    def remove_target_frame(self, frame_name: str) -> None:
-        """Take the target of a frame away; the end effector keeps its own."""
-        if frame_name == self.end_effector_frame:
-            raise InputError(f"{frame_name!r} is the end effector; clear its target with set_end_effector_target()")
-        self._known_target(frame_name)
-        del self._targets[frame_name]
-
-    def get_target_frame_names(self) -> list[str]:
-        """Return the frames that can have a target, the end effector first."""
-        return list(self._targets)
-
-    def set_pose_target(
-        self, frame_name: str, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
-    ) -> None:
-        """Pull a frame to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go.
-
-        Raises:
-            NotFoundError: It is not a target frame, see ``add_target_frame``.
-        """
-        self._known_target(frame_name)
-        R = None
-        if target_orientation is not None:
-            quat = _vector("target_orientation", target_orientation, 4)
-            if not np.linalg.norm(quat) > 1e-9:
-                raise InputError("target_orientation has length zero")
-            R = matrix_from_quat(quat / np.linalg.norm(quat))
-        position = None if target_position is None else _vector("target_position", target_position, 3)
-        self._targets[frame_name] = (position, R)
-
-    def _known_target(self, frame_name: str) -> None:
-        if frame_name not in self._targets:
-            raise unknown_name("target frame", frame_name, self._targets)
-
     def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
         """Pull the joints to a configuration (n,); it never overrides an end effector target."""
-        self._q_target = _vector("active_joint_targets", active_joint_targets, self.robot.dof)
+        self._q_target = finite_vector("active_joint_targets", active_joint_targets, self.robot.dof)
 
     def reset(self) -> None:
         """Forget obstacles, targets and the policy's own state; target frames stay."""
@@ -152,8 +107,8 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
         if not (np.isfinite(frame_duration) and frame_duration >= 0):
             raise InputError(f"frame_duration is a number of seconds >= 0, got {frame_duration}")
         if self._state is None or not self._ignore_state:
-            q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
-            qd = _vector("active_joint_velocities", active_joint_velocities, self.robot.dof)
+            q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
+            qd = finite_vector("active_joint_velocities", active_joint_velocities, self.robot.dof)
         else:
             q, qd = self._state
         q, qd = q.copy(), qd.copy()
@@ -165,7 +120,7 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
     def acceleration(self, q: ArrayLike, qd: ArrayLike) -> tuple[Array, Array, Array]:
         """Return acceleration (n,), metric (n, n) and force (n,) of the root at a state."""
         s, a = make_state(self.robot.dof), np.empty(self.robot.dof)
-        at, speed = (_vector(name, value, self.robot.dof) for name, value in (("q", q), ("qd", qd)))
+        at, speed = (finite_vector(name, value, self.robot.dof) for name, value in (("q", q), ("qd", qd)))
         accelerate(self._policy(), at, speed, s, a)
         return a, s.M, s.f
 
@@ -229,7 +184,10 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
         """Put the policy's own state somewhere."""
         del watched_joint_positions, watched_joint_velocities
         n = self.robot.dof
-        self._state = _vector("positions", active_joint_positions, n), _vector("velocities", active_joint_velocities, n)
+        self._state = (
+            finite_vector("positions", active_joint_positions, n),
+            finite_vector("velocities", active_joint_velocities, n),
+        )
 
     def get_internal_robot_joint_states(self) -> tuple[Array, Array, Array, Array]:
         """Return positions and velocities of the active joints (n,) and of the watched joints (0,)."""
@@ -242,7 +200,7 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
 
     def get_end_effector_pose(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
         """Return position (3,) [m] and rotation (3, 3) of the end effector in the world."""
-        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
         T = self._T_world_base @ self.robot.T_base_frame(q, self.end_effector_frame)
         return T[:3, 3].copy(), T[:3, :3].copy()
 
@@ -259,13 +217,13 @@ class RmpFlow(RmpFlowVisuals, MotionPolicy):
 
     def smallest_gap(self, active_joint_positions: ArrayLike) -> float:
         """Return the smallest distance between the moving spheres and an obstacle [m]; negative: contact."""
-        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
         _, spheres, *_ = self._constant
         return float(nearest_gap(self._constant[0], spheres, self._bodies(), q))
 
     def collision_spheres(self, active_joint_positions: ArrayLike) -> tuple[Array, Array]:
         """Return centres (k, 3) in the world and radii (k,) [m] of the spheres that keep away from obstacles."""
-        q = _vector("active_joint_positions", active_joint_positions, self.robot.dof)
+        q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
         centers, radii = [], []
         frames = self.robot.T_base_frames(q, self.robot.spheres)
         for rows, T_base_link in zip(self.robot.spheres.values(), frames, strict=True):
@@ -382,10 +340,3 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
     description, urdf, parameters = files
     frame, substep = given.end_effector_frame_name, given.maximum_substep_size
     return RmpFlow(description, urdf, parameters, frame, substep, given.ignore_robot_state_updates)
-
-
-def _vector(name: str, values: ArrayLike, size: int) -> Array:
-    vector = np.array(values, float)
-    if vector.shape != (size,) or not np.all(np.isfinite(vector)):
-        raise InputError(f"{name} has {size} finite values, got {values!r}")
-    return vector

@@ -193,7 +193,7 @@ class AckermannController(BaseController):
         return angles[2:] if self.invert_steering else angles[:2], wheels
 
     def _limited_rate(self, rate: float, bound: float) -> float:
-        """Return a rate within its bound; the published controller keeps its sign if there is none."""
+        """Return a rate clamped to its limit; the published controller keeps its sign if there is no limit."""
         return rate if self.kinematics == "published" and bound == math.inf else min(abs(rate), bound)
 
     def _limited(self, wheels: Array) -> Array:

@@ -143,7 +143,7 @@ class _State:
 
 
 def _on_host(xp: Any, array: Any) -> Any:
-    """Return an array of this machine; of a card's, in memory that the card writes to by itself."""
+    """Return a host array; for one on the GPU, in pinned memory."""
     if xp is np:
         return array
     pinned = xp.cuda.alloc_pinned_memory(max(array.nbytes, 1))

@@ -42,7 +42,7 @@ def distance(a, b):
 
 
 class HeldArms(NamedTuple):
-    """An arm and what it must hold, and a second arm that follows it; one without joints if there is none."""
+    """An arm with its hold constraint and a second arm that follows it; the second has no joints if there is none."""
 
     first: ChainArrays
     problem: IkProblem

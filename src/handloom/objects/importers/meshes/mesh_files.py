@@ -67,7 +67,7 @@ def load_meshes(
         path: The file.
         options: Which files it may refer to; a unit that was asked for replaces that of a DAE file.
         draft: Collects what was kept, converted and dropped.
-        up: Axis that is turned up; empty: what the format says, z where it says nothing.
+        up: Up axis; empty takes the one of the format, z by default.
         scale: Factors on the axes of the file.
     """
     scene = _load(path, options)

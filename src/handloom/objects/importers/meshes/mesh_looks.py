@@ -24,7 +24,7 @@ SHADES = 24
 def drawn(
     meshes: Iterable[SourceMesh], draft: ReportDraft, *, material: str, body: str = "object"
 ) -> tuple[Surface, ...]:
-    """Return some meshes as they are drawn; the draft says what was thinned."""
+    """Return meshes as they are drawn; simplifications are noted in the draft."""
     surfaces: list[Surface] = []
     left_out = 0
     for mesh in meshes:

@@ -146,7 +146,7 @@ def _scale(spec: mujoco.MjSpec, scale: float) -> None:
 
 
 def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
-    """Visible geoms go to group 2; a collision geom is seen only where its body has nothing to show in its place."""
+    """Visible geoms go to group 2; a collision geom is visible only if its body has no visual geom."""
     hidden = 0
     for body in spec.bodies:
         geoms = list(body.geoms)

@@ -69,7 +69,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
 def _units(
     path: Path, geom: Any, stage: Any, options: ImportOptions, draft: ReportDraft
 ) -> tuple[tuple[float, float, float], str]:
-    """Return metres per unit along each axis, and the axis that is turned up: what was asked, or what the stage says.
+    """Return metres per unit along each axis, and the up axis: as requested, or as in the stage.
 
     Stages in the reference layout say centimetres and y up, and mean metres in axes that the task turns upright.
     """

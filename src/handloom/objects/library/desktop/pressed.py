@@ -29,7 +29,7 @@ def _button(c: Choices, name: str, top: Point, *, travel: tuple[float, float]) -
         axis=(0.0, 0.0, -1.0),
         range=(0.0, c.number("travel", *travel)),
         head=(0.0, 0.0, 0.0),
-        tail=(0.0, 0.004, 0.0),
+        tail=(0.0, 0.006, 0.0),
         contact_axis=(1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
         push=(0.0, 0.0, 0.0),

@@ -1,0 +1,64 @@
+"""How often each deed of the library succeeds on each robot, as ``handloom bench deeds`` measured it last."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from handloom.tasks.config.loading import shipped
+
+RATES = "deed_rates.json"
+"""File in the folder of the library; a copy of the record of ``handloom bench deeds``."""
+OUT_OF_REACH = "out_of_reach"
+"""Reason of a scene in which no region is within reach."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeedRates:
+    """Outcomes of attempts, by deed and robot."""
+
+    seed: int | None = None
+    """Seed of the measurement; None: there was none."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Deed and robot > why the robot cannot be given it."""
+    cells: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Deed and robot > attempt > why it failed, empty for a success."""
+
+    def rate(self, deed: str, robot: str) -> float | None:
+        """Return the share of attempts that succeeded [%]; None where reach does not allow it or nobody measured."""
+        outcomes = self.cells.get(f"{deed} {robot}", {})
+        if not outcomes or self.beyond(deed, robot):
+            return None
+        return 100.0 * sum(not reason for reason in outcomes.values()) / len(outcomes)
+
+    def beyond(self, deed: str, robot: str) -> bool:
+        """Return whether no attempt found a scene within reach of the robot."""
+        outcomes = self.cells.get(f"{deed} {robot}", {})
+        return bool(outcomes) and all(reason == OUT_OF_REACH for reason in outcomes.values())
+
+    def word(self, deed: str, robot: str) -> str:
+        """Return the rate of a cell as a table shows it."""
+        if f"{deed} {robot}" in self.refused:
+            return "one arm"
+        if self.beyond(deed, robot):
+            return "out of reach"
+        rate = self.rate(deed, robot)
+        return "?" if rate is None else f"{rate:.0f}"
+
+    def note(self) -> str:
+        """Return where the rates come from."""
+        if self.seed is None:
+            return "nothing was measured yet: handloom bench deeds"
+        tried = sorted(len(outcomes) for outcomes in self.cells.values())
+        return f"{tried[0]} to {tried[-1]} attempts per cell, seed {self.seed}; handloom bench deeds measures anew"
+
+
+@cache
+def deed_rates(file: Path | None = None) -> DeedRates:
+    """Return the measured rates that ship, or those of another record."""
+    path = file or shipped() / RATES
+    if not path.is_file():
+        return DeedRates()
+    values = json.loads(path.read_text(encoding="utf-8"))
+    return DeedRates(seed=values["seed"], refused=values["refused"], cells=values["cells"])
