@@ -53,7 +53,7 @@ def _default(xdg: str | None) -> Path:
 
 
 def _obstacle(folder: Path) -> str | None:
-    """Return why nothing can be written into a folder, or None; makes the folder."""
+    """Create a folder if needed; return why it cannot be written, or None."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -115,7 +115,7 @@ class _Stage:
         """Return the child's answer, or what became of it.
 
         Raises:
-            TimeoutError: There is none in time.
+            TimeoutError: It did not appear in time.
         """
         with self._lock:
             child = self._started()
@@ -181,7 +181,7 @@ def _received(child: "subprocess.Popen[bytes]", seconds: float) -> Any:
     """Return the next value of the child.
 
     Raises:
-        TimeoutError: There is none in time.
+        TimeoutError: It did not appear in time.
         EOFError: The child ends without one.
     """
     assert child.stdout is not None

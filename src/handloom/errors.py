@@ -44,7 +44,7 @@ class MachineError(StateError):
 
 
 class NotAllowedError(HandloomError):
-    """A file asks for something that the user has to allow first; the text says how."""
+    """A file needs a permission that the user has not given; the text says how to give it."""
 
 
 class MissingExtraError(HandloomError, ImportError):

@@ -24,7 +24,7 @@ class OnnxFile(NamedTuple):
     session: Any
     """``onnxruntime.InferenceSession``."""
     metadata: dict[str, str]
-    """What the model says about itself."""
+    """Metadata of the model."""
 
 
 def open_onnx(path: Path) -> OnnxFile:

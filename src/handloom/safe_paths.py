@@ -1,4 +1,4 @@
-r"""Names that files of others bring, and files below a folder: the two ways from such text to a path.
+r"""Names from untrusted files, and files below a folder: the two ways from such text to a path.
 
 A body, a task, a joint or a camera may be called ``/home/me``, ``../..`` or ``a\b``. ``safe_name`` makes one part of a
 path of any text; ``below`` returns a file of a folder by the relative path of a document, and refuses what leads out.

@@ -173,7 +173,7 @@ def test_an_attempt_without_an_episode_is_its_receipt_alone(tmp_path):
 def test_a_damaged_parcel_is_named_and_leaves_nothing(tmp_path):
     parcel = packed(Receipt(episode=4, success=False), tmp_path)
     for damaged in (b"", parcel[:-9], parcel.replace(b"receipt.json", b"recipe__.json")):
-        with pytest.raises(FileError, match="what a worker handed over is damaged"):
+        with pytest.raises(FileError, match="the result of a worker is damaged"):
             unpacked(damaged, tmp_path / "episodes")
     assert not (tmp_path / "episodes").exists()
 

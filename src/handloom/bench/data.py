@@ -24,7 +24,7 @@ from handloom.values import EpisodeRecord, SkillSpan
 EVERY = 10
 """An image is taken of every tenth frame: images are what this costs."""
 SEEN = 0.0008
-"""Fraction of an image from which on an object counts as seen: 40 of 224 x 224 pixels."""
+"""Fraction of an image above which an object counts as visible: 40 of 224 x 224 pixels."""
 STILL = 0.01
 """Joint speed [rad/s or m/s] below which an arm stands still."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
@@ -40,7 +40,7 @@ class Audit:
     coverage: float
     """Mean fraction of the main image that the objects in work cover together."""
     seen: float
-    """Fraction of images in which some camera sees the object in work."""
+    """Fraction of images in which a camera sees the manipulated object."""
     idle: float
     """Fraction of the dataset's frames in which nothing of the robots moves."""
     path_ratio: float

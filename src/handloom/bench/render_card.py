@@ -1,4 +1,4 @@
-"""``bench render --backend cuda``: what a card draws per second, beside the processor, and whether they agree."""
+"""``bench render --backend cuda``: frames per second of a GPU beside the processor, and whether their images agree."""
 
 import time
 from collections.abc import Callable

@@ -45,7 +45,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
 
 
 def _saved(name: str, seed: int, seconds: float) -> dict[str, object]:
-    """Save a demonstration with all its pictures and go on with the next scene: how long the stream stands still."""
+    """Save a demonstration with all its images and continue with the next scene: how long the stream stands still."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     with tempfile.TemporaryDirectory() as folder:
         settings = RunSettings.of_task(
@@ -201,7 +201,7 @@ class _Page:
             self._send(socket, type="command", command="finish")
             thread.join()
             reader.join()
-        # From the first pictures of the next scene on, which its building keeps waiting and saving does not.
+        # From the first images of the next scene on, which its building keeps waiting and saving does not.
         shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
         gaps = 1e3 * np.diff(shown)
         alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])

@@ -108,7 +108,7 @@ OF_THE_MACHINE = ("memory", "devices", "time", "killed")
 
 
 def _explained(error: BaseException) -> tuple[int, str]:
-    """Return the exit code and the message of what ended a verb; raises what is a fault of our own."""
+    """Return the exit code and message for an error of a verb; re-raise bugs of our own."""
     match error:
         case HandloomError():
             of_the_machine = isinstance(error, MachineError) and error.kind in OF_THE_MACHINE

@@ -1,6 +1,6 @@
 """Import paths that were, and where their modules and names are now: old paths import the very same objects.
 
-``import handloom`` asks here only after an import of ``handloom.something`` found nothing. A path in this table imports
+``import handloom`` consults this table only if an import of ``handloom.something`` fails. A path in this table imports
 the module that replaced it, with a DeprecationWarning that names the new path; a path that never existed stays an
 ImportError.
 """

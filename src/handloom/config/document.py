@@ -150,7 +150,7 @@ def _with_base(
 
 
 def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_outside: bool) -> Path:
-    """Return the file that ``base`` names, or say which names come near."""
+    """Return the file that ``base`` names; the error suggests similar names."""
     try:
         return find_file(name, near=near, asset_root=shipped, what=what, allow_outside=allow_outside)
     except NotAllowedError:

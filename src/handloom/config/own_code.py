@@ -5,7 +5,7 @@ Every other name needs the user's word: ``--allow-code``, the name itself on the
 code under ``allow_code`` in the user's settings file.
 
 The same word is kept here for files: archives and runs may name robots and objects elsewhere only with
-``--allow-outside``. Nothing that a file says can give either.
+``--allow-outside``. No file can grant either.
 """
 
 import importlib

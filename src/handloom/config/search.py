@@ -35,7 +35,7 @@ def find_file(
         folders: The folders, where they are known already.
 
     Raises:
-        ConfigError: Nothing is there; the text says where was searched.
+        ConfigError: It does not exist; the text lists the folders searched.
         NotAllowedError: It is outside these folders.
     """
     folders = search_folders(near, asset_root, allow_outside=allow_outside) if folders is None else folders
@@ -109,7 +109,7 @@ def _enclosing(name: str, most: int | None, shared: frozenset[Path]) -> tuple[Pa
 
 
 def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> None:
-    """Refuse a file or folder that lies, links followed, outside some folders and outside our package.
+    """Refuse a file or folder that resolves to a path outside the given folders and our package.
 
     Raises:
         NotAllowedError: It does; the text says how to allow it.

@@ -96,7 +96,7 @@ def simulate(
 
 @contextmanager
 def files_of_the_run() -> Iterator[None]:
-    """Turn files of the task or the run that cannot be used into a fault of the machine.
+    """Treat unusable files of the task or the run as a machine fault.
 
     They concern the run and not the attempt that happens to need them first; when they are back it would succeed.
     """

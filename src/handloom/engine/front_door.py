@@ -49,7 +49,7 @@ def generate(
 
     Raises:
         HandloomError: The task or an option is wrong.
-        StateError: Too few attempts succeeded; says why the others failed.
+        StateError: Too few attempts succeeded; the text says why the others failed.
     """
     settings = RunSettings.of_task(_loaded(task, overrides), seed=seed, **options)
     count = (os.cpu_count() or 1) if workers is None else workers

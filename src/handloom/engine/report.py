@@ -49,7 +49,7 @@ class RunReport:
 
     @property
     def cpu_realtime_factor(self) -> float:
-        """The same per second of processor time: what a machine that does nothing else would reach."""
+        """The same per second of processor time: the rate of an otherwise idle machine."""
         return self.robot_hours * 3600.0 / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def robot_hours_per_day(self, workers: int = 1) -> float:

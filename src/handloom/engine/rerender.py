@@ -127,7 +127,7 @@ def rerender_run(
     labels: tuple[str, ...] | None = None,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it goes on.
+    """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it continues.
 
     Args:
         run: The run whose dataset holds the archives.

@@ -27,7 +27,7 @@ from handloom.values import Failure, SkillSpan
 
 
 class JudgedSource:
-    """A source of commands that is judged by the success terms of the task, not by what it says about itself.
+    """A source of commands that is judged by the success terms of the task, not by its own report.
 
     When the source has ended, all targets are held, outside the demonstration, until the task's terms hold, for as
     long as a demonstration rests: an object may still be settling.
@@ -149,7 +149,7 @@ def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[
 
 @contextmanager
 def _loading(source: str) -> Iterator[None]:
-    """Turn what keeps a source from being loaded into an error of the run: no attempt can be made."""
+    """Convert errors in loading a source into an error of the run, since no attempt can be made."""
     try:
         yield
     except OF_THE_SETTINGS:

@@ -16,7 +16,7 @@ DELTA_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz")
 ITERATIONS = 20
 """Steps of the inverse kinematics per command; a pose as near as policies ask for needs 3 to 6."""
 DAMPING = 0.02
-"""Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m or rad]."""
+"""Damping of the least squares: near a singularity joints stay slow and the tool lags behind [m or rad]."""
 GAP = (1e-5, 1e-4)
 """The tool is there [m], [rad]."""
 PULL = 0.1

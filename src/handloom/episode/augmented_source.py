@@ -41,7 +41,7 @@ class AugmentedSource:
         scene: The scene in its first state.
         stages: The skills of the task, which are not needed: the task's terms are judged by others.
         rng: Chooses among demonstrations.
-        demonstrations: Where the ways come from.
+        demonstrations: Source of the paths.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class AugmentedSource:
         self.failure = Failure(stage=FunnelStage.REACH, reason=reason, detail=detail)
 
     def _foreseen(self, demonstration: Demonstration) -> list[tuple[HandWay, WaySegment, Array]]:
-        """Return what would carry each segment over, in the order in which they begin, if all goes as demonstrated."""
+        """Return the transfer of each segment, in order of their start, if all goes as demonstrated."""
         moved = {name: self._scene.object_pose(name) @ invert_pose(T) for name, T in demonstration.start_poses.items()}
         parts = [(way, segment) for way in demonstration.hands for segment in way.segments]
         plan = []

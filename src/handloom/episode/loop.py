@@ -59,7 +59,7 @@ def run_episode(
     Args:
         scene: The scene in its first state.
         source: Who carries it out.
-        disturbance: Noise on what is executed; what the source asked for is recorded beside it.
+        disturbance: Noise on the executed command; the source's own command is recorded as well.
         goal: Goal terms of the task; all of them must hold at the end, whatever the source reports.
     """
     world, instance = scene.world, scene.instance

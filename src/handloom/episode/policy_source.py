@@ -1,4 +1,4 @@
-"""A policy as the source of an episode: observations go in, actions come out, goals are judged on the way."""
+"""A policy as the command source of an episode; goals are judged along the way."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ class PolicySource:
         return self._judge.timeline
 
     def next(self, frame: int) -> Array | None:
-        """Return the targets (controls,) of a frame; None when the goals are achieved or nothing can help any more."""
+        """Return the targets (controls,) of a frame; None when the goals are achieved or can no longer be reached."""
         self._judge.look(frame)
         if self._judge.achieved:
             return None

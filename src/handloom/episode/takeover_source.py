@@ -33,7 +33,7 @@ class TakeoverSource:
 
     The policy is tried first, in a scene of its own, until it succeeds or is stuck. The very same commands lead the
     scene of the attempt to a moment between its last success and there; from then on the expert does what is left of
-    the task. Only the expert's part belongs to the demonstration. Where the policy succeeds, nothing is done, and
+    the task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and
     ``failure`` says so.
 
     Args:

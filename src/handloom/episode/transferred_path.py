@@ -80,7 +80,7 @@ class WayCarrier:
     def transform(self, way: HandWay, segment: WaySegment, T_world_object: Array, turns: int, up: Array) -> Array:
         """Return what carries a segment over (4, 4).
 
-        Of the turns after which the object looks the same, the one that turns the hand least is taken.
+        Of the symmetries of the object, the one that rotates the hand least is used.
 
         Args:
             way: The demonstrated way.

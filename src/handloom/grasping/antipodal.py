@@ -12,7 +12,7 @@ from handloom.grasping.ray_kernels import opposite_points, outer_points
 from handloom.objects.geometry import triangles
 
 LIFTED = 1e-3
-"""Rays back to the surface start this far above it [m]; a point that has less air above it is no place for a finger."""
+"""Rays back to the surface start this far above it [m]; a point with less clearance is unusable for a finger."""
 JOINED = 1e-4
 """Parts closer than this are one solid [m]."""
 EXITS = 4

@@ -135,7 +135,7 @@ class GripperShape:
 
     @property
     def symmetric(self) -> bool:
-        """Whether half a turn about the approach axis exchanges the fingers and changes nothing else."""
+        """Whether the gripper is symmetric under a half turn about its approach axis."""
         if not len(self.pads):
             return True
         low, high = self.position[:, self.pads[0]], self.position[:, self.pads[1]]

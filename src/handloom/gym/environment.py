@@ -33,7 +33,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
     """One task; every episode is another of its scenes.
 
     Observations have the names, shapes and units of the dataset's columns and images. The reward is 1 in the step
-    that ends with success, else 0; on request, what the step gained on the way there is added. ``info`` has
+    that ends with success, else 0; optionally, a shaping term is added. ``info`` has
     ``is_success``, ``progress`` (fraction of the task's skills whose success terms came to hold), ``instruction``,
     ``seed`` and ``episode``.
 

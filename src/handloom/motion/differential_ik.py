@@ -58,8 +58,8 @@ class DifferentialIk:
 
     Each step solves a small quadratic program: least squares of the pose error with damping, subject to the joint
     limits, the joint speeds and, for every pair of solids nearer than ``look_ahead``, a bound on how fast they may
-    approach. Standing still always satisfies these, so a target where the tool is moves nothing, whatever is near.
-    The state is what was commanded last, not what was measured: the arm's lag does not feed back.
+    approach. Standing still always satisfies these, so a target at the present tool pose causes no motion, whatever is
+    near. The state is what was commanded last, not what was measured: the arm's lag does not feed back.
 
     Args:
         chain: The arm, from its base to the tool.
@@ -86,7 +86,7 @@ class DifferentialIk:
         self.is_blocked = False
         """Whether a joint limit or something that must not be touched was in the way of the last step."""
         self._least = 0.0
-        """Distance that the next joints keep [m]: the clearance, or what the present ones keep where that is less."""
+        """Distance that the next joints keep [m]: the clearance, or the present distance if that is smaller."""
 
     @property
     def q(self) -> Array:

@@ -113,7 +113,7 @@ class Blueprint:
         return self._turned(_Y_UP)
 
     def along(self, axis: str) -> "Blueprint":
-        """Return the object turned by thirds of a turn about (1, 1, 1) until its longest side lies along an axis."""
+        """Return the object with its axes permuted so that its longest side lies along an axis."""
         turns = ("xyz".index(axis) - int(np.argmax(np.ptp(self.aabb(), axis=0)))) % 3
         return self if turns == 0 else self._turned(_THIRDS[turns - 1])
 

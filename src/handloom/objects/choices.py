@@ -12,7 +12,7 @@ Value = float | int | str | bool | tuple[float, ...]
 """What describes an object; only its scale may be a factor for each axis."""
 
 REACH = 20.0
-"""How far beyond the range it is drawn from a given number may lie; more than that is a wrong unit."""
+"""How far a given value may exceed the sampling range; more than that is a wrong unit."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -95,7 +95,7 @@ def write_keypoints(folder: str | Path, name: str, keypoints: JointKeypoints) ->
 def read_keypoints(file: str | Path, link: Link, index: int) -> JointKeypoints:
     """Return the keypoints that an ``info.json`` gives for a link, in metres and in the frames of link and parent.
 
-    A drawer may come with a contact point alone: its head and tail are then that point and the link's own tail.
+    A drawer may have only a contact point: its head is then that point, its tail that of the link.
 
     Raises:
         FileError: It is missing, is no annotation, or lacks a key; the text names file and key.

@@ -83,7 +83,7 @@ class Part:
         )
 
     def stretched(self, factors: Point) -> "Part":
-        """Return the part with each axis of its body scaled by itself; what is round becomes a hull of many corners."""
+        """Return the part scaled per body axis; round shapes become hulls with many corners."""
         R = matrix_from_quat(self.quat)
         corners = (self._corners() @ R.T + np.asarray(self.position)) * factors
         middle = np.multiply(self.position, factors)

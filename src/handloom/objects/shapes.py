@@ -174,7 +174,7 @@ def _turned_solid(profile: Profile) -> Turned:
 
 
 def _turned_shell(outer: Profile, inner: Profile, foot: float) -> Turned:
-    """Return the smooth wall between two profiles; what has no inner profile of its own is closed by the hull."""
+    """Return the smooth wall between two profiles; parts without an inner profile are closed by the hull."""
     rising = _without_kinks(sorted(((r, max(z, foot)) for r, z in outer), key=lambda ring: ring[1]))
     wall = sorted(((r, max(z, foot)) for r, z in inner), key=lambda ring: ring[1])
     thick = min(abs(rising[-1][0] - wall[-1][0]), abs(rising[0][0] - wall[0][0]) or EDGE)

@@ -38,7 +38,7 @@ def turns_alike(model: mujoco.MjModel, up: tuple[float, float, float] = (0.0, 0.
 
 
 def _seen(model: mujoco.MjModel, data: mujoco.MjData, angle: int, up: Array, size: float) -> Array:
-    """Return distances (k,) [m] to the surface along rays that turn with an angle; where nothing is hit, -1."""
+    """Return distances (k,) [m] to the surface along rays at increasing angles; -1 if nothing is hit."""
     R = matrix_from_rotvec(2.0 * np.pi * angle / ANGLES * up)
     side = np.cross(up, (1.0, 0.0, 0.0) if abs(up[0]) < 0.5 else (0.0, 1.0, 0.0))
     out = R @ (side / np.linalg.norm(side))

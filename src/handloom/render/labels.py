@@ -152,7 +152,7 @@ def mask_alone(
 
 
 def visible_fraction(mask: NDArray[np.bool_], alone: NDArray[np.bool_]) -> float:
-    """Return which part of an object is seen: pixels of its mask over pixels it would have with nothing in front.
+    """Return the visible fraction of an object: pixels of its mask over pixels of its amodal mask.
 
     Args:
         mask: Where the object is seen (h, w).

@@ -40,7 +40,7 @@ class Renderer:
 
     @property
     def card(self) -> str:
-        """The card that draws, or nothing where the processor does."""
+        """The GPU that draws; empty for the processor."""
         return self._backend.card if isinstance(self._backend, BatchBackend) else ""
 
     def render(

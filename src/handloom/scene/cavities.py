@@ -248,7 +248,7 @@ def _within(inner: Array, outer: Array) -> bool:
 
 
 def _solid_model(asset: ObjectAsset) -> mujoco.MjModel:
-    """Return the object alone with nothing but its solid parts to be met by rays."""
+    """Return the object by itself, with only its solid parts visible to rays."""
     model = copy.deepcopy(asset.model)
     for geom in range(model.ngeom):
         solid = model.geom_contype[geom] or model.geom_conaffinity[geom]
@@ -258,7 +258,7 @@ def _solid_model(asset: ObjectAsset) -> mujoco.MjModel:
 
 
 _KEPT = 64
-"""How many objects are kept, with their joints where they were."""
+"""Cache size: objects with their joint positions."""
 _hollows: OrderedDict[tuple[str, tuple[tuple[str, float], ...]], Hollow] = OrderedDict()
 
 

@@ -151,7 +151,7 @@ def _picture_file(path: str) -> NDArray[np.uint8]:
 
 
 def _add_table(body: mujoco.MjsBody, size: Any) -> None:
-    """Add a top and four legs; the top collides, the legs too, so that nothing reaches through them."""
+    """Add a top and four legs; both collide."""
     x, y, z = (float(value) for value in size)
     body.add_geom(
         name="top",

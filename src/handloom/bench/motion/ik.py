@@ -24,7 +24,7 @@ ARMS = ("fr3", "franka_robotiq85", "lift2", "split_aloha", "genie1", "so101")
 
 
 CARD_TARGETS, CONFIRMED = 1_000_000, 20_000
-"""Poses that a card is given at once, and how many of its answers MuJoCo looks at."""
+"""Poses per GPU batch, and how many of the solutions MuJoCo checks."""
 
 
 def run(

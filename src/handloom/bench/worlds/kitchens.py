@@ -19,7 +19,7 @@ from handloom.values import CameraSpec, TaskInstance
 TASK = "kitchen_dish_rack"
 """A task of the library whose kitchens are sampled: any layout, any style."""
 STILL = 0.01
-"""Speed [m/s or rad/s] below which everything lies still after a second."""
+"""Speed [m/s or rad/s] below which everything counts as at rest after a second."""
 DRAWN = 4
 """Kitchens of which images are timed."""
 SIDE = 224

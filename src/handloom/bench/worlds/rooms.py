@@ -49,7 +49,7 @@ class Drive:
     steps: int
     """Physics steps in which the base drove."""
     touching: int
-    """Those in which robot or held object touched anything else."""
+    """Frames in which the robot or the held object touched anything else."""
     touched: tuple[str, ...]
     """What they touched."""
     way: float
@@ -156,7 +156,7 @@ def _widened(plane: ObjectInstance) -> ObjectInstance:
 
 
 def _moved(obj: ObjectInstance, table: ObjectInstance, place: Array, yaw: float) -> ObjectInstance:
-    """Return an object carried along with its table to another place and turned with it."""
+    """Return an object moved and rotated together with its table."""
     x, y = place + _turned(np.subtract(obj.position[:2], table.position[:2]), yaw)
     quat = quat_multiply(_quat(yaw), obj.quat)
     return replace(obj, position=(float(x), float(y), obj.position[2]), quat=tuple(quat.tolist()))
@@ -267,8 +267,8 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
 def rolling(base: MobileBase, qpos: Array) -> tuple[float, float]:
     """Return how far wheels slipped [m] and steered ones skidded (fraction of the way) along recorded ``qpos`` (k, nq).
 
-    The way of a wheel's hub is cut at every frame and looked at along and across the direction the wheel has halfway
-    through the frame. One with rollers moves across by design.
+    The path of a wheel's hub is split at every frame and resolved along and across the wheel's direction at mid-frame.
+    One with rollers moves across by design.
     """
     joints = [base.world.qpos_index(f"{base.robot_name}/{name}") for name in base.drive.rolling_names]
     swivels = [base.world.qpos_index(f"{base.robot_name}/{name}") for name in base.drive.swivel_names]

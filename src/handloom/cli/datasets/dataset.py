@@ -64,7 +64,7 @@ def _allow(*, code: bool, outside: bool) -> None:
 
 
 MOST_FAULTS = 100
-"""Faults that are told to people; machines get all of them."""
+"""Faults shown in the text output; JSON lists all of them."""
 
 
 def verify(

@@ -80,7 +80,7 @@ def run(
 
 
 def _model_file(root: Path, archive: EpisodeArchive) -> str:
-    """Return the model of an episode, or refuse when it would be another than the recorded one."""
+    """Return the model of an episode; raise an error if it differs from the recorded one."""
     record = record_of_archive(archive)
     demand_trusted(record.instance, root / "extras")
     same = build_scene(record.instance).world.model_hash() == record.model_hash

@@ -17,7 +17,7 @@ from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.runs.run_directory import MANIFEST
 
 MOST_REASONS = 40
-"""Failure reasons that are told to people; machines get all of them."""
+"""Failure reasons shown in the text output; JSON lists all of them."""
 
 REMEDIES = {
     "filters_leave_nothing": "leave `approach` out, or widen it: `[down, 60]`",
@@ -81,7 +81,7 @@ def run(
 
 
 def _is_of_run(path: Path) -> bool:
-    """Return whether a dataset is the one that a run wrote, whose journals tell more."""
+    """Return whether a dataset was written by a run, whose journals hold more."""
     return path.name == "dataset" and (path.parent / MANIFEST).is_file()
 
 

@@ -73,8 +73,8 @@ def run(
         output: Folder of the new run. Default: out/augment_TASK.
         seed: Seed of the new scenes. Default: the one after that of the demonstrations.
         demonstrations: Use the first so many only. Default: all that succeeded.
-        task: The task, if RUN is a dataset without its run, or to use its file as it is now, with wider regions say.
-            Default: the task as it was recorded.
+        task: The task, if RUN is a dataset without its run, or to use its file as it is now, for example with wider
+            regions. Default: the task as it was recorded.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
@@ -140,7 +140,7 @@ def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:
 
 
 def _parts(source: str) -> str:
-    """Say in one line what the demonstrations were taken apart into."""
+    """Describe the segments of the demonstrations in one line."""
     known = demonstrations_of(source)
     counts: Counter[str] = Counter(
         segment.object or "the base" for d in known for hand in d.hands for segment in hand.segments

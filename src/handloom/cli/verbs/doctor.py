@@ -151,7 +151,7 @@ LOOKS = {
     "render": _renderers,
     "kernels": _kernels,
 }
-"""What is looked at, in the order it is shown."""
+"""The checks, in the order shown."""
 
 
 def warmup() -> None:

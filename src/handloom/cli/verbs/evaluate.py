@@ -75,7 +75,7 @@ def run(
         output: Folder of the results. Default: out/evaluate_TASK.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
-        backend: What draws what the policy sees: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        backend: Renderer of the policy's images: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         videos: Failures to draw as videos.
         keep: Keep the policy's successes as a dataset with images, as generate would.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.

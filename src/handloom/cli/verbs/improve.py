@@ -56,7 +56,7 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Find the scenes in which a policy fails, and let the expert show there how to go on.
+    """Find the scenes in which a policy fails, and let the expert show how to recover there.
 
     The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
     a state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery.

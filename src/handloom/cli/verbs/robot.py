@@ -25,7 +25,8 @@ def show(
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         output: The file to write; by default NAME.png in this folder, or NAME_reach.png.
-        reach: Draw and print where things and cabinets can stand on a table for its arms; takes a minute or two.
+        reach: Draw and print where objects and cabinets can be on a table within reach of its arms; takes a minute or
+            two.
         frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's key points.
         size: Width and height [px].
     """

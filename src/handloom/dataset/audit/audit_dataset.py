@@ -17,7 +17,7 @@ from handloom.errors import InputError
 BLURRED = 1e-4
 """Variance of the Laplacian of brightness (0 to 1) below which an image is blurred or empty."""
 DARK, BRIGHT = 0.12, 0.92
-"""Mean brightness, 0 to 1, below and above which hardly anything can be seen."""
+"""Mean brightness, 0 to 1, below which an image is too dark and above which too bright."""
 FLAT = 0.02
 """Spread of brightness below which an image shows nothing."""
 
@@ -106,7 +106,7 @@ class MotionFigures:
     def start_concentration(self) -> float:
         """Return the largest fraction of episodes that start in one tenth of the range of the channel that varies most.
 
-        A dataset whose starts are spread evenly has 0.1 to 0.3, one that always starts at the same place 1.
+        Evenly spread starts give 0.1 to 0.3; always the same start gives 1.
         """
         starts = np.array(self.starts)
         if len(starts) < 2:

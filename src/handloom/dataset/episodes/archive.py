@@ -223,7 +223,7 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
     """Return the record that an archive was made of; numbers are equal bit for bit.
 
     Raises:
-        FileError: The archive does not hold a record; what it does hold fits together when this returns.
+        FileError: The archive does not hold a consistent record.
     """
     timeline = archive.timeline
     check_shape(timeline, Timeline, source="timeline.json")

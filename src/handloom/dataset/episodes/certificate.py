@@ -23,7 +23,7 @@ _X86_LEVELS = (("avx512vl", "x86-64-v4"), ("avx2", "x86-64-v3"), ("sse4.2", "x86
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """Where an episode can be reproduced bit for bit, and what must come out."""
+    """The platform on which an episode replays bit for bit, and the expected hashes."""
 
     versions: Mapping[str, str]
     """Package or ``python`` > version."""

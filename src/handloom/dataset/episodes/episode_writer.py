@@ -26,8 +26,8 @@ from handloom.errors import InputError, StateError
 class EpisodeWriter:
     """An episode folder in the making; it appears under its name only when everything is on the disk.
 
-    Leaving the ``with`` block without ``finish`` leaves nothing behind. A folder of that name that is already there
-    is kept and this one dropped: an attempt always gives the same episode, whoever made it first.
+    Leaving the ``with`` block without ``finish`` leaves nothing behind. An existing folder of that name is kept and
+    this one dropped: an attempt always gives the same episode.
 
     Example::
 

@@ -90,8 +90,8 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``.
 
-    Within the block memory is bounded by the size of the file: a few bytes can stand for as many equal values as one
-    likes, and only reading them shows it.
+    Within the block memory is bounded by the size of the file: a few bytes can encode any number of equal values, which
+    only shows when they are read.
     """
     if not path.exists():
         raise FileError(f"{path} is missing; generate or merge again")

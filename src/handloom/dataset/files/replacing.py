@@ -79,7 +79,7 @@ def swap_in(work: Path, out: Path) -> None:
 
 
 def settle(out: Path) -> None:
-    """Finish what a kill interrupted while a dataset was replaced; does nothing where nothing was."""
+    """Finish a replacement of a dataset that was interrupted by a kill, if there is one."""
     old = _replaced(out)
     if not old.is_dir() or old.is_symlink():
         return

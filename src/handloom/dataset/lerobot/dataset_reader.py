@@ -311,7 +311,7 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
 
 
 def _entry_names(names: Any, shape: list[int]) -> tuple[str, ...] | None:
-    """Return what each entry of a feature is called; others also write them nested, or under a word of their own."""
+    """Return the names of a feature's entries; other writers nest them or use another key."""
     if isinstance(names, dict) and len(names) == 1:
         (names,) = names.values()
     if isinstance(names, list) and len(names) == 1 and isinstance(names[0], list):

@@ -1,4 +1,4 @@
-"""Add episodes to a dataset where it is: what is there stays, and the cost is that of what is added.
+"""Append episodes to a dataset in place: existing files stay, and the cost is that of the new episodes.
 
 Files that are full are kept. The last data file, the last video file of each camera and the last part of the episode
 table are written again, longer, beside the dataset, with everything else that changes; then each takes its place by a

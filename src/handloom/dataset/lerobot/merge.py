@@ -50,7 +50,7 @@ def merge_episodes(
 
     Args:
         folders: Episode folders, e.g. from ``find_episodes``. They are read, never changed.
-        out: Folder of the dataset. When it is there already, made of the same episodes, nothing is done.
+        out: Folder of the dataset. If it exists and has the same episodes, nothing is done.
         options: How the dataset is cut into files; None for LeRobot's defaults.
         success: True takes the successful episodes, False the failed ones; the others are passed over.
         replace: Exchange a dataset at ``out`` that was made of other episodes.

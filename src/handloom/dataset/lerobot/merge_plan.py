@@ -219,7 +219,7 @@ def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
 
 
 def _check_length(episode: EpisodeFolder) -> None:
-    """Refuse an episode whose sheet says another length than its frames have; much room is made for that many."""
+    """Refuse an episode whose sheet and frames differ in length, before memory is allocated for them."""
     path = episode.checked_file(FRAMES)
     with open_parquet(path) as file:
         if file.metadata.num_rows != episode.length:

@@ -39,7 +39,7 @@ def check_tables(root: Path) -> tuple[Fault, ...]:
     """Return what in the tables of a dataset does not follow from its episodes; empty when everything does.
 
     Args:
-        root: Folder of the dataset. Where a sheet is missing, which ``check_layout`` tells, nothing is compared.
+        root: Folder of the dataset. Missing sheets, which ``check_layout`` reports, are skipped.
     """
     dataset = DatasetReader(root)
     folders = [dataset.archive_folder(episode.index) for episode in dataset.episodes]

@@ -37,7 +37,7 @@ def cut_video(source: Path, target: Path, *, start: int, length: int, fps: int) 
 
 @contextmanager
 def _copy_errors(target: Path) -> Iterator[None]:
-    """Turn what the disk or the container format refuses into a ``FileError``."""
+    """Convert errors of the disk or the container format into a ``FileError``."""
     with file_errors("write", target):
         try:
             yield

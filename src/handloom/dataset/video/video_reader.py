@@ -23,7 +23,7 @@ MOST_PIXELS = 2**26
 
 @dataclass(frozen=True, kw_only=True)
 class PacketSheet:
-    """What the packets of a video say without decoding it."""
+    """Facts from the packets of a video, without decoding."""
 
     codec: str
     """FFmpeg's name of the codec, e.g. ``h264``."""

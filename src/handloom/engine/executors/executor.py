@@ -185,7 +185,7 @@ class ProcessExecutor:
                 yield Finished(worker.item, crash=crash, fault="time")
 
     def _received(self, worker: _Worker, pool: list[_Worker]) -> Finished | None:
-        """Return what a worker finished; None when it only said that it has begun."""
+        """Return what a worker finished; None if it has only reported its start."""
         try:
             kind, value = worker.pipe.recv()
         except (EOFError, OSError):

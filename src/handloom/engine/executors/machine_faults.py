@@ -24,7 +24,7 @@ _BY_WORDS = {
     ),
     "devices": re.compile(r"CUDA error|no CUDA-capable device|CUDA driver", re.IGNORECASE),
 }
-"""How native libraries say it in errors of their own: MuJoCo's ``FatalError``, PyTorch, ONNX Runtime. A model whose
+"""Wording of native libraries for the same fault: MuJoCo's ``FatalError``, PyTorch, ONNX Runtime. A model whose
 arena or stack is too small ("insufficient arena memory") is no such case: it is so on every machine."""
 
 OF_THE_SETTINGS = (NotAllowedError, MissingExtraError)

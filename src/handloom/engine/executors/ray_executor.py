@@ -11,7 +11,7 @@ from handloom.errors import InputError, MachineError, StateError, require
 PATIENCE = 600.0
 """How long a run waits for its first actor: a cluster may have to start machines, and they import for a while [s]."""
 FAILED_STARTS = 3
-"""This many actors, or as many as are wanted, that failed to start in a row stop the run."""
+"""This many consecutive actors that fail to start, or all of them, stop the run."""
 
 
 class RayExecutor:
@@ -195,7 +195,7 @@ def _knock(address: str) -> None:
 
 
 def _fault(error: Exception) -> str:
-    """Return the kind of fault of the machine by which an actor was lost; empty when its own code may have done it."""
+    """Return the kind of machine fault that killed an actor; empty if its own code may have done so."""
     text = str(error).lower()
     if type(error).__name__ == "OutOfMemoryError" or "out of memory" in text.replace("running out of memory", ""):
         return "memory"

@@ -166,7 +166,7 @@ def _opened(archive_bytes: bytes) -> tuple[Receipt, dict[str, bytes]]:
             files = {name: archive.read(name) for name in archive.namelist()}
         return Receipt.from_json(parse_json(files.pop(RECEIPT), ReceiptLine, source=RECEIPT)), files
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, TypeError, ValueError, FileError) as error:
-        raise FileError(f"what a worker handed over is damaged ({type(error).__name__}: {error})") from error
+        raise FileError(f"the result of a worker is damaged ({type(error).__name__}: {error})") from error
 
 
 def _write(receipt: Receipt, files: dict[str, bytes], episodes: Path) -> None:

@@ -31,7 +31,7 @@ class Remade:
 def remake(
     certificate: Path, out: Path, executor: Executor, *, on_receipts: ReceiptCallback = lambda _: None
 ) -> Remade:
-    """Carry the run of a certificate out again, into a folder of its own; called again after a kill, it goes on.
+    """Repeat the run of a certificate in a new folder; called again after a kill, it continues.
 
     Args:
         certificate: ``certificate.json``, or the dataset that it lies in.

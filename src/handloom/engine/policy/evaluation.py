@@ -1,4 +1,4 @@
-"""How good a policy is on scenes it has not seen: success with its interval, how far it came, videos of failures."""
+"""Evaluation of a policy on unseen scenes: success rate with confidence interval, progress, videos of failures."""
 
 import math
 from collections import Counter

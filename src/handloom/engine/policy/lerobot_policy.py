@@ -28,7 +28,7 @@ STATE, ENVIRONMENT = "observation.state", "observation.environment_state"
 UNUSED_CAMERA = "empty_camera"
 """Part of the names of cameras that a policy has room for and that no one has."""
 LAST_WORDS = 2000
-"""Characters of what a process said before it ended that are shown."""
+"""Characters shown of a process's last output."""
 HOW = (
     "LeRobot needs other versions of packages than Handloom, so give it an environment of its own: python3 -m venv "
     "lerobot-env && lerobot-env/bin/pip install lerobot, then add --policy-python lerobot-env/bin/python"

@@ -29,7 +29,7 @@ TAKEOVER = "takeover="
 """How the name of a source begins in which the expert relieves a policy; the name of the policy's source follows."""
 OWN = "my_module:MyPolicy"
 FILES = (f"{PREFIX}onnx|", f"{PREFIX}lerobot|")
-"""How the name of a source begins whose policy is a file or folder."""
+"""Prefix of a source name whose policy is a file or folder."""
 NOISE = "noise"
 """Input of a network that gets normal numbers."""
 MOST_FRAMES = 1000

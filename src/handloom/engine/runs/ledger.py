@@ -51,8 +51,8 @@ def ledger_parts(folder: Path) -> list[Path]:
 def pack_journals(folder: Path, unit_size: int, *, at_least: int = PACK) -> int:
     """Pack the journals of finished units; return how many. Nothing else may write to the folder meanwhile.
 
-    Killed at any moment it loses nothing: a part is whole or not there, and journals go after it is there. What is in
-    both is read once.
+    A kill at any moment loses nothing: a part is complete or absent, and journals are removed after it exists. What is
+    in both is read once.
 
     Args:
         folder: Folder of journals.

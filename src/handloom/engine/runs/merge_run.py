@@ -110,7 +110,7 @@ def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
 def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
     """Return the folders of attempts; what is only in the dataset by now is taken out of it.
 
-    That goes for episodes that are not wanted this time, too: the dataset is about to be replaced, and they stay in
+    This includes episodes that are not needed this time: the dataset is about to be replaced, and they stay in
     their folders for a later call that wants more.
     """
     merged = {episode: index for index, episode in enumerate(attempts_in(out))}

@@ -48,7 +48,7 @@ class RunDirectory:
 
     @classmethod
     def begin(cls, path: Path, settings: RunSettings) -> "RunDirectory":
-        """Begin a run, or continue with the one that is there if it is the same; that one keeps its unit size.
+        """Start a run, or continue an existing one with the same settings; that one keeps its unit size.
 
         Raises:
             ConfigError: Another run, or something else, is in that folder.

@@ -110,7 +110,7 @@ class RunSettings(Config):
         return Task(name=self.task_name, config=config, arena=arena, path=Path(self.task_path))
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that decides the data; where the task file lay and the unit size do not."""
+        """Return a hash of everything that determines the data; the task file's path and the unit size do not."""
         # What came later and is not used is left out, so that runs keep their fingerprints.
         left_out = {"task_path", "unit_size"} | {
             name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)

@@ -186,7 +186,7 @@ def _replay_differs(report: ReplayReport, elsewhere: Sequence[str]) -> str:
 
 
 def _unjudged(record: EpisodeRecord) -> str:
-    """Return why nothing says that a success is one; empty when its terms do, or it is a failure."""
+    """Return why a success cannot be confirmed; empty if its terms confirm it, or it is a failure."""
     if not record.success:
         return ""
     if not record.goal and not any(span.checks for span in record.timeline if span.kind != "mistake"):

@@ -114,7 +114,7 @@ class JointDrives:
         self.takes_position, self.takes_velocity, self.takes_effort = self._able
 
     def _unlock_controls(self) -> None:
-        """Let targets be what was asked: a clamp on a folded control would eat velocity and effort targets."""
+        """Leave targets unclamped: a clamp on a combined control would swallow velocity and effort targets."""
         model = self.world.model
         for wiring in self.wirings:
             if wiring.driven:

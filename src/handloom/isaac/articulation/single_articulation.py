@@ -193,7 +193,7 @@ class SingleArticulation(SolverSettings):
         return self.world.data.qvel[self.drives.dof[self._select(joint_indices)]]
 
     def set_joint_positions(self, positions: Any, joint_indices: JointSelection = None) -> None:
-        """Put joints where they are asked to be (k,) [rad or m], at once; None and NaN leave a joint alone.
+        """Set joint positions (k,) [rad or m] immediately; None and NaN leave a joint alone.
 
         The position targets of driven joints go along, so that the drives hold the joints there.
         """

@@ -255,7 +255,7 @@ class IkSolver:
 
 
 def _check_poses(T: Array) -> None:
-    """Refuse targets that are no poses; a card looks at its own, see ``CardIk``."""
+    """Refuse targets that are not poses; the GPU checks its own, see ``CardIk``."""
     if not np.all(np.isfinite(T)):
         raise not_finite(int(np.flatnonzero(~np.isfinite(T).all(axis=(1, 2)))[0]), len(T))
     R = T[:, :3, :3]

@@ -12,5 +12,5 @@ def not_finite(number: int, count: int) -> InputError:
 
 
 def no_rotation() -> InputError:
-    """Return the error of a target whose rotation is none."""
+    """Return the error for a target with an invalid rotation."""
     return InputError("a target's rotation part is not a rotation matrix (orthonormal, determinant 1)")

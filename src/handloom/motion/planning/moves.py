@@ -1,4 +1,4 @@
-"""What is asked of a planner beyond a goal: a chain of moves, and the part of the tool's pose that counts."""
+"""Planner requests beyond a single goal: a chain of moves, and the constrained part of the tool's pose."""
 
 from dataclasses import dataclass, replace
 
@@ -145,11 +145,11 @@ class Hold:
 
 
 FOLLOWING = 0.1
-"""The second tool is kept where it belongs to this fraction of the hold's tolerances, at every waypoint."""
+"""Fraction of the hold's tolerances to which the second tool is kept at every waypoint."""
 
 
 class KeptHold:
-    """A hold as it is at a start: what must stay so from there on."""
+    """A hold evaluated at the start: the values that must be kept from there on."""
 
     def __init__(self, hold: Hold, arms: ArmGroup, q_start: Array) -> None:
         T = arms.tools(q_start)

@@ -41,7 +41,7 @@ class OpenEnd:
         self._solvers = tuple(IkSolver(chain, once) for chain in arms.chains)
 
     def find(self, q: Array, *, padding: float, step: float, touches: tuple[Touch, ...] = ()) -> Array | None:
-        """Return a roomy configuration (n,) near q, or None.
+        """Return a configuration (n,) near q with more clearance, or None.
 
         Args:
             q: Configuration (n,) within limits.
@@ -109,7 +109,7 @@ class PathEnd:
     q: Array
     """The configuration (n,)."""
     roomy: Array
-    """Where the search starts: q itself, or a place near it with room for the padded spheres (n,)."""
+    """Where the search starts: q itself, or a nearby configuration with room for the padded spheres (n,)."""
     tolerated: tuple[Touch, ...] = ()
     """Contacts at q that the path may keep, as deep as they are."""
 

@@ -47,7 +47,7 @@ class SceneCheck:
         self.select(ignore, released=released)
 
     def select(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> None:
-        """Leave out the obstacles whose name contains one of the texts; the rest is as of the last refresh.
+        """Ignore obstacles whose name contains one of the texts; the others are as of the last refresh.
 
         Objects in ``released`` do not count as parts of the robot for the exact checker. Spheres still see them there,
         which costs exact checks but decides nothing.

@@ -1,4 +1,4 @@
-"""What an import is told, and what it reports."""
+"""Options and report of an import."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -182,8 +182,8 @@ def add_object(
         seconds: How long reading may take [s].
 
     Raises:
-        InputError: It is too small, too large or too light to be handled, was added under another name, or something
-            else has its place.
+        InputError: It is too small, too large or too light to be handled, was added under another name, or its name is
+            taken.
         HandloomError: It cannot be imported; the text says why.
     """
     imported = import_object(

@@ -129,7 +129,7 @@ ALIKE: Final[dict[str, str]] = {
 }
 """Category of the library > words of reference categories, folders and objects that it looks and handles most like."""
 SPLITS: Final = frozenset(("train", "test", "val", "eval"))
-"""Last words of folders that say what a fraction of the assets is for, not what they are."""
+"""Folder names that denote a split of the assets, not a category."""
 PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.items() for word in words.split()}
 """Word > category of the library that stands in for it."""
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
@@ -204,7 +204,7 @@ class StandIn:
 
 
 def stand_in_for(path: str, name: str, category: str) -> StandIn:
-    """Return what stands in for an asset file, by its folder, then its name in the task, then the category given there.
+    """Return the substitute for an asset file, by its folder, then its name in the task, then the category given there.
 
     The category comes last: in published tasks it is often left over from another object.
 

@@ -39,7 +39,7 @@ ROOM: Final = LitSurroundings(
         pane(35.0, 32.0, (0.20, 0.50), (6.0, 6.3, 6.8)),
     )
 )
-"""A room by day, for models that say nothing: a window at the front left, a slim one behind, a lamp overhead."""
+"""A room by day, the default for models: a window at the front left, a slim one behind, a lamp overhead."""
 
 
 def add_surroundings(spec: mujoco.MjSpec, surroundings: LitSurroundings) -> None:

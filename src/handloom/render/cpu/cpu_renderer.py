@@ -187,7 +187,7 @@ class CpuRenderer:
         place_view(geoms, view, weld, first, last, columns, self._points, np.empty((len(first), 2)))
 
     def _canvas(self, camera: CameraSpec) -> CanvasArrays:
-        """Return what a camera draws on; of cameras that are many, those drawn last keep theirs."""
+        """Return the buffers of a camera; only the most recently used cameras keep theirs."""
         canvas = self._canvases.pop(camera, None)
         if canvas is None:
             if camera.width * camera.height > most_pixels():

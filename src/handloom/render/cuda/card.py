@@ -20,7 +20,7 @@ class CardMemory:
     def __init__(self, pointer: Any) -> None:
         self.address = int(pointer.ptr)
         self.staging = np.zeros(0, np.uint8)
-        """Memory of this machine that the card can read, for what is written there."""
+        """Pinned host memory for uploads to the GPU."""
         self._pointer = pointer
 
 
@@ -52,7 +52,7 @@ class Card:
             return CardMemory(self._cupy.cuda.alloc(max(size, 1)))
 
     def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Return a flat array that the card can write to by itself."""
+        """Return a flat array in pinned memory that the GPU can write to."""
         with self._device:
             pinned = self._cupy.cuda.alloc_pinned_memory(max(count * np.dtype(dtype).itemsize, 1))
         return np.frombuffer(pinned, dtype, count)

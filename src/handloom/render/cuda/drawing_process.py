@@ -35,7 +35,7 @@ LOOK = 0.2
 
 @contextmanager
 def drawing_processes() -> Iterator[tuple[str, ...]]:
-    """Start a drawing process for every card of this machine and tell workers where; end them afterwards.
+    """Start a drawing process for every GPU of this machine, tell workers where, and stop them afterwards.
 
     Yields:
         The names of the cards.

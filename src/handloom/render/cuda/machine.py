@@ -16,7 +16,7 @@ class Memory(Protocol):
 
 
 class Machine(Protocol):
-    """A card, or whatever stands in for one."""
+    """A GPU, or a stand-in for one."""
 
     def empty(self, size: int) -> Memory:
         """Return memory of so many bytes, with undefined content."""

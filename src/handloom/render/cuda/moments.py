@@ -36,7 +36,7 @@ class DrawnModel(NamedTuple):
     headlight: bool
     beads: int
     digest: str = ""
-    """A name for the content: models that look alike share their tables on the card."""
+    """A content key: models that look alike share their tables on the GPU."""
 
 
 def named(model: DrawnModel) -> DrawnModel:

@@ -13,7 +13,7 @@ from handloom.retarget.graph.types import UnknownParameterError
 
 
 class ParameterState:
-    """Values by name, safe to turn from another thread, kept in a JSON file if one is given.
+    """Values by name, safe to set from another thread, kept in a JSON file if one is given.
 
     Args:
         name: Whose parameters these are.

@@ -21,7 +21,7 @@ from handloom.retarget.graph.wiring import RetargeterSubgraph
 from handloom.retarget.inputs import bool_signal
 
 SelectorFn = Callable[[OptionalTensorGroup], bool | float | None]
-"""A present group > how far the button is pressed, or None if that is not known."""
+"""A present group > how far the button is pressed, or None if unknown."""
 
 
 class BoolSelector(BaseRetargeter):

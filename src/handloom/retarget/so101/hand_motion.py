@@ -79,7 +79,7 @@ class ToolPath:
         return self._keys[-1]
 
     def move(self, position: ArrayLike, *, speed: float, roll: float | None = None) -> None:
-        """Go on to a position (3,) [m] at a mean speed [m/s], turning the wrist on the way."""
+        """Continue to a position (3,) [m] at a mean speed [m/s], turning the wrist along the way."""
         x, y, z = np.asarray(position, float).tolist()
         last = self.last
         turn = last.roll if roll is None else roll

@@ -1,4 +1,4 @@
-"""Everything the devices said at one moment."""
+"""The samples of all devices at one moment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -60,7 +60,7 @@ class DeviceFrame:
     leader_right: LeaderSnapshot | None = None
     """The leader arm that the right arm, or the only one, follows."""
     policy: PolicySnapshot | None = None
-    """What a policy asked for while no one corrected it."""
+    """The policy's command while no one corrected it."""
 
     def __post_init__(self) -> None:
         """Refuse fields of the wrong kind."""

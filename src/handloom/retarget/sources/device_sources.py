@@ -122,7 +122,7 @@ class DeviceSource(TrackerSource):
         return self.raw_inputs({device: getattr(frame, device) for device in self.devices})
 
     def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
-        """Return the raw groups of what the devices said last.
+        """Return the raw groups of the latest device samples.
 
         Args:
             deviceio_session: A ``DeviceFrame``, or anything whose attribute ``frame`` is one.
@@ -306,7 +306,7 @@ class JointStateSource(TrackerSource):
         return {self.JOINTS: OptionalType(RobotHandJoints(self.JOINTS, self._joints))}
 
     def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
-        """Return the raw group of what the device said last.
+        """Return the raw group of the latest device sample.
 
         Args:
             deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.

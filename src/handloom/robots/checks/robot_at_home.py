@@ -23,7 +23,7 @@ class CheckRow:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckReport:
-    """Everything that was looked at on one robot."""
+    """All findings about one robot."""
 
     robot: str
     rows: tuple[CheckRow, ...]

@@ -1,4 +1,4 @@
-"""Makes a model of other conventions follow ours: one model with its gripper, what collides apart from what is seen."""
+"""Converts a model to our conventions: one model with its gripper, and collision geoms separate from visual ones."""
 
 import re
 from collections import Counter

@@ -47,7 +47,7 @@ class RobotProposal:
     values: dict[str, Any]
     """Keys of ``robot.yaml``."""
     notes: tuple[str, ...]
-    """What was assumed and should be looked at."""
+    """Assumptions that should be reviewed."""
     sources: tuple[Path, ...] = ()
     """The files it was made of."""
 

@@ -18,12 +18,7 @@ from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis
 from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
 from handloom.skills.articulated_objects.joint_strategies import Job, Strategy, hand_point, holding, pushing
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
-from handloom.skills.configs.articulated import (
-    ArticulatedSkillConfig,
-    CloseConfig,
-    PlannerSetting,
-    RotateConfig,
-)
+from handloom.skills.configs.articulated import ArticulatedSkillConfig, CloseConfig, PlannerSetting, RotateConfig
 from handloom.skills.picking.grasp_poses import gripper_of
 from handloom.skills.skill import Skill, command_at, plan_failure
 from handloom.spatial import invert_pose

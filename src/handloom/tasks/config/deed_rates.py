@@ -26,7 +26,7 @@ class DeedRates:
     """Deed and robot > attempt > why it failed, empty for a success."""
 
     def rate(self, deed: str, robot: str) -> float | None:
-        """Return the share of attempts that succeeded [%]; None where reach does not allow it or nobody measured."""
+        """Return the fraction of attempts that succeeded [%]; None where reach does not allow it or no one measured."""
         outcomes = self.cells.get(f"{deed} {robot}", {})
         if not outcomes or self.beyond(deed, robot):
             return None

@@ -33,7 +33,7 @@ class HeadPose:
 
 
 def level_frame(camera: CameraSpec) -> Array:
-    """Return the frame (4, 4), in the camera's parent, of somebody at the camera who looks level the same way.
+    """Return the frame (4, 4), in the camera's parent, of someone at the camera who looks level the same way.
 
     Its axes are right, up and back. A headset knows which way is down: only the direction is the camera's.
     """

@@ -62,7 +62,7 @@ class PictureStream:
         self._head: HeadPose | None = None
         """Where the head is that the operator's view follows; None while it stands still."""
         self.drawn_head = 0
-        """Number of the head's pose that the last pictures were drawn for; 0 for none."""
+        """Number of the head's pose that the last images were drawn for; 0 for none."""
         self.drawn: deque[float] = deque(maxlen=300)
         """When the last sets of images were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
@@ -70,7 +70,7 @@ class PictureStream:
 
     @property
     def stamp(self) -> bytes:
-        """What the pictures of the last set begin with: the number of the head's pose that they were drawn for."""
+        """What the images of the last set begin with: the number of the head's pose that they were drawn for."""
         return self.drawn_head.to_bytes(4, "little")
 
     def show(self, scene: Scene) -> None:

@@ -15,7 +15,7 @@ class RmpFlowTargets:
     robot: MotionRobot
     end_effector_frame: str
     _targets: dict[str, tuple[Array | None, Array | None]]
-    """Target frame > wanted position (3,) [m] and rotation (3, 3) in the world; None where it is free."""
+    """Target frame > wanted position (3,) [m] and rotation (3, 3) in the world; None if it is free."""
 
     def add_target_frame(self, frame_name: str) -> None:
         """Let another frame have a target, too, such as the second hand; it has none until one is set.

@@ -84,7 +84,7 @@ class SourceMesh:
 def convex_parts(
     meshes: Sequence[SourceMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
 ) -> list[Part]:
-    """Return convex parts of some meshes, which collide and are not seen, each of its surface's mean colour.
+    """Return convex collision parts of meshes, invisible, each of its surface's mean colour.
 
     Args:
         meshes: Surfaces in the frame of the body.
@@ -181,7 +181,7 @@ def _thickened(corners: Array) -> Array:
 
 
 def _few_corners(corners: Array) -> Array:
-    """Return the corners of the hull, the outermost of some directions where it has many."""
+    """Return the corners of the hull; if there are many, only the extreme points of a set of directions."""
     whole = convex_hull(corners)[0]
     if len(whole) <= MOST_VERTICES:
         return whole

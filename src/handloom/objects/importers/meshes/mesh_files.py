@@ -127,7 +127,7 @@ def _load(path: Path, options: ImportOptions) -> Any:
 
 
 def _said_by_dae(path: Path) -> tuple[float, str]:
-    """Return metres per unit and the axis that is up, as a Collada file says, which trimesh leaves to who asks."""
+    """Return metres per unit and the axis that is up, from a Collada file, which trimesh does not apply."""
     asset = ElementTree.fromstring(read_xml(path)).find("{*}asset")
     unit = None if asset is None else asset.find("{*}unit")
     up = "Y_UP" if asset is None else (asset.findtext("{*}up_axis") or "Y_UP").strip()

@@ -22,7 +22,7 @@ INSET = 0.022
 ASIDE = 0.02
 """How far from a handle it is pushed [m]."""
 CENTRED = 0.15
-"""A hinged part whose middle is nearer to its axis than this fraction of its size is turned, like a knob."""
+"""A hinged part whose centre is nearer to its axis than this fraction of its size is a knob."""
 ELONGATED = 1.3
 """Ratio of sides from which on a handle has a direction of its own."""
 
@@ -117,7 +117,7 @@ def _facing(panel: Array, usual: Array, axis: Array) -> Array:
 
 
 def _knob(pieces: list[Array], out: Array, anchor: Array) -> HandHold:
-    """Return the hold on what turns about its own middle: its outermost piece that fits between the fingers."""
+    """Return the grasp point of a knob: its outermost piece that fits between the fingers."""
     for piece in sorted(pieces, key=lambda p: -float((p @ out).max())):
         line = _direction(piece, out, _any_across(out))
         if np.ptp(piece @ _cross(out, line)) <= WIDEST:

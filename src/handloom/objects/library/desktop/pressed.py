@@ -232,7 +232,7 @@ def rocker_switch(c: Choices) -> Blueprint:
 
 
 def _housing(size: Point, color: tuple[float, float, float]) -> list[Part]:
-    """Return a box with a steel plate in its foot, which keeps it where it is."""
+    """Return a box weighted with a steel plate in its base."""
     x, y, z = size
     return [
         box((x, y, z - 0.008), (0.0, 0.0, 0.008 + (z - 0.008) / 2), color=color, substance="plastic", edge=0.004),

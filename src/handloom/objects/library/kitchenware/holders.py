@@ -21,7 +21,7 @@ FLOOR = 0.006
 def desk_caddy(c: Choices) -> Blueprint:
     """A caddy for a desk: a compartment across its front, one across its back, two side by side between them.
 
-    Front is -y, left is -x: as someone sees it who stands before it.
+    Front is -y, left is -x: as seen from the front.
     """
     color = c.color(("wood", "black", "white", "gray", "teal"))
     x, y = c.number("width", 0.24, 0.26), c.number("depth", 0.27, 0.29)
