@@ -127,15 +127,20 @@ class PageOperator:
         return self._scene.world.data.site(self._arm.prefix + self._arm.spec.tcp_site).xpos.copy()
 
     def settled(self) -> np.ndarray:
-        """Where the tool comes to rest."""
-        before = self.tool()
+        """Where the tool comes to rest; a busy machine may take a while until it begins to move."""
+        before, still = self._pose(), 0
         for _ in range(100):
-            time.sleep(0.15)
-            now = self.tool()
-            if np.linalg.norm(now - before) < 2e-4:
-                break
+            time.sleep(0.12)
+            now = self._pose()
+            still = still + 1 if np.abs(now - before).max() < 1e-3 else 0
             before = now
-        return now
+            if still == 3:
+                break
+        return self.tool()
+
+    def _pose(self) -> np.ndarray:
+        site = self._scene.world.data.site(self._arm.prefix + self._arm.spec.tcp_site)
+        return np.concatenate([site.xpos, site.xmat])
 
     def go(self, place: np.ndarray, *, axes: str = "xzy", near: float = NEAR) -> None:
         """Lead the tool to a place in the world (3,) [m], axis after axis, until it is there."""

@@ -333,6 +333,7 @@ for (const button of document.querySelectorAll("[data-hold]")) {
   button.addEventListener("pointerdown", () => hands.held.add(name));
   for (const kind of ["pointerup", "pointerleave", "pointercancel"]) button.addEventListener(kind, () => hands.held.delete(name));
 }
+$("pads").addEventListener("contextmenu", (event) => event.preventDefault()); // A thumb that is held is no question.
 $("pad-grip").addEventListener("click", () => hands.toggleGrip());
 // A phone without AR still knows how it is turned.
 supported("immersive-ar").then((yes) => { $("pad-tilt").hidden = yes || !("DeviceOrientationEvent" in window); });
