@@ -35,7 +35,7 @@ def test_what_leans_lies_along_the_slope_either_end_up(table, turn, right, end):
 def test_what_lies_flat_does_not_lean(table):
     scene = table(**THINGS)
     (term,) = [t for t in relation_terms(scene, "phone", "on", "stand", lean=True) if t.name == "leans_on"]
-    put(scene, "phone", named_point(scene, "stand", "back") + np.array([0.0, 0.0, 0.05]))
+    put(scene, "phone", np.add(named_point(scene, "stand", "back"), [0.0, 0.0, 0.05]))
     assert not holds(scene, term)
 
 

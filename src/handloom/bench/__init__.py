@@ -4,7 +4,8 @@ BENCHES: dict[str, tuple[str, str]] = {
     "engine": ("handloom.bench.engine", "episodes per hour, robot hours, time budget by stage, scaling"),
     "tasks": ("handloom.bench.tasks", "success of the scripted expert on every task, its cost, why attempts fail"),
     "pack": ("handloom.bench.pack", "success of the expert on a pack of tasks, beside what others published for them"),
-    "deeds": ("handloom.bench.deeds", "success of the expert on the library's deeds, robot by robot"),
+    "deeds": ("handloom.bench.library.deeds", "success of the expert on the library's deeds, robot by robot"),
+    "check": ("handloom.bench.library.check", "what check says of the library's deeds, beside how often they succeed"),
     "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
     "scenes": (
         "handloom.bench.worlds.scenes",

@@ -91,9 +91,9 @@ def run(
     done = _read(record, pack.name, robot, seed, prints)
     todo = [
         PackTrial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
+        for episode in range(attempts)  # One of each task first: what is cut short by the limit is cut evenly.
         for name in wanted
         if not prints[name].startswith(REFUSED)
-        for episode in range(attempts)
         if episode not in {outcome.episode for outcome in done[name]}
     ]
     if todo:
@@ -160,7 +160,7 @@ def run_trial(trial: PackTrial) -> PackOutcome:
     )
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=256)
 def _loaded(name: str, robot: str) -> Task:
     return load_task(name, robot=robot)
 

@@ -41,8 +41,8 @@ def check(
         files: Task names, YAML files or folders.
         robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
-        tries: How often the expert tries; twice as often where some tries succeed and some do not. 0 only looks where
-            the hands get to.
+        tries: How often the expert tries; up to four times as often where some tries succeed and some do not. 0 only
+            looks where the hands get to.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
     """

@@ -1,5 +1,6 @@
 """Wipe a surface with a held thing: press it on and move it back and forth."""
 
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +26,8 @@ TURNS = 8
 """Turns of the held object about the vertical that are tried."""
 WAYS = 4
 """Directions of the strokes that are tried."""
+NEARER = (0.0, 0.3, 0.5)
+"""Shares of the target's half width by which the middle of the strokes is nearer to the arm, tried in this order."""
 SHORTEST = 0.02
 """Shortest stroke [m]."""
 SOMETIME = 1e-3
@@ -56,7 +59,8 @@ class Wipe(Skill[WipeConfig]):
         T_base_world = invert_pose(controller.arm.T_world_base)
         T_tool_object = invert_pose(controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
         above, ends = self._poses()
-        drops = np.array([drop_height(self.scene, name, T) for T in above])
+        # The strokes of a place and turn differ in their way alone.
+        drops = np.repeat([drop_height(self.scene, name, T) for T in above[::WAYS]], WAYS)
         fits = drops > 0.0
         if not fits.any():
             self.fail(FunnelStage.PLAN, "goal_in_collision", f"{name} does not fit over {target} in any turn")
@@ -109,11 +113,16 @@ class Wipe(Skill[WipeConfig]):
         spot = own.mean(axis=0)[:2] if large else box.mean(axis=0)[:2]
         if config.target_point is not None:
             spot = named_point(self.scene, target, config.target_point)[:2]
+        # On a target that is far away, the side next to the arm will do.
+        toward = self.controller.arm.T_world_base[:2, 3] - spot
+        room = 0.5 * float(np.min((box[1] - box[0])[:2]))
+        toward = room * toward / max(float(np.linalg.norm(toward)), 1e-9)
         poses, ends = [], []
-        for turn in sorted(np.arange(TURNS) * 2.0 * np.pi / TURNS - np.pi, key=lambda turn: abs(float(turn))):
+        turns = sorted(np.arange(TURNS) * 2.0 * np.pi / TURNS - np.pi, key=lambda turn: abs(float(turn)))
+        for near, turn in product(NEARER if not large and config.target_point is None else NEARER[:1], turns):
             R = matrix_from_rotvec(np.array([0.0, 0.0, float(turn)])) @ now[:3, :3]
             low, high = reach_of(self.scene, name, R[None])[0]
-            middle = spot - 0.5 * (low + high)[:2]
+            middle = spot + near * toward - 0.5 * (low + high)[:2]
             z = box[1, 2] - low[2] + config.lift
             for way in np.arange(WAYS) * np.pi / WAYS:
                 along = np.array([np.cos(way), np.sin(way)])

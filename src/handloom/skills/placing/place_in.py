@@ -26,6 +26,9 @@ INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
 NEARLY = 0.01
 """How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
+BESIDE_POSES = np.zeros((4, 4, 4))
+"""Shifts of a pose by half a centimetre to all four sides [m]."""
+BESIDE_POSES[:, :2, 3] = [[0.005, 0.0], [-0.005, 0.0], [0.0, 0.005], [0.0, -0.005]]
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
 
@@ -100,9 +103,17 @@ def in_section(scene: Scene, config: PlaceConfig) -> bool:
 
 
 def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
-    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls."""
+    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls.
+
+    Where that leaves a choice, those come first that do so a little beside their place, too: arms are not exact.
+    """
     drops = np.array([drop_height(scene, name, pose) for pose in T_world_object])
-    return drops >= drops.max() - NEARLY
+    fits = drops >= drops.max() - NEARLY
+    roomy = fits.copy()
+    for k in np.flatnonzero(fits):
+        moved = [T_world_object[k] + beside for beside in BESIDE_POSES]
+        roomy[k] = min(drop_height(scene, name, pose) for pose in moved) >= drops.max() - NEARLY
+    return roomy if roomy.any() else fits
 
 
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.cache import user_cache
@@ -37,7 +37,7 @@ APPROACHES: tuple[Approach, ...] = ("slanted", "side")
 METHOD = 1
 """Counts up when the maps are found in another way."""
 NEAR = 0.05
-"""A level this much below a height counts, too [m]."""
+"""A level this much beyond two heights counts, too [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +57,7 @@ class ReachMap:
         return x, y
 
     def gets_to(
-        self, arm: str, spot: Sequence[float], low: float, high: float, *, approaches: Sequence[Approach] = APPROACHES
+        self, arm: str, spot: ArrayLike, low: float, high: float, *, approaches: Sequence[Approach] = APPROACHES
     ) -> bool:
         """Return whether an arm gets to a spot, at all levels between two heights, and to those around it.
 
@@ -78,7 +78,8 @@ class ReachMap:
 
     def free(self, arm: str, low: float, high: float, approaches: Sequence[Approach] = APPROACHES) -> NDArray[np.bool_]:
         """Return the spots (nx, ny) that an arm gets to at all levels between two heights [m]."""
-        levels = [k for k, level in enumerate(LEVELS) if low - NEAR <= level <= high + 0.01] or [len(LEVELS) - 1]
+        nearest = int(np.argmin(np.abs(np.array(LEVELS) - (low + high) / 2)))
+        levels = [k for k, level in enumerate(LEVELS) if low - NEAR <= level <= high + NEAR] or [nearest]
         ways = [APPROACHES.index(way) for way in approaches if way == "slanted" or low > 0.06]
         return np.any([np.all(self.arms[arm][way][levels], axis=0) for way in ways], axis=0)
 

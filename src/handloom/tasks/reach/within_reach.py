@@ -26,7 +26,9 @@ BESIDE = 0.10
 """How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
 SPARE = 0.05
-"""How much further than to an object the arm must get [m]: at the end of its reach hardly a hand pose is left."""
+"""How much further than to an object the arm must get, and to a handle how much nearer, too [m]: at the ends of its
+reach hardly a hand pose is left."""
+LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
 
@@ -103,9 +105,10 @@ class TaskReach:
             x, y, low, high, approaches = aim
             spot = np.array([x, y])
             outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
-            further = spot + SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            spare = SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            around = (spot, spot + spare, spot - spare) if approaches == LEVEL else (spot, spot + spare)
             self._asked[arm, aim] = all(
-                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in (spot, further)
+                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in around
             )
         return self._asked[arm, aim]
 
@@ -139,8 +142,8 @@ class TaskReach:
         (_, _, bottom), (_, _, top) = place.box.tolist()
         spot, skill = place.box.mean(axis=0)[:2], need.skill
         if hasattr(skill, "joint") and need.role == 0:
-            for handle in self._handles(need, place):
-                yield handle[:2], float(handle[2]), float(handle[2]), APPROACHES
+            for handle, ways in self._handles(need, place):
+                yield handle[:2], float(handle[2]), float(handle[2]), ways
             return
         side = SIDES.get(str(getattr(skill, "relation", None)))
         if need.role == 1 and (side is not None or getattr(skill, "relation", None) == "beside"):
@@ -151,14 +154,14 @@ class TaskReach:
         low = max(bottom + LOWEST, top - GRASP_BELOW) if need.role == 0 else max(top, bottom + LOWEST)
         yield spot, low, low + LIFT, FROM_ABOVE if top - bottom < LIFT else APPROACHES
 
-    def _handles(self, need: Need, place: Placed) -> list[Array]:
-        """Return where the handle of a joint is (3,) at the start, and where the skill takes it."""
+    def _handles(self, need: Need, place: Placed) -> list[tuple[Array, tuple[Approach, ...]]]:
+        """Return where the handle of a joint is (3,) at the start and where the skill takes it, and how hands come."""
         obj, skill = self.props[need.object], need.skill
         asset = asset_of(obj)
         try:
             link = asset.joints[asset.joint_index(skill.joint)]
         except (IndexError, NotFoundError):
-            return [place.box.mean(axis=0)]
+            return [(place.box.mean(axis=0), APPROACHES)]
         low, high = link.range
         start = obj.joints.get(link.joint, min(max(0.0, low), high))
         by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
@@ -173,5 +176,7 @@ class TaskReach:
             body = data.body(link.name)
             touched = link.push if skill.name == "close" and link.push is not None else link.head
             point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
-            handles.append(quat_rotate(place.quat, point) + place.position)
+            normal = body.xmat.reshape(3, 3) @ np.asarray(link.normal)
+            ways = LEVEL if abs(normal[2]) < 0.5 else APPROACHES
+            handles.append((quat_rotate(place.quat, point) + place.position, ways))
         return handles

@@ -1,0 +1,1 @@
+"""Benchmarks of the deeds of the library, robot by robot."""

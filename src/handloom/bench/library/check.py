@@ -1,0 +1,98 @@
+"""What ``handloom check`` says of deeds on robots, beside how often they succeed: false alarms, and what it misses."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handloom.bench.result import BenchResult
+from handloom.engine import Executor, InlineExecutor, ProcessExecutor
+from handloom.engine.trial import fails, tries_of
+from handloom.engine.warmup import warm_up
+from handloom.errors import HandloomError, InputError
+from handloom.tasks import load_task
+from handloom.tasks.config.deed_form import workplaces
+from handloom.tasks.config.deed_rates import deed_rates
+from handloom.tasks.config.loading import deeds, shipped
+from handloom.tasks.rehearsal import rehearse
+
+BAD = 50.0
+"""A task that succeeds less often than this is wrong [%]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedCell:
+    """A deed and a robot, as they are handed to a worker."""
+
+    deed: str
+    robot: str
+    tries: int
+    rate: float
+    """Measured success [%]."""
+
+
+def run(
+    names: Sequence[str] = (),
+    robot: str | None = None,
+    attempts: int = 3,
+    processes: int = 2,
+    limit: float = math.inf,
+    record: Path | None = None,
+) -> BenchResult:
+    """Check deeds on robots whose success was measured; one row per cell that check gets wrong, and one for all.
+
+    Args:
+        names: Deeds; none means all.
+        robot: One robot; None: all.
+        attempts: Tries of check.
+        processes: Worker processes; 1 runs everything here.
+        limit: No check begins after so much time [s].
+        record: Record of ``handloom bench deeds`` with the measured success; None: the one that ships.
+    """
+    until, rates = time.monotonic() + limit, deed_rates(record)
+    robots = [robot] if robot is not None else [*workplaces(shipped())]
+    cells = [
+        CheckedCell(deed=name, robot=who, tries=attempts, rate=rate)
+        for name in names or deeds()
+        for who in robots
+        if (rate := rates.rate(name, who)) is not None
+    ]
+    if not cells:
+        raise InputError("of these deeds and robots no success was measured: handloom bench deeds --record FILE, first")
+    warm_up()
+    verdicts = [*_checked(cells, processes, until)]
+    rows = [_row(cell, wrong) for cell, wrong in verdicts if wrong != (cell.rate < BAD)]
+    return BenchResult(bench="check", rows=(*rows, _all(verdicts)))
+
+
+def _checked(cells: Sequence[CheckedCell], processes: int, until: float) -> Iterator[tuple[CheckedCell, bool]]:
+    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
+    for finished in executor.run(called_wrong, (cell for cell in cells if time.monotonic() < until)):
+        yield finished.item, True if finished.result is None else finished.result
+
+
+def called_wrong(cell: CheckedCell) -> bool:
+    """Return whether ``handloom check`` calls a task wrong."""
+    try:
+        task = load_task(cell.deed, robot=cell.robot)
+        return bool(rehearse(task, hands=False).mistakes) or fails(tries_of(task, cell.tries))
+    except HandloomError:
+        return True
+
+
+def _row(cell: CheckedCell, wrong: bool) -> dict[str, Any]:
+    said = "called wrong" if wrong else "called right"
+    return {"name": f"{cell.deed} on {cell.robot}", "success_percent": cell.rate, "check": said}
+
+
+def _all(verdicts: Sequence[tuple[CheckedCell, bool]]) -> dict[str, Any]:
+    bad = [wrong for cell, wrong in verdicts if cell.rate < BAD]
+    good = [wrong for cell, wrong in verdicts if cell.rate >= BAD]
+    return {
+        "name": f"all {len(verdicts)} cells",
+        "false_alarms_percent": 100.0 * sum(good) / len(good) if good else None,
+        "found_percent": 100.0 * sum(bad) / len(bad) if bad else None,
+        "check": f"{sum(good)} of {len(good)} good ones called wrong, {sum(bad)} of {len(bad)} bad ones found",
+    }
