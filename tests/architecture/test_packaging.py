@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +28,7 @@ IF_INSTALLED = {"lerobot", "toppra", "torch"}
 wheels for every Python, and TorchScript."""
 
 
+@cache
 def imported(file: Path) -> set[str]:
     """Return the distributions that a source file imports, by statement or by name."""
     text = file.read_text(encoding="utf-8")

@@ -171,6 +171,7 @@ RENAMED = {
 """Module > the module that has its code now: it has another name, or it became a part of that one."""
 
 NAMES = {
+    "handloom.judging:collateral": "handloom.judging.judge:Bystanders",
     "handloom.motion.collision:convex_hull": "handloom.motion.collision:hull_shape",
     "handloom.robots:TemplateRobot": "handloom.isaac.articulation:TemplateRobot",
     "handloom.robots:make_robot": "handloom.isaac.articulation:make_robot",

@@ -1,7 +1,15 @@
 """Did it succeed? Success terms, how long they stand, and the judge of a whole task."""
 
+import importlib
+from typing import Any
+
 from handloom.judging.checks import CHECKS, NATURES, Nature, holds
 from handloom.judging.judge import Bystanders, Judge, Step
 from handloom.judging.lasting import not_lasting, standing_goals
 
 __all__ = ["CHECKS", "NATURES", "Bystanders", "Judge", "Nature", "Step", "holds", "not_lasting", "standing_goals"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name that was here before."""
+    return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

@@ -88,7 +88,8 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
         setups: Folder of the setups.
     """
     name = safe_name(f"{robot}.yaml")
-    known = {"workplaces/table": setups.parent / "workplaces" / "table" / name, "setups": setups / name}
+    tables = setups.parent / "workplaces" / "table"
+    known = {"workplaces/table": tables / safe_name(f"{robot}.yaml"), "setups": setups / safe_name(f"{robot}.yaml")}
     own = next((folder for folder, file in known.items() if file.is_file()), None)
     start = f"base: {own}/{name}" if own is not None else TASK.format(file=str(robot))
     scene = _scene(start, "")
