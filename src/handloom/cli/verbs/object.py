@@ -78,6 +78,7 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     from handloom.grasping import AnnotateOptions, GripperShape, annotate
     from handloom.objects import category_ranges, make_object
     from handloom.robots import load_robot
+    from handloom.scene.named_points import known_points
     from handloom.seeding import generator
 
     ranges = category_ranges(name)
@@ -90,6 +91,9 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     kinds = [f"joints {', '.join(link.joint for link in obj.joints)}"] if obj.joints else []
     kinds += ["a container: others can be placed in it"] if obj.holds else []
     print("is:      " + "; ".join([f"rests in {len(obj.stable_quats)} poses", *kinds]))
+    print(f"points:  {', '.join(known_points(obj))}")
+    if obj.axes:
+        print(f"axes:    {', '.join(obj.axes)}")
     description = load_robot(robot)
     hand = f"{description.name} (opens {1000 * description.arms[0].gripper_max_width:.0f} mm)"
     gripper = GripperShape.of(description, description.arms[0])

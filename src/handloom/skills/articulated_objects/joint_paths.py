@@ -73,7 +73,7 @@ def joint_path(
             if isinstance(way, JointPath):
                 return way
             why.append(way)
-    return why or ["there is none"]
+    return why or ["no hand pose can be approached"]
 
 
 def _palm_touches(controller: ArmController, name: str, q: Array) -> bool:

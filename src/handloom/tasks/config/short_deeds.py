@@ -21,13 +21,14 @@ ROW_GAP = [0.02, 0.06]
 TOLERANCES = {"t_eps": 0.01, "o_eps": 0.1}
 
 
-def unfolded(item: Any, asset: Asset, what: str) -> list[Any]:
+def unfolded(item: Any, asset: Asset, what: str, *, shared: bool = False) -> list[Any]:
     """Return the steps that a step of a flat list stands for; itself where it is one.
 
     Args:
         item: A step of the list.
         asset: The objects of the task.
         what: Begins messages: file, line and key.
+        shared: Whether several arms share the work: then a hand goes home before the next thing is brought.
 
     Raises:
         ConfigError: It does not say of what.
@@ -35,10 +36,11 @@ def unfolded(item: Any, asset: Asset, what: str) -> list[Any]:
     if not isinstance(item, dict) or "name" in item:
         return [item]
     given = {("on" if key is True else key): value for key, value in item.items()}  # YAML reads `on:` as true.
-    if "stack" in given:
-        return _stacked(given, what)
-    if "arrange" in given:
-        return _arranged(given, what)
+    if "stack" in given or "arrange" in given:
+        steps = _stacked(given, what) if "stack" in given else _arranged(given, what)
+        if not shared or "arm" in given:
+            return steps
+        return [step for k in range(0, len(steps), 2) for step in (*(("home",) if k else ()), *steps[k : k + 2])]
     if "turn" in given and isinstance(given.get("by"), int | float) and abs(given["by"]) > MOST_TURN:
         turns = ceil(abs(given["by"]) / MOST_TURN)
         return [{**given, "by": given["by"] / turns} for _ in range(turns)]

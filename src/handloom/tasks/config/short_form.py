@@ -113,7 +113,7 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
         return
     where = (*root, "skills")
     robots = [str(entry.get("name")) for entry in task.get("robots") or () if isinstance(entry, dict)]
-    _unfold(document, task, where)
+    _unfold(document, task, where, shared=arms is not None and len(arms) > 1)
     steps = [_is_step(item, robots) for item in task["skills"]]
     if any(steps) or (steps and not any(map(_is_stage, task["skills"]))):
         _nest(document, task, where, robots, arms)
@@ -134,14 +134,17 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
     _describe(task)
 
 
-def _unfold(document: Document, task: dict[str, Any], where: KeyPath) -> None:
-    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file."""
+def _unfold(document: Document, task: dict[str, Any], where: KeyPath, *, shared: bool) -> None:
+    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file.
+
+    Where arms share the work, each clears the place before the next thing is brought there.
+    """
     steps, marks = [], {}
     for i, item in enumerate(task["skills"]):
         old = (*where, i)
         own = {path[len(old) :]: mark for path, mark in document.marks.items() if path[: len(old)] == old}
         what = f"{document.mark(old)}: skills.{i}"
-        for step in unfolded(item, _assets(_objects(task)), what):
+        for step in unfolded(item, _assets(_objects(task)), what, shared=shared):
             marks |= {(*where, len(steps), *path): mark for path, mark in own.items()}
             steps.append(step)
     if len(steps) != len(task["skills"]):
