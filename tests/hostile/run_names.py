@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 import run_name_cases  # noqa: F401 - fills the table of kinds
 from canaries import TOKEN, Home, Witness, witnessed

@@ -98,8 +98,8 @@ def test_untouched_fails_when_something_was_moved_or_fell(tmp_path: Path):
     ("goal", "wrong"),
     [
         ("[{object: lemmon, in: bowl}]", "did you mean 'lemon'"),
-        ("[{in: bowl}]", "of which object"),
-        ("[{object: lemon}]", "of which object"),
+        ("[{in: bowl}]", "name an object and a relation"),
+        ("[{object: lemon}]", "name an object and a relation"),
         ("[{object: lemon, inn: bowl}]", "unknown key"),
         ("[{stacked: [egg]}]", "two objects"),
         ("[{object: lemon, closed: true}]", "nothing to open or close"),

@@ -77,7 +77,7 @@ KEYS: dict[type[BaseModel], str] = {
     SKILL_CONFIGS["wait"]: "ignore_substring name objects success_threshold wait_steps",
 }
 """Keys in use in published task files, by the config that reads them."""
-OURS = {"carry", "hang", "navigate", "pour"}
+OURS = {"aim", "carry", "hang", "lift", "navigate", "pour", "press", "push", "shake", "use", "wipe"}
 """Skills that no published file can have."""
 ROBOT_KEYS = (
     "euler name robot_config_file left_joint_home_std left_joint_home ignore_substring right_joint_home "

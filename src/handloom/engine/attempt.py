@@ -249,7 +249,7 @@ def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: P
         if kind:
             name = "" if isinstance(error, HandloomError) else f"{type(error).__name__}: "
             raise MachineError(
-                f"attempt {episode} cannot continue:  {name}{said or 'no memory is left'}", kind=kind
+                f"attempt {episode} cannot continue: {name}{said or 'no memory is left'}", kind=kind
             ) from error
         detail = f"{type(error).__name__}: {said} ({_place(error)})"
         return Receipt(episode=episode, success=False, stage="execute", reason=_reason(error), detail=detail)

@@ -19,6 +19,7 @@ from handloom.values import ObjectInstance, TaskInstance
 Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
 WORDINGS: dict[str, tuple[str, ...]] = {
+    "aim": ("Point the {0} at the {1}.", "Scan the {1} with the {0}."),
     "approach__rotate": ("Bring the {0} to the {1} and turn it.", "Turn the {0} beside the {1}."),
     "artpreplan": ("Look at the {0}.",),
     "carry": ("Carry the {0} to the {1} with both hands.", "Bring the {0} to the {1}."),
@@ -34,6 +35,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "heuristic__skill": ("Move the arm.",),
     "home": ("Go home.", "Return to the home position."),
     "joint__ctrl": ("Move single joints.",),
+    "lift": ("Lift the {0} with both hands.", "Raise the {0} together."),
     "manualpick": ("Pick up the {0}.", "Grasp the {0}."),
     "mobile__rotate": ("Turn the base.", "Turn around."),
     "mobile__translate": ("Drive on.", "Drive the base to its place."),
@@ -44,11 +46,16 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "place": ("Put the {0} on the {1}.", "Place the {0} on the {1}.", "Set the {0} down on the {1}."),
     "pour": ("Pour the {0} into the {1}.", "Empty the {0} into the {1}."),
     "pour__water__succ": ("Pour until enough is in it.", "Hold still."),
+    "press": ("Press the {0}.", "Push down on the {0}."),
+    "push": ("Push the {0} to its place.", "Slide the {0} over."),
     "rotate": ("Turn the {0}.", "Give the {0} a turn."),
     "rotate__obj": ("Tilt the {0}.", "Turn the {0}."),
     "scan": ("Show the {0} to the scanner.", "Scan the {0}."),
+    "shake": ("Shake the {0}.", "Give the {0} a shake."),
     "track": ("Follow the target.", "Bring the hand to the target."),
+    "use": ("Touch the {1} with the {0}.", "Use the {0} on the {1}."),
     "wait": ("Wait.", "Hold still."),
+    "wipe": ("Wipe the {1} with the {0}.", "Rub the {0} over the {1}."),
 }
 """Published name > wordings; {0} and {1} are the skill's objects. A pick that misses on purpose is told like any other:
 what is said is what is wanted, and the frames of the mistake are marked."""

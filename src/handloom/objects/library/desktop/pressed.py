@@ -166,7 +166,6 @@ def lever_stapler(c: Choices) -> Blueprint:
         tail=(0.40 * length, 0.0, 0.028),
         contact_axis=(0.0, 1.0, 0.0),
         normal=(0.0, 0.0, 1.0),
-        push=press,
         # Some newtons at the front end.
         stiffness=c.number("spring", 3.0, 4.5),
         damping=0.01,
@@ -227,7 +226,7 @@ def rocker_switch(c: Choices) -> Blueprint:
         box((0.003, 0.012, 0.0012), (0.0, 0.55 * half, 0.0042 + 0.55 * rise), **_print(rgb("green"), "rocker")),
     ]
     link = _switch((0.0, 0.0, z + 0.008), (-1.0, 0.0, 0.0), 1.6 * swing, push, c)
-    link = replace(link, axis=(-1.0, 0.0, 0.0), push=push, normal=(0.0, 0.0, 1.0))
+    link = replace(link, axis=(-1.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0))
     return _switch_blueprint(("switch", "rocker switch", "light switch"), color, parts, link, push, z)
 
 
@@ -251,7 +250,6 @@ def _switch(origin: Point, axis: Point, swing: float, head: Point, c: Choices) -
         tail=(0.0, 0.5 * head[1], 0.5 * head[2]),
         contact_axis=(1.0, 0.0, 0.0),
         normal=(0.0, -1.0, 0.0),
-        push=head,
         frictionloss=c.number("friction", 0.02, 0.04),
         damping=0.004,
         stop=0.01,
