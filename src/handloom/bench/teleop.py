@@ -4,8 +4,8 @@ import json
 import tempfile
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,49 @@ class _Page:
 
     def drive(self) -> dict[str, float]:
         """Return the figures."""
+        with self._page() as (_, pictures):
+            pass
+        latencies = 1e3 * np.array(self._latencies[WARM:])
+        shown = np.array(pictures)
+        steady = shown[shown > shown[-1] - self._seconds / 2]
+        frames = np.array(self._frames[WARM:])
+        return {
+            "latency_median_ms": float(np.median(latencies)),
+            "latency_p99_ms": float(np.percentile(latencies, 99)),
+            "pictures_per_s": float((len(steady) - 1) / (steady[-1] - steady[0])),
+            "simulated_frames_per_s": float((len(frames) - 1) / (frames[-1] - frames[0])),
+        }
+
+    def drive_on(self) -> dict[str, float]:
+        """Drive, save, and drive in the next scene until what was saved is written; return how the stream fared."""
+        with self._page() as (socket, pictures):
+            asked = time.monotonic()
+            self._send(socket, type="command", command="save")
+            while self._state.get("episode") == 0 or self._state.get("phase") != "driving":
+                time.sleep(0.005)
+            offered = time.monotonic()
+            self._send(socket, type="command", command="start")
+            begin, seq = time.monotonic(), 10**6
+            while self._state.get("waiting") and time.monotonic() < begin + 10.0 * self._seconds:
+                self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq))
+                time.sleep(1.0 / RATE)
+            written = time.monotonic()
+        # From the first images of the next scene on, which its building keeps waiting and saving does not.
+        shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
+        gaps = 1e3 * np.diff(shown)
+        alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])
+        return {
+            "longest_gap_before_ms": float(1e3 * np.diff(alone).max()) if len(alone) > 1 else float("nan"),
+            "next_scene_ms": 1e3 * (offered - asked),
+            "written_after_s": written - asked,
+            "longest_gap_ms": float(gaps.max()) if len(gaps) else float("nan"),
+            "p99_gap_ms": float(np.percentile(gaps, 99)) if len(gaps) else float("nan"),
+            "pictures_per_s": float(1e3 / gaps.mean()) if len(gaps) else float("nan"),
+        }
+
+    @contextmanager
+    def _page(self) -> Iterator[tuple[Any, list[float]]]:
+        """Serve, connect as a page does, start and move; yield the socket and the times of images [s], then finish."""
         addresses: list[str] = []
         ready = threading.Event()
         thread = threading.Thread(target=self._app.serve, args=(_then(addresses.append, ready.set),))
@@ -156,63 +199,10 @@ class _Page:
                 time.sleep(0.05)
             self._send(socket, type="command", command="start")
             self._move(socket)
+            yield socket, pictures
             self._send(socket, type="command", command="finish")
             thread.join()
             reader.join()
-        latencies = 1e3 * np.array(self._latencies[WARM:])
-        shown = np.array(pictures)
-        steady = shown[shown > shown[-1] - self._seconds / 2]
-        frames = np.array(self._frames[WARM:])
-        return {
-            "latency_median_ms": float(np.median(latencies)),
-            "latency_p99_ms": float(np.percentile(latencies, 99)),
-            "pictures_per_s": float((len(steady) - 1) / (steady[-1] - steady[0])),
-            "simulated_frames_per_s": float((len(frames) - 1) / (frames[-1] - frames[0])),
-        }
-
-    def drive_on(self) -> dict[str, float]:
-        """Drive, save, and drive in the next scene until what was saved is written; return how the stream fared."""
-        addresses: list[str] = []
-        ready = threading.Event()
-        thread = threading.Thread(target=self._app.serve, args=(_then(addresses.append, ready.set),))
-        thread.start()
-        ready.wait()
-        connect = require("websockets.sync.client", extra="teleop").connect
-        address = addresses[0].replace("http://", "ws://").replace("/?", "/socket?")
-        pictures: list[float] = []
-        with connect(address, max_size=None) as socket:
-            reader = threading.Thread(target=self._read, args=(socket, pictures))
-            reader.start()
-            while not pictures:
-                time.sleep(0.05)
-            self._send(socket, type="command", command="start")
-            self._move(socket)
-            asked = time.monotonic()
-            self._send(socket, type="command", command="save")
-            while self._state.get("episode") == 0 or self._state.get("phase") != "driving":
-                time.sleep(0.005)
-            offered = time.monotonic()
-            self._send(socket, type="command", command="start")
-            begin, seq = time.monotonic(), 10**6
-            while self._state.get("waiting") and time.monotonic() < begin + 10.0 * self._seconds:
-                self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq))
-                time.sleep(1.0 / RATE)
-            written = time.monotonic()
-            self._send(socket, type="command", command="finish")
-            thread.join()
-            reader.join()
-        # From the first images of the next scene on, which its building keeps waiting and saving does not.
-        shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
-        gaps = 1e3 * np.diff(shown)
-        alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])
-        return {
-            "longest_gap_before_ms": float(1e3 * np.diff(alone).max()) if len(alone) > 1 else float("nan"),
-            "next_scene_ms": 1e3 * (offered - asked),
-            "written_after_s": written - asked,
-            "longest_gap_ms": float(gaps.max()) if len(gaps) else float("nan"),
-            "p99_gap_ms": float(np.percentile(gaps, 99)) if len(gaps) else float("nan"),
-            "pictures_per_s": float(1e3 / gaps.mean()) if len(gaps) else float("nan"),
-        }
 
     def _read(self, socket: Any, pictures: list[float]) -> None:
         with suppress(require("websockets.exceptions", extra="teleop").ConnectionClosed):
