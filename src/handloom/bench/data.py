@@ -1,4 +1,4 @@
-"""What demonstrations are worth for training: what cameras see, how the arms move, how objects land, what is said."""
+"""Quality of demonstrations for training: visibility, arm motion, landing of objects, instructions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ EVERY = 10
 SEEN = 0.0008
 """Fraction of an image above which an object counts as visible: 40 of 224 x 224 pixels."""
 STILL = 0.01
-"""Joint speed [rad/s or m/s] below which an arm stands still."""
+"""Joint speed [rad/s or m/s] below which an arm counts as idle."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
 """Skills for which ending near the start means a detour; others move back and forth on purpose."""
 WORD_SCENES = 200
@@ -44,7 +44,7 @@ class Audit:
     idle: float
     """Fraction of the dataset's frames in which nothing of the robots moves."""
     path_ratio: float
-    """Length of the tools' ways over the straight distances between grasps and releases."""
+    """Length of the tools' paths divided by the straight distances between grasps and releases."""
     wrist_turn: float
     """Largest turn of a last arm joint within a skill [rad]."""
     fall: float

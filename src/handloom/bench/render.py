@@ -194,7 +194,7 @@ OURS = (
 
 
 def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
-    """Measure processor time per frame, all threads together, so that neighbours on the machine do not count.
+    """Measure processor time per frame over all threads, so that other load on the machine does not count.
 
     Args:
         seconds: How long each contender draws each size.
@@ -254,7 +254,7 @@ def _rates(
     kinds: Sequence[str],
     seconds: float,
 ) -> list[float]:
-    """Draw moving scenes in turn, the same frames of each, so that a busy machine disturbs all alike; see ``_rate``."""
+    """Draw moving scenes in turn, the same frames of each, so that load affects all equally; see ``_rate``."""
     best, frame = [0.0] * len(scenes), 0
     for _, data, renderer in scenes:
         renderer.render(data, [camera], kinds)

@@ -45,7 +45,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
 
 
 def _saved(name: str, seed: int, seconds: float) -> dict[str, object]:
-    """Save a demonstration with all its images and continue with the next scene: how long the stream stands still."""
+    """Save a demonstration with all its images and continue with the next scene: how long the stream pauses."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     with tempfile.TemporaryDirectory() as folder:
         settings = RunSettings.of_task(
@@ -103,7 +103,7 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
 
 
 def _hand(tick: int) -> dict[str, Any]:
-    """Return what a controller says that is moved in a circle, its squeeze held."""
+    """Return samples of a controller moved in a circle with its squeeze held."""
     angle = 2.0 * np.pi * tick / RATE / 4.0
     return {
         "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
@@ -155,7 +155,7 @@ class _Page:
         }
 
     def drive_on(self) -> dict[str, float]:
-        """Drive, save, and drive in the next scene until what was saved is written; return how the stream fared."""
+        """Drive, save, and drive in the next scene until what was saved is written; return statistics of the stream."""
         with self._page() as (socket, pictures):
             asked = time.monotonic()
             self._send(socket, type="command", command="save")

@@ -111,7 +111,7 @@ def label_metadata(file: Path) -> dict[str, Any]:
     """Return what a label file says about itself.
 
     Raises:
-        FileError: It is no label file, or one of another version.
+        FileError: Not a label file, or written by another version.
     """
     try:
         metadata = json.loads((pq.read_schema(file).metadata or {})[METADATA])

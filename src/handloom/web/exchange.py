@@ -1,4 +1,4 @@
-"""What a handler is given and what it returns: plain values, so that pages are tested and exported without a server."""
+"""Requests and responses as plain values, so that pages can be tested and exported without a server."""
 
 import json
 import re
@@ -45,7 +45,7 @@ class Request:
         """Return a whole number from the path or the query.
 
         Raises:
-            InputError: It is none, or it is missing and has no default.
+            InputError: Not a number, or missing without a default.
         """
         text = self.places.get(name, self.query.get(name, ""))
         if not text and default is not None:
@@ -91,7 +91,7 @@ class Response:
 
 
 def json_response(value: Any, status: int = HTTPStatus.OK) -> Response:
-    """Return a value as JSON; numbers that are not finite become null, which is what JSON has for them."""
+    """Return a value as JSON; numbers that are not finite become null, since JSON cannot represent them."""
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     except ValueError:

@@ -43,9 +43,9 @@ class Drive:
     arrived: int
     """Ways to a table that were driven to the end, of 2."""
     refused: bool
-    """Whether the planner found no way to a table, and said so before it moved."""
+    """Whether the planner reported, before moving, that there is no path to a table."""
     failure: str
-    """Why the episode ended before its end, otherwise."""
+    """Otherwise, why the episode ended early."""
     steps: int
     """Physics steps in which the base drove."""
     touching: int
@@ -57,7 +57,7 @@ class Drive:
     off: tuple[float, float]
     """Largest distance from a goal [m] and turn from it [rad] where a way ended."""
     slip: float
-    """Largest difference between what a wheel rolled and the way of its hub along it, over a way to a table [m]."""
+    """Largest difference between a wheel's rolled distance and its hub's travel along it, per trip to a table [m]."""
     skid: float
     """Way of the steered wheels' hubs across their rolling direction, as a fraction of their whole way."""
 

@@ -37,7 +37,7 @@ class Container:
 
 
 def event(kind: str, **facts: Any) -> bytes:
-    """Return a file without arrays: one thing that happened."""
+    """Return a file without arrays: one event."""
     return Container().packed({"kind": kind, **facts})
 
 
