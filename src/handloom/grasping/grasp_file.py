@@ -1,4 +1,4 @@
-"""Grasp annotations on disk: the published ``.npy`` layout, read with care, written at once."""
+"""Grasp annotations on disk: the published ``.npy`` layout, validated on reading, written atomically."""
 
 import os
 import tempfile
@@ -68,7 +68,7 @@ def read_grasps(path: Path | str) -> Rows:
 
     Raises:
         FileError: The file cannot be read, or holds pickled objects, which are never run.
-        InputError: A row is senseless; the text names file, row and column.
+        InputError: A row is invalid; the message names file, row and column.
     """
     path = Path(path)
     try:
@@ -89,7 +89,7 @@ def read_grasps(path: Path | str) -> Rows:
 
 
 def _demand_small(path: Path) -> None:
-    """Refuse a file that holds, or unpacks to, more than any list of grasps."""
+    """Refuse a file that is, or unpacks to something, larger than any list of grasps."""
     size = path.stat().st_size
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:

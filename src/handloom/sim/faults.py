@@ -1,4 +1,4 @@
-"""Says what MuJoCo's warnings mean for a person."""
+"""Explains MuJoCo's warnings."""
 
 import mujoco
 import numpy as np

@@ -18,7 +18,7 @@ class CheckRow:
     """Which check, e.g. ``limits``."""
     ok: bool
     sentence: str
-    """What was found, in a sentence for people, with figures."""
+    """The finding as a sentence, with figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What stands around in a room: every object by a relation to a fixture, such as a dish rack beside the sink.
+"""Clutter of a room: each object placed relative to a fixture, such as a dish rack beside the sink.
 
 Rules are tried in order; what finds no free place is left out. Free places on top of a fixture are searched in plan
 view, away from objects already there and from the work area.
@@ -31,7 +31,7 @@ DROP = 0.001
 
 
 SHARES = {"none": 0.0, "some": 0.65, "much": 1.0}
-"""Amount of clutter > factor on how often each thing is there."""
+"""Amount of clutter > factor on the frequency of each object."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class ClutterPlacer:
         room: The room.
         amount: Key of ``SHARES``.
         taken: Names of fixtures that the task uses and that nothing else may stand on, in or before.
-        without: Categories that the task has itself; there shall be no second one that could be meant.
+        without: Categories used by the task; a second object of these would make its instruction ambiguous.
     """
 
     def __init__(self, room: Room, amount: str, *, taken: Collection[str] = (), without: Collection[str] = ()) -> None:

@@ -1,4 +1,4 @@
-"""From a layout to fixtures with a place: what stands where, under which name, in the frame of the room.
+"""From a layout to placed fixtures: poses and names in the frame of the room.
 
 The room's frame has its origin in the middle of the floor, z up, and the back wall in +y. A fixture's place is that of
 its point ``bottom``: the middle of its carcass on the floor, or of its lower edge.
@@ -40,7 +40,7 @@ class Fixture:
     level: str = "base"
     """base, worktop, upper or piece; styles may differ between them."""
     front: tuple[float, float] = (0.0, 0.0)
-    """Where someone stands who uses it: on the front edge of its run, at its middle [m]."""
+    """Where its user stands: at the middle of the front edge of its run [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Backsplash:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorPlan:
-    """Everything of a room with its place."""
+    """All placed fixtures of a room."""
 
     fixtures: tuple[Fixture, ...]
     backsplashes: tuple[Backsplash, ...]

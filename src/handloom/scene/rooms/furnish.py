@@ -1,4 +1,4 @@
-"""A room as an arena: fixtures with their finishes and exact places, in the frame of the work place.
+"""A room as an arena: fixtures with finishes and exact poses, in the frame of the workplace.
 
 The world's origin is on the floor below the front edge of the fixture at which a robot stands, y points into the
 furniture, so that a task says once where its robot and cameras are, whatever the layout.
@@ -107,7 +107,7 @@ def furnish(kind: str, layout: str, style: str, rng: np.random.Generator, *, at:
         kind: Kind of room, see ``KINDS``.
         layout: Name of a layout, or the path of a file.
         style: Name of a style, or the path of a file.
-        rng: Draws what neither says: feel of joints, exact sizes of appliances, hands of clocks.
+        rng: Draws what neither specifies: joint dynamics, exact sizes of appliances, hands of clocks.
         at: Fixture at whose front the world's origin is; absent: the one that the layout names.
 
     Raises:
