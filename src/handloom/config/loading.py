@@ -51,7 +51,7 @@ def _write(document: Document, dotted: str, value: Any, root: KeyPath, mark: Mar
 
 
 def _step(container: Any, key: str, where: str, mark: Mark, *, new_key_allowed: bool) -> str | int:
-    """Return the key or index to follow in ``container``, or say what exists there."""
+    """Return the key or index to follow in ``container``, or raise with the ones that exist."""
     if isinstance(container, dict):
         if key in container or new_key_allowed:
             return key

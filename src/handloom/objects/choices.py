@@ -1,4 +1,4 @@
-"""The choices that make one object out of a category: drawn from a generator, or read back."""
+"""The parameters that turn a category into one object: drawn from a generator, or read back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

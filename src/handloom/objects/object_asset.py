@@ -28,7 +28,7 @@ STANDING = frozenset(
         *("watering_can", "wine_glass"),
     }
 )
-"""Categories that stand on a foot of theirs."""
+"""Categories that stand on a foot."""
 
 
 class SpecSource(Protocol):
@@ -94,7 +94,7 @@ class ObjectAsset:
 
     @property
     def stands_in(self) -> bool:
-        """Whether it stands in for a missing published asset: an object of the library in a frame of such."""
+        """Whether it substitutes a missing published asset: a library object in that asset's frame convention."""
         return "path" not in self.parameters and "up" in self.parameters
 
     @property

@@ -137,7 +137,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Surface:
-    """Triangles with an image on them that are seen and touch nothing; convex parts collide for them."""
+    """Textured triangles that are visible only; convex parts collide in their place."""
 
     vertices: Array
     """Corners (n, 3) in the body's frame [m]."""

@@ -304,7 +304,7 @@ def drawn_as_tube(parts: list[Part], knots: ArrayLike, radii: ArrayLike, *, flat
 
 
 def laid(part: Part, height: float) -> Part:
-    """Return a part drawn along z laid down along x, its axis at a height [m]."""
+    """Return a part drawn along z, rotated to lie along x with its axis at a height [m]."""
     return replace(part, quat=turned((0.0, 90.0, 0.0)), position=(0.0, 0.0, height))
 
 

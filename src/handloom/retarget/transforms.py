@@ -1,4 +1,4 @@
-"""Rigid transforms: their check, and nodes that carry device poses from one frame into another."""
+"""Rigid transforms: validation, and nodes that transform device poses between frames."""
 
 from typing import ClassVar
 

@@ -36,7 +36,7 @@ class Optics:
     drift_seconds: Annotated[float, Field(gt=0.0, le=1e6)] = 4.0
     """Period of both drifts [s]."""
     phase: float = 0.0
-    """Where in their period the drifts are at the start [rad]."""
+    """Phases of the drifts at the start [rad]."""
     noise: Share = 0.0
     """Standard deviation of sensor noise as a fraction of full brightness; scales with the square root of intensity."""
     jpeg: Annotated[int, Field(ge=0, le=100)] = 0

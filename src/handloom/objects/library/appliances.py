@@ -14,7 +14,7 @@ _DARK = (0.05, 0.06, 0.07)
 
 
 def decor(color: tuple[float, float, float], body: str = "object") -> Appearance:
-    """Return the look of a display or a key: seen, without mass, out of the way of collisions."""
+    """Return the look of a display or a key: visible, massless, without collisions."""
     return Appearance(color=color, substance="glass", fill=0.0, solid=False, body=body)
 
 

@@ -1,4 +1,4 @@
-"""Pens, their holder, and what else lies on a desk."""
+"""Pens, their holder, and other desk items."""
 
 import math
 from dataclasses import replace
@@ -178,7 +178,7 @@ def stapler(c: Choices) -> Blueprint:
 
 
 def barcode_scanner(c: Choices) -> Blueprint:
-    """A scanner on a stand that reads what is held before its red window; it looks along its x axis."""
+    """A scanner on a stand that reads what is held in front of its red window; it looks along its x axis."""
     color = c.color(("black", "gray", "white"))
     z, head = c.number("height", 0.26, 0.30), 0.07
     look = Appearance(color=rgb(color), substance="plastic", fill=0.8)

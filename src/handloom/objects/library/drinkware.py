@@ -1,4 +1,4 @@
-"""Cups, mugs, glasses, and what is poured from and into."""
+"""Cups, mugs, glasses, and other vessels to pour from and into."""
 
 import math
 
@@ -180,7 +180,7 @@ def watering_can(c: Choices) -> Blueprint:
 
 
 def potted_plant(c: Choices) -> Blueprint:
-    """A plant in a clay pot, its soil well below the rim; the leaves are only seen."""
+    """A plant in a clay pot, its soil well below the rim; the leaves are visual only."""
     color = c.color(("brown", "orange", "white", "gray"))
     radius, height = c.number("radius", 0.058, 0.066), c.number("height", 0.085, 0.100)
     wall, flare, soil = 0.005, 0.010, 0.055

@@ -205,7 +205,7 @@ def spray_bottle(c: Choices) -> Blueprint:
 
 
 def _print(color: Rgb, material: str | None = None) -> Appearance:
-    """Return the look of a printed label: seen, without mass, out of the way of collisions."""
+    """Return the look of a printed label: visible, massless, without collisions."""
     return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 

@@ -1,4 +1,4 @@
-"""Trays, bins, crates, shelves, boards, belts: what other objects are put into or onto."""
+"""Trays, bins, crates, shelves, boards, belts: receptacles for other objects."""
 
 from dataclasses import replace
 

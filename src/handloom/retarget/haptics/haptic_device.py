@@ -1,4 +1,4 @@
-"""Tactile samples, and devices that vibrate or push: what a sink stores is sent once per frame, after the graph."""
+"""Tactile samples and haptic devices: what a sink stores is sent once per frame, after the graph has run."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -96,7 +96,7 @@ class HapticDevice(ABC):
 
     @abstractmethod
     def apply(self, endpoint: Endpoint, values: Any) -> None:
-        """Store what an endpoint shall do in this frame; nothing is sent yet."""
+        """Store the command of an endpoint for this frame; nothing is sent yet."""
 
     @abstractmethod
     def flush(self, deviceio_session: Any) -> None:
@@ -132,7 +132,7 @@ class PulseDevice(HapticDevice):
         return self._endpoints
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store a pulse; the last one of a frame counts, and one that is not finite counts as none.
+        """Store a pulse; the last one of a frame counts, and non-finite pulses are ignored.
 
         Raises:
             InputError: Not three numbers.
@@ -195,7 +195,7 @@ class ControllerHapticDevice(PulseDevice):
 
 @dataclass(frozen=True)
 class HapticCommand:
-    """What one actuator shall do; the meaning of the numbers is the device's."""
+    """The command of one actuator; the device defines what the numbers mean."""
 
     endpoint: Endpoint = ""
     values: Sequence[float] = ()
@@ -239,7 +239,7 @@ class PushTensorHapticDevice(HapticDevice):
         return self._tracker
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store what an endpoint shall do; the last of a frame counts."""
+        """Store the command of an endpoint; the last one of a frame counts."""
         self._pending[endpoint] = np.asarray(values, dtype=np.float32).ravel().tolist()
 
     def flush(self, deviceio_session: Any) -> None:

@@ -27,7 +27,7 @@ class LocomotionRootCmdRetargeterConfig:
     """Settings of ``LocomotionRootCmdRetargeter``."""
 
     initial_hip_height: float = 0.72
-    """Hip height before any stick moved, and after a reset [m]."""
+    """Hip height before any stick input, and after a reset [m]."""
     movement_scale: float = 0.5
     """Speed at full stick [m/s]."""
     rotation_scale: float = 0.35

@@ -83,7 +83,7 @@ class SO101PositionClutchRetargeter(BaseRetargeter):
 
     @property
     def is_engaged(self) -> bool:
-        """Whether the hand drives the arm now."""
+        """Whether the hand currently drives the arm."""
         return self._origin is not None
 
     def input_spec(self) -> RetargeterIOType:
@@ -220,7 +220,7 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
 
     @property
     def is_engaged(self) -> bool:
-        """Whether the hand drives the arm now."""
+        """Whether the hand currently drives the arm."""
         return self._origin is not None
 
     def input_spec(self) -> RetargeterIOType:

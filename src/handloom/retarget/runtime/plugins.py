@@ -37,7 +37,7 @@ class PluginCrashException(StateError):  # noqa: N818 - published name
 
 
 class Plugin:
-    """A plugin that runs; leaving its block ends it.
+    """A running plugin; leaving its block ends it.
 
     Args:
         name: Name of the plugin.

@@ -23,7 +23,7 @@ class Tracker:
 
 
 def frame_of(session: Any) -> DeviceFrame:
-    """Return the samples of a device session's last update; a frame stands for itself."""
+    """Return the samples of a device session's last update; a frame is returned unchanged."""
     return getattr(session, "frame", session)
 
 

@@ -1,4 +1,4 @@
-"""What things are put on or into: stands, pads, baskets, bins, pot and skillet."""
+"""Receptacles: stands, pads, baskets, bins, pot and skillet."""
 
 from dataclasses import replace
 

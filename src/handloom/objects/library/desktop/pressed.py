@@ -1,4 +1,4 @@
-"""What is pressed or switched: bell, alarm clock, stapler, toggle and rocker switch. Fronts face -y."""
+"""Objects to press or switch: bell, alarm clock, stapler, toggle and rocker switch. Fronts face -y."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What stands on a kitchen table: a stove with a knob, a moka pot, a ramekin, wine and its rack."""
+"""Kitchen table items: a stove with a knob, a moka pot, a ramekin, wine and its rack."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices

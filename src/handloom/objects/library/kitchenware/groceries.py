@@ -1,4 +1,4 @@
-"""Groceries by what is in them: soups, sauces, spreads and drinks in tins, boxes, bottles and cartons."""
+"""Groceries by content: soups, sauces, spreads and drinks in tins, boxes, bottles and cartons."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
@@ -161,7 +161,7 @@ def _gable(c: Choices, words: tuple[str, ...], color: str, band: str) -> Bluepri
 
 
 def label(color: Rgb) -> Appearance:
-    """Return the look of a printed label: seen, without mass, out of the way of collisions."""
+    """Return the look of a printed label: visible, massless, without collisions."""
     return Appearance(color=color, substance="paper", fill=0.0, solid=False)
 
 
