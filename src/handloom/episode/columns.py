@@ -1,4 +1,4 @@
-"""What a dataset shows of an episode: columns of every robot, on request in detail, and images of every camera."""
+"""The dataset's view of an episode: columns of every robot, optionally in detail, and images of every camera."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -183,7 +183,7 @@ def _driven(joints: Array) -> Array:
 def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
     """Return the targets (frames, controls) that the source asked for, within the actuators' ranges.
 
-    Physics got the same ones, unless the episode was disturbed: then the action is what should have been done.
+    Physics got the same ones, unless the episode was disturbed: then the action is the intended one.
     """
     model = scene.world.model
     applied = record.applied[:, : model.nu]
@@ -330,7 +330,7 @@ def rendered_frames(
         kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
             of geom ids, as the renderer gives it.
         frames: Which frames of the demonstration; None draws all.
-        renderer: What draws the scene's model; by default the processor, with the preset.
+        renderer: Renderer of the scene's model; by default the CPU ray caster with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = renderer or Renderer(world.model, preset, looks=scene.looks)

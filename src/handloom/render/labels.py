@@ -51,7 +51,7 @@ def geoms_of_body(model: mujoco.MjModel, body: str) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, kw_only=True)
 class Instances:
-    """The robots, objects and other things of a model that can be told apart in an image."""
+    """The robots, objects and other instances of a model that can be distinguished in an image."""
 
     names: tuple[str, ...]
     """By id; the first is empty: nothing was hit."""

@@ -147,7 +147,7 @@ class JointDrives:
         self._write_controls()
 
     def position_controls(self) -> NDArray[np.int64] | None:
-        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
+        """Return the index in ``data.ctrl`` of each joint's position target (n,).
 
         For control loops that write all position targets and nothing else, many times a second. None when a joint
         takes none, or when a velocity or an effort is added to one.
@@ -158,7 +158,7 @@ class JointDrives:
         return places if bool(np.all(plain & self.takes_position)) else None
 
     def _without_followers(self, asked: Array) -> Array:
-        """Return targets (3, n) without those of coupled joints, which must agree with what their leaders are asked.
+        """Return targets (3, n) without those of coupled joints, which must agree with their leaders' targets.
 
         Published commands name both fingers of a gripper; here one drive moves the two.
         """
@@ -215,7 +215,7 @@ class JointDrives:
         return np.where(kp > 0.0, servo, np.where(kd > 0.0, damper, effort))
 
     def _read_foreign_controls(self) -> None:
-        """Take a folded control that someone else wrote (a reset, a restored state) as the one target it acts as."""
+        """Interpret a combined control written elsewhere, such as by a reset, as the single target it acts as."""
         if not np.any(self._folded):
             return
         control = np.full(len(self.names), np.nan)

@@ -1,4 +1,4 @@
-"""Motion policies say at every physics step where the joints go next: the interface, and how a robot follows one."""
+"""Motion policies, which compute joint targets at every physics step: the interface, and how a robot follows one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,7 @@ class MotionPolicyController:
     def forward(
         self, target_end_effector_position: ArrayLike, target_end_effector_orientation: ArrayLike | None = None
     ) -> ArticulationAction:
-        """Set the target in the world, take over where obstacles are, and return the next action."""
+        """Set the target in the world, update the obstacles, and return the next action."""
         self._policy.set_end_effector_target(target_end_effector_position, target_end_effector_orientation)
         self._policy.update_world()
         return self._driver.get_next_articulation_action()
@@ -148,7 +148,7 @@ class MotionPolicyController:
         self._policy.add_obstacle(obstacle, static)
 
     def remove_obstacle(self, obstacle: MotionObstacle) -> None:
-        """Take an obstacle out of the policy's world."""
+        """Remove an obstacle from the policy's world."""
         self._policy.remove_obstacle(obstacle)
 
     def reset(self) -> None:

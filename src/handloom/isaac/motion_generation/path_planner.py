@@ -72,7 +72,7 @@ class CSpacePlanningParams(Config):
 
 
 class CudaTreeParams(Config):
-    """Parameters of nearest neighbours on a GPU; there is none here."""
+    """Parameters of nearest-neighbour search on a GPU, which is not used here."""
 
     max_num_nodes: int = 10000
     max_buffer_size: int = 30

@@ -1,4 +1,4 @@
-"""Reach for a pose with RMPflow and say whether it was reached or where the arm is stuck."""
+"""Reach for a pose with RMPflow and report whether it was reached or where the arm is stuck."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ def reach_pose(
 ) -> ReachResult:
     """Roll a policy out to a pose among its obstacles, starting at rest.
 
-    RMPflow only looks around itself and may come to rest before a target. Where the tool comes no closer, the joints
+    RMPflow is a local policy and may come to rest short of a target. Where the tool comes no closer, the joints
     go to an arm posture that reaches the pose freely, still keeping away from obstacles, the nearest posture first.
 
     Args:

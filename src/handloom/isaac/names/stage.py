@@ -27,7 +27,7 @@ ZOO = {
     "carter": "nova_carter",
     "so101": "so101",
 }
-"""Word in the path of a published asset > the robot of the zoo that stands for it."""
+"""Word in the path of a published asset > the robot of the zoo used for it."""
 
 
 @dataclass(kw_only=True)
@@ -68,7 +68,7 @@ class Stage:
         Raises:
             InputError: The path is taken or not absolute.
             FileError: A file that cannot be read, or a USD file.
-            NotFoundError: No such file, and no robot of the zoo stands for it.
+            NotFoundError: No such file, and no robot of the zoo replaces it.
             StateError: The stage was started already.
         """
         self._refuse_when_started("a reference cannot be added")
@@ -83,7 +83,7 @@ class Stage:
         """Return the robot at a prim path.
 
         Raises:
-            NotFoundError: There is none; the text names those there are.
+            NotFoundError: There is none; the message lists those that exist.
         """
         if prim_path not in self._references:
             known = suggest(prim_path, self._references) or "the stage is empty"
@@ -156,7 +156,7 @@ class Stage:
 
 
 class Prim:
-    """A place on the stage: a robot, or a joint of one.
+    """A prim on the stage: a robot, or a joint of one.
 
     Args:
         stage: The stage.

@@ -18,7 +18,7 @@ from handloom.values import ArticulationAction
 
 
 class PolicyController:
-    """A robot whose joint targets come from a network, a few times less often than physics steps.
+    """A robot whose joint targets come from a network, evaluated less often than physics steps.
 
     Load a policy, initialize, then call ``forward`` before every physics step. The network sees what its environment
     file lists; its action, scaled, is added to the default joint positions.
@@ -160,7 +160,7 @@ class PolicyController:
         return self._targets
 
     def post_reset(self) -> None:
-        """Return the robot to its default joint positions and forget what went before."""
+        """Return the robot to its default joint positions and clear the policy's state."""
         self.robot.post_reset()
         self._clear()
 
@@ -201,7 +201,7 @@ class PolicyController:
         )
 
     def _compute_action(self, observation: Array) -> Array:
-        """Return what the network says (n,), raw."""
+        """Return the raw output of the network (n,)."""
         assert self._network is not None
         action = self._network(observation)
         if not np.isfinite(action).all():

@@ -71,7 +71,7 @@ TERM_PARAMS = {"gait_phase": ("frequency",)}
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationTerm:
-    """One block of numbers in what the network sees."""
+    """One block of the network's observation."""
 
     name: str
     """Key in the file."""

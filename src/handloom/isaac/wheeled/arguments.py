@@ -11,7 +11,7 @@ from handloom.errors import InputError
 
 
 def finite_number(value: Any, what: str) -> float:
-    """Return ``value`` as a finite float, or say what was given instead.
+    """Return ``value`` as a finite float, or raise with what was given instead.
 
     Raises:
         InputError: The value is not a number, or it is NaN or infinite.

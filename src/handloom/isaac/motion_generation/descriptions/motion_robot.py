@@ -1,4 +1,4 @@
-"""A robot as motion generation sees it, made from description files of others."""
+"""A robot as motion generation sees it, made from third-party description files."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -221,7 +221,7 @@ def _build(
 
 
 def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
-    """Return the links as bodies; masses mean nothing, the model is only ever placed, never moved by forces."""
+    """Return the links as bodies; masses are irrelevant, since the model is only posed, never simulated."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = False

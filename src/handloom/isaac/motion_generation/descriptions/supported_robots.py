@@ -19,7 +19,7 @@ SUBSTEP = 0.00334
 """Integration step of the policies [s]: five per frame at 60 Hz."""
 POLICY, PLANNER = "RMPflow", "RRT"
 LIMIT_BUFFER = 0.01
-"""By how much policies take the range of each joint smaller [rad or m]."""
+"""Margin by which policies shrink the range of each joint [rad or m]."""
 
 
 def get_supported_robots_with_lula_kinematics() -> list[str]:
@@ -66,7 +66,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
 
 
 def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
-    """Return the robot that ships whose first arm has its joints among these, placed alike; None if there is none.
+    """Return the shipped robot whose first arm's joints are among these, arranged identically; None if there is none.
 
     Args:
         model: Model that holds the joints, possibly under longer names.

@@ -94,7 +94,7 @@ def path_waypoints(
 
 
 def _changed(step: float, delta: float, way: int, now: int, config: PathConversionConfig) -> tuple[float, float, int]:
-    """Return the step after a change up or down; the change grows while it goes on the same way."""
+    """Return the step after a change up or down; the change grows while its direction stays the same."""
     delta = delta * config.alpha if way == now else max(delta / config.alpha, config.min_s_step_size_delta)
     return (step + delta if now > 0 else min(step - delta, 0.7 * step)), delta, now
 
