@@ -292,7 +292,7 @@ def points(**positions: Point) -> dict[str, Keypoint]:
     return {name: Keypoint(position=position) for name, position in positions.items()}
 
 
-def upright_points(height: float, inside: float | None = None, **more: Point) -> dict[str, Keypoint]:
+def upright_points(height: float, inside: float | None = None, /, **more: Point) -> dict[str, Keypoint]:
     """Return keypoints of what stands on the z axis: ``bottom``, ``top``, in a vessel ``inside``, then others [m]."""
     axis = {"bottom": 0.0, "top": height, **({} if inside is None else {"inside": inside})}
     return points(**{name: (0.0, 0.0, z) for name, z in axis.items()}, **more)

@@ -132,7 +132,7 @@ def _glassware(
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=upright_points(height, inside=max((floor + height) / 2, floor + 0.011)),
+        keypoints=upright_points(height, max((floor + height) / 2, floor + 0.011)),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * opening,
     )

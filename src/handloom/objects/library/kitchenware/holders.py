@@ -5,7 +5,7 @@ from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.furniture import carcass, handle
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Keypoint, Link, Part, axes, points, upright_points
+from handloom.objects.parts import Keypoint, Link, Part, axes, upright_points
 from handloom.objects.shapes import Appearance, box, open_box
 
 DRAWERS = ("bottom_drawer", "middle_drawer", "top_drawer")
@@ -59,7 +59,7 @@ def desk_caddy(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         sections=tuple(spots),
-        keypoints={**upright_points(high), **points(inside=named["right"], **named)},
+        keypoints=upright_points(high, inside=named["right"], **named),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         holds=lane,
         rests="upright",
