@@ -6,29 +6,21 @@ import inspect
 import pkgutil
 from pathlib import Path
 
-import pytest
-
 import handloom
 
 PACKAGES = sorted(module.name for module in pkgutil.walk_packages(handloom.__path__, "handloom.") if module.ispkg)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_resolves(package):
-    module = importlib.import_module(package)
-    names = list(getattr(module, "__all__", ()))
-    assert len(set(names)) == len(names)
-    for name in names:
-        assert getattr(module, name) is not None
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_class_and_function_has_a_docstring(package):
-    module = importlib.import_module(package)
-    for name in getattr(module, "__all__", ()):
-        thing = getattr(module, name)
-        if inspect.isclass(thing) or inspect.isfunction(thing):
-            assert inspect.getdoc(thing), f"{package}.{name} has no docstring"
+def test_every_public_name_resolves_is_listed_once_and_has_a_docstring():
+    for package in PACKAGES:
+        module = importlib.import_module(package)
+        names = list(getattr(module, "__all__", ()))
+        assert len(set(names)) == len(names), package
+        for name in names:
+            thing = getattr(module, name)
+            assert thing is not None, f"{package}.{name}"
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                assert inspect.getdoc(thing), f"{package}.{name} has no docstring"
 
 
 def test_no_two_public_classes_share_a_name():
