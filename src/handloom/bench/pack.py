@@ -192,7 +192,7 @@ def _read(
         entries = {name: (entry["task"], [PackOutcome(**one) for one in entry["outcomes"]])
                    for name, entry in values["tasks"].items()}  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{record}: is no record of bench pack ({error}); name another file") from error
+        raise InputError(f"{record}: is not a record of bench pack ({error}); name another file") from error
     if of != (FORMAT, pack, robot, seed):
         raise InputError(f"{record}: is of pack {of[1]} on {of[2]} with seed {of[3]}; name another file")
     for name, (fingerprint, outcomes) in entries.items():

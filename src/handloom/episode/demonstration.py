@@ -236,5 +236,5 @@ def _refuse_other_motion(name: str, arms: list[SceneArm], controls: Array) -> No
         driven[arm.ctrl_index] = driven[arm.gripper_ctrl_index] = True
     if np.any(np.ptp(controls[:, ~driven], axis=0) > STILL):
         raise InputError(
-            f"{name} drives a base or a lift; only ways of arms and grippers can be carried over to new scenes"
+            f"{name} drives a base or a lift; only paths of arms and grippers can be transferred to new scenes"
         )

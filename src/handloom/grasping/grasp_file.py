@@ -95,7 +95,7 @@ def _demand_small(path: Path) -> None:
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
     if size > MAX_BYTES:
-        raise ValueError(f"{size / 1e6:.0f} MB are no grasps; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        raise ValueError(f"{size / 1e6:.0f} MB is too large; at most {MAX_BYTES / 1e6:.0f} MB are read")
 
 
 def write_grasps(path: Path | str, rows: ArrayLike) -> Path:

@@ -108,7 +108,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         wanted = (options or {}).get("episode")
         unknown = set(options or {}) - {"episode"}
         if unknown:
-            raise InputError(f"reset knows the option 'episode' only, got {sorted(unknown)}")
+            raise InputError(f"reset only takes the option 'episode', got {sorted(unknown)}")
         if wanted is None:
             self._begin(self._next_instance())
         elif isinstance(wanted, int | np.integer):

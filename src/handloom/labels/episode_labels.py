@@ -116,7 +116,7 @@ def label_metadata(file: Path) -> dict[str, Any]:
     try:
         metadata = json.loads((pq.read_schema(file).metadata or {})[METADATA])
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-        raise FileError(f"{file} is no label file: {error}; write it again with handloom label --again") from error
+        raise FileError(f"{file} is not a label file: {error}; write it again with handloom label --again") from error
     if metadata["version"] != LABELS_VERSION:
         raise FileError(f"{file} has labels of version {metadata['version']}, this reads {LABELS_VERSION}")
     return metadata

@@ -142,7 +142,7 @@ def attempt_facts(library: Library, shelf: str, attempt: int) -> dict[str, Any]:
     run = library.run(shelf)
     receipt = None if run is None else run.receipts().get(attempt)
     if run is None or receipt is None:
-        raise NotFoundError(f"{library.shelf(shelf).name} knows of no attempt {attempt}")
+        raise NotFoundError(f"{library.shelf(shelf).name} has no attempt {attempt}")
     settings = run.settings
     return {
         "shelf": shelf,

@@ -64,7 +64,7 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
     table = pa.concat_tables(tables, promote_options="permissive")
     missing = {"episode_index", "length", "data/chunk_index", "data/file_index"} - set(table.column_names)
     if missing:
-        raise FileError(f"the table of episodes has no column {min(missing)!r}; it is no LeRobot v3 dataset")
+        raise FileError(f"the table of episodes has no column {min(missing)!r}; it is not a LeRobot v3 dataset")
     rows = {name: table.column(name).to_pylist() for name in table.column_names}
     if rows["episode_index"] != list(range(table.num_rows)):
         raise FileError("the episodes of the dataset are not numbered from 0 on; merge it again")

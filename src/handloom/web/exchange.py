@@ -63,7 +63,7 @@ class Request:
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the body is no JSON: {str(error)[:80]}") from error
+            raise InputError(f"the body is not JSON: {str(error)[:80]}") from error
         if not isinstance(found, dict):
             raise InputError("the body must be a JSON object")
         return found

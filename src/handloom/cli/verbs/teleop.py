@@ -124,7 +124,7 @@ def run(
         own_code.allow_code()
     _check_numbers(seconds=seconds, scale=scale, trim=trim, operators=operators)
     if policy is not None and operators > 1:
-        raise InputError("--policy is corrected by one person; leave --operators away")
+        raise InputError("--policy is corrected by one person; leave out --operators")
     if (weights is not None or policy_python is not None) and policy is None:
         raise InputError("--weights and --policy-python belong to --policy")
     leaders = tuple(LeaderSpec.parsed(text) for text in leader)
@@ -170,7 +170,7 @@ def run(
         except KeyboardInterrupt:
             print("stopped; what was saved is kept")
     for take in teleop_run.unsaved:
-        print(f"could not be written: {teleop_run.takes.path(take)}; the same command again tries once more")
+        print(f"could not be written: {teleop_run.takes.path(take)}; run the same command to try again")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
 
@@ -196,7 +196,7 @@ def _calibrate(spec: LeaderSpec) -> None:
     if not sys.stdin.isatty():
         raise InputError(
             f"{spec.calibration}: there is no calibration of the leader on {spec.port}; run this once in a terminal, "
-            "or name a file of LeRobot's behind the port"
+            "or name a LeRobot calibration file after the port"
         )
     kind = KINDS[spec.kind]
     with SerialLine(spec.port) as line:

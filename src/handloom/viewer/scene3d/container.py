@@ -49,7 +49,7 @@ def sized(content: bytes) -> bytes:
 def unpacked(content: bytes) -> tuple[dict[str, Any], memoryview]:
     """Return the header of a file and the bytes behind it."""
     if content[:4] != MAGIC:
-        raise ValueError("this is no scene of the 3D view")
+        raise ValueError("this is not a scene of the 3D view")
     length = int.from_bytes(content[4:8], "little")
     return json.loads(content[8 : 8 + length]), memoryview(content)[8 + length :]
 

@@ -140,7 +140,7 @@ def scene_routes(library: Library) -> list[Route]:
         try:
             viewpoint = Viewpoint.model_validate(request.json())
         except ValueError as error:
-            raise InputError(f"this is no viewpoint: {str(error).splitlines()[-1].strip()}") from error
+            raise InputError(f"not a viewpoint: {str(error).splitlines()[-1].strip()}") from error
         return Response(body=scenes.drawn(*asked(library, request), viewpoint), kind="image/jpeg")
 
     return [
