@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import tree_of
+
+pytestmark = pytest.mark.xdist_group("source_trees")
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 FOLDERS = re.compile(
     r"(^|_)(folder|path|root|parent|out|output|work|dataset|library|extras|assets|target|episodes|scratch|directory|dir|"
@@ -130,7 +133,7 @@ KNOWN = {
 
 def joins(file: Path) -> list[tuple[int, str]]:
     """Return line and text of every part of a join in a file that is not plain."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = tree_of(file)
     found: list[tuple[int, ast.expr]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_folder(node.left):

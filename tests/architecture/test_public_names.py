@@ -6,8 +6,12 @@ import inspect
 import pkgutil
 from pathlib import Path
 
-import handloom
+import pytest
 
+import handloom
+from source_trees import tree_of
+
+pytestmark = pytest.mark.xdist_group("source_trees")
 PACKAGES = sorted(module.name for module in pkgutil.walk_packages(handloom.__path__, "handloom.") if module.ispkg)
 
 
@@ -26,7 +30,7 @@ def test_every_public_name_resolves_is_listed_once_and_has_a_docstring():
 def test_no_two_public_classes_share_a_name():
     found: dict[str, list[str]] = {}
     for file in Path(handloom.__path__[0]).rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in tree_of(file).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(file.name)
     assert not {name: files for name, files in found.items() if len(files) > 1}
