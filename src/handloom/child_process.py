@@ -1,7 +1,7 @@
 """Child processes that try what may end, fill or hang the process that does it: graphics drivers, files from strangers.
 
 The readers of MuJoCo, USD and CoACD are native code. A file can make them allocate without end, never return, or crash.
-``call_apart`` has them work in a child with bounded time and memory, and hands over what they made.
+``call_apart`` runs them in a child process with bounded time and memory, and returns their result.
 """
 
 import atexit
@@ -29,7 +29,7 @@ TIMEOUT = 60.0
 SECONDS = 15.0
 """Processor time that reading a file may take [s]."""
 PATIENCE = 6.0
-"""Times as long may pass by the clock, for a machine that is busy with other things."""
+"""Wall-clock time allowed, as a multiple of processor time, for a busy machine."""
 MEMORY = 1_250_000_000
 """How much data reading a file may hold [bytes]."""
 LARGE = 400_000_000
@@ -113,7 +113,7 @@ class _Stage:
         atexit.register(self._end)
 
     def call(self, request: Any, seconds: float) -> Any:
-        """Return the child's answer, or what became of it.
+        """Return the child's answer, or how it ended.
 
         Raises:
             TimeoutError: It did not appear in time.
@@ -215,7 +215,7 @@ def _stage() -> _Stage:
 
 
 def _serve() -> None:
-    """Be the child: carry out one request after the other until there are no more."""
+    """Serve requests in the child until there are no more."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
     for number in (signal.SIGINT, signal.SIGTERM):  # Sent to a whole group, they are for who waits for the answer.

@@ -183,7 +183,7 @@ def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
 
 
 def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> float:
-    """Return the way of the tools over the straight way from start to end of each skill that carries or fetches."""
+    """Return the tools' path length divided by the straight distance of each skill that carries or fetches."""
     length = straight = 0.0
     for span in record.timeline:
         if span.skill in CARRY:
@@ -194,7 +194,7 @@ def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> f
 
 
 def _straight(way: Array) -> float:
-    """Return the length of the shortest way over the lowest point of a skill, where it grasps or lets go [m]."""
+    """Return the length of the shortest path through the lowest point of a skill, where it grasps or releases [m]."""
     turn = int(np.argmin(way[:, 2]))
     return float(np.linalg.norm(way[turn] - way[0]) + np.linalg.norm(way[-1] - way[turn]))
 

@@ -37,7 +37,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
     """Drive each task for a few seconds with two views, and the first one with all of its views, too.
 
     Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
-    physics and of its images says what it takes, whatever else runs.
+    physics and of its images shows the cost regardless of other load.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     rows.append(_measured(names[0], seed, seconds, views=0))
@@ -114,7 +114,7 @@ def _hand(tick: int) -> dict[str, Any]:
 
 
 class _Page:
-    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts images."""
+    """Emulates a page without a browser: it starts the session, moves a hand in a circle and counts images."""
 
     def __init__(self, app: TeleopApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds

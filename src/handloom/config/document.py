@@ -54,7 +54,7 @@ def read_document(
         allow_outside: A ``base`` may lie outside the folders around the file.
         foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
             refusing them.
-        text: What the file would say, such as the present text of an editor; None reads it.
+        text: Content to use instead of the file's, such as an editor's current text; None reads the file.
         inherit: Whether ``base:`` is followed; False leaves it among the values.
 
     Raises:
@@ -80,7 +80,7 @@ def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_
 
 
 def _part(document: Document, keys: KeyPath) -> Document:
-    """Return a value inside a document as a document of its own."""
+    """Return a value inside a document as a separate document."""
     values, depth = document.values, len(keys)
     for key in keys:
         values = values[key]

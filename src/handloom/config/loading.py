@@ -17,7 +17,7 @@ def apply_overrides(document: Document, overrides: Iterable[str], *, root: KeyPa
     """Write overrides into a document, in order.
 
     The last key may be absent from the file: the model then decides whether it exists, and its error names the
-    override. Every key before it must be there.
+    override. All keys before it must exist.
 
     Args:
         document: Changed in place.

@@ -26,7 +26,7 @@ from handloom.errors import InputError, NotAllowedError
 
 
 class UserSettings(Config):
-    """What a user decided for all commands, in ``settings.yaml``."""
+    """The user's settings for all commands, in ``settings.yaml``."""
 
     allow_code: tuple[str, ...] = ()
     """Folders whose Python code files may name."""

@@ -122,7 +122,7 @@ def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> No
 
 
 def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
-    """Return whether a file lies, links followed, in one of some folders or in our package."""
+    """Return whether a file, with links resolved, is in one of the given folders or in our package."""
     try:
         real, folders = file.resolve(), (*folders, PACKAGE)
         around = {str(real), *map(str, real.parents)}

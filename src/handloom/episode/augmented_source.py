@@ -34,8 +34,9 @@ class AugmentedSource:
     """Carries out a task as one of several demonstrations did, each segment moved with its object.
 
     The demonstration is chosen before the first frame: one whose paths can be followed in this scene and whose objects
-    lay much as they do now. Each segment is carried over when it begins, from where its object is then. All hands go
-    through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in step.
+    lay much as they do now. Each segment is transferred when it begins, from the current pose of its object. All hands
+    go through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in
+    step.
 
     Args:
         scene: The scene in its first state.

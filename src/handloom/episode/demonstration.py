@@ -126,7 +126,7 @@ class _Watched:
         self._bodies = {o.name: scene.world.subtree(scene.body_of(o.name)) for o in record.instance.objects}
 
     def hand(self, arm: SceneArm) -> HandWay:
-        """Return the way of a hand."""
+        """Return the path of a hand."""
         self._go(0)
         chain = tcp_chain(self._scene, arm)
         joints, T_world_base = self._controls[:, arm.ctrl_index], arm.T_world_base

@@ -30,12 +30,12 @@ DROP_DELAY = (0.1, 0.7)
 class Disturbance:
     """Correlated noise on the pose that each hand is commanded to: an Ornstein-Uhlenbeck process; pushes and drops.
 
-    The executed command is the asked one plus the noise. Since the expert asks for its way and not for the disturbed
-    one, its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise has full
+    The executed command is the asked one plus the noise. Since the expert commands its own path, not the disturbed one,
+    its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise has full
     strength on free paths, a fraction of it on straight paths to and from objects, and not while a gripper works
     (``Schedule.room``); what is left of it then dies away.
 
-    A push is a horizontal force on an object that a hand is on its way to, a drop opens a hand that carries one; each
+    A push is a horizontal force on an object that a hand is approaching, a drop opens a hand that carries one; each
     object is pushed and dropped once at most. The expert has to notice both (``Schedule.retries``).
 
     Args:

@@ -34,7 +34,7 @@ class Observer:
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into an image.
-        backend: What draws: ``cpu`` or ``cuda``.
+        backend: Renderer, ``cpu`` or ``cuda``.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
     """
 
@@ -117,7 +117,7 @@ def movable_objects(scene: Scene) -> tuple[str, ...]:
 def observed_bodies(scene: Scene) -> dict[str, str]:
     """Return the bodies whose true poses can be observed: objects, and moving parts as ``cabinet.drawer_0``.
 
-    Tables and floors are left out: they stand where the task says.
+    Tables and floors are left out: their poses are given by the task.
     """
     bodies = {}
     for obj in scene.instance.objects:

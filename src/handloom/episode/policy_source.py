@@ -126,7 +126,7 @@ def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequenc
 
 
 def interpolated(scene: Scene, targets: Array, frames: int) -> Array:
-    """Return the targets (frames, controls) that lead evenly from the present ones to given ones; NaN stays."""
+    """Return targets (frames, controls) interpolated evenly from the current ones to given ones; NaN stays."""
     present = scene.world.data.ctrl
     share = np.arange(1, frames + 1)[:, None] / frames
     between = present + (targets - present) * share

@@ -31,10 +31,10 @@ Lane = tuple[str, str]
 class TakeoverSource:
     """Lets a policy try a task, and the expert finish what it cannot.
 
-    The policy is tried first, in a scene of its own, until it succeeds or is stuck. The very same commands lead the
-    scene of the attempt to a moment between its last success and there; from then on the expert does what is left of
-    the task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and
-    ``failure`` says so.
+    The policy is tried first, in a separate scene, until it succeeds or is stuck. The same commands bring the
+    attempt's scene to a moment between the last success and that point; from then on the expert does the rest of the
+    task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and ``failure``
+    says so.
 
     Args:
         scene: The scene in its first state.
@@ -120,7 +120,7 @@ class TakeoverSource:
 def tried(
     scene: Scene, stages: Stages, rng: np.random.Generator, policy: TrainedPolicy
 ) -> tuple[list[Array], int | None]:
-    """Let a policy try a task in a scene of its own, until it succeeds or is stuck.
+    """Let a policy try a task in a separate scene, until it succeeds or is stuck.
 
     Returns:
         Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it

@@ -48,7 +48,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px]; None keeps each camera's own.
         preset: How much work goes into an image.
-        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA GPU.
+        backend: Renderer: ``cpu``, or ``cuda`` for an NVIDIA GPU.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
         frames_per_step: Frames of the dataset that a step takes; targets are interpolated evenly to the action's.
         reward: ``success``, or ``progress``, which adds the gain of a potential: steps of the task that were done, and

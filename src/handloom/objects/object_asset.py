@@ -108,7 +108,7 @@ class ObjectAsset:
         return self.aabb[1] - self.aabb[0]
 
     def file_beside(self, name: str) -> Path | None:
-        """Return where a file of a name lies beside the asset's own; None for an object that is no file.
+        """Return the path of a file beside the asset's own; None for an object that is not from a file.
 
         Raises:
             NotAllowedError: The name leads out of the asset's folder and the three around it, itself or by a link.

@@ -64,7 +64,7 @@ class Instances:
 
 
 def instances(model: mujoco.MjModel) -> Instances:
-    """Number what stands in the world by the first part of its name, in the order of the model.
+    """Number the instances in the world by the first part of their names, in model order.
 
     A robot, an object with all of its joints, and all grains of a fluid are one instance each. What is fixed to the
     world itself and has no name is ``world``.

@@ -32,7 +32,7 @@ def end_line(frames: int, time_ns: int) -> str:
 
 
 def parsed_line(text: str, *, place: str) -> dict[str, Any]:
-    """Read one line as a JSON object, or say where it is broken."""
+    """Read one line as a JSON object, or raise with its position."""
     try:
         record = json.loads(text)
     except ValueError as error:
@@ -51,7 +51,7 @@ def check_header(record: dict[str, Any], *, place: str) -> None:
 
 
 def parsed_frame(record: dict[str, Any], *, place: str) -> DeviceFrame:
-    """Read a frame, or say where it is broken."""
+    """Read a frame, or raise with its position."""
     try:
         return DeviceFrame.from_record(record)
     except InputError as error:

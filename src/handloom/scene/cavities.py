@@ -36,7 +36,7 @@ FAR = 1e3
 STRAIGHT = 0.2
 """How much more of a cavity a slanted exit must serve to be preferred."""
 OPENING = 0.5
-"""Fraction of the cells of a side from which a straight way leads out, for the side to be an opening."""
+"""Fraction of a side's cells with a straight exit for the side to count as an opening."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,7 +67,7 @@ class Cavity:
 
     @property
     def from_above(self) -> bool:
-        """Whether things are put into it from above."""
+        """Whether objects are put into it from above."""
         return self.opening is not None and self.opening[2] > 0.5
 
 

@@ -19,7 +19,7 @@ ROCKS = 0.5
 
 
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
-    """Return the box of an object as it is now, or of one of its bodies, exactly.
+    """Return the exact current box of an object, or of one of its bodies.
 
     Args:
         scene: The scene.
@@ -170,7 +170,7 @@ def stacked(
 def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05) -> bool:
     """Return whether every drive joint of a gripper is near its open position.
 
-    The published test asks for 1e-4, which a driven joint under load does not reach.
+    The published test requires 1e-4, which a driven joint under load does not reach.
 
     Args:
         scene: The scene.

@@ -92,7 +92,7 @@ class MobileBase:
 
     @cached_property
     def drive(self) -> DriveConfig:
-        """What the robot says about its drive."""
+        """The robot's drive configuration."""
         return _drive_of(self.description)
 
     @cached_property
@@ -169,7 +169,7 @@ class MobileBase:
 
     @property
     def commanded_pose(self) -> Array:
-        """Where the base was told to be (3,)."""
+        """Commanded pose of the base (3,)."""
         return self.poses(self.world.data.act[self.act_index])
 
     @property

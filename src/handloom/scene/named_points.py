@@ -26,7 +26,7 @@ SIDES: Final[Mapping[str, tuple[float, float]]] = {
     "in_front_of": (0.0, -1.0),
     "behind": (0.0, 1.0),
 }
-"""Relation > the way from the other object to this one: right, away, as the robot sees it."""
+"""Relation > direction from the other object to this one: right, away, as seen by the robot."""
 
 
 TABLE: Final = "table"

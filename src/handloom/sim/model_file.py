@@ -1,4 +1,4 @@
-"""Model files that may come from anyone: what an MJCF or URDF file names, and whether MuJoCo can read it."""
+"""Untrusted model files: which files an MJCF or URDF file refers to, and whether MuJoCo can read it."""
 
 import os
 import re

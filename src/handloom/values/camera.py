@@ -66,7 +66,7 @@ x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
 PIXELS = "HANDLOOM_MAX_PIXELS"
 """Variable that sets another bound on the pixels of an image, and of all cameras of a task together."""
 MOST_PIXELS = 4096 * 4096
-"""The bound where no one set one. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
+"""The default bound. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
 
 
 def most_pixels() -> int:

@@ -69,8 +69,7 @@ class Check:
     share: float = 0.0
     """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
     seconds: float = 0.0
-    """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
-    end alone."""
+    """Time for which it must have held during the episode [s], such as a scan; 0 judges only the end."""
 
 
 MARK = "mark"

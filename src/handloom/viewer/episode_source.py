@@ -37,7 +37,7 @@ class Camera:
     kind: str
     """``colour``, ``depth`` or ``segmentation``."""
     playable: bool
-    """Whether a browser plays its videos; the images of others are asked for one by one."""
+    """Whether a browser can play its videos; otherwise images are requested one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +228,7 @@ class RunSource(EpisodeSource):
 
     @property
     def features(self) -> dict[str, dict[str, Any]]:
-        """What each frame holds; nothing before the first episode is there."""
+        """What each frame holds; empty before the first episode exists."""
         self.table()
         if not self._order:
             return {}

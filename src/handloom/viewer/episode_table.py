@@ -17,7 +17,7 @@ TEXTS = ("task_name", "robot", "failure_reason", "failure_stage", "failure_detai
 NUMBERS = ("seed", "attempt_index", "attempts")
 FLAGS = ("success", "recovery")
 SHOWN = ("words", "length", *TEXTS[:-2], *NUMBERS, *FLAGS)
-"""Columns that the grid gets; the others are told one episode at a time."""
+"""Columns sent to the grid; the others are sent per episode."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ def signals_of(rows: pa.Table, features: Mapping[str, Mapping[str, Any]]) -> lis
 
 
 def gripper_events(signals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return when grippers are told to close or open: their command crosses the middle of its range."""
+    """Return when grippers are commanded to close or open: their command crosses the middle of its range."""
     events = []
     for signal in signals:
         if signal["name"] != "action":

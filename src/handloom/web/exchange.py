@@ -35,7 +35,7 @@ class Request:
     path: str = "/"
     """Decoded path."""
     places: Mapping[str, str] = field(default_factory=dict)
-    """What stands at the places of the route's pattern, e.g. ``{"episode": "12"}``."""
+    """Values of the route's placeholders, e.g. ``{"episode": "12"}``."""
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case."""

@@ -17,7 +17,7 @@ RESERVED = 160
 AT_ONCE = 16
 """Connections taken from the queue of the operating system in one go."""
 QUEUE = 1024
-"""Length of that queue: whoever comes while it is full tries again only after a second."""
+"""Length of that queue: clients that arrive while it is full retry only after a second."""
 logger = logging.getLogger("handloom.web")
 
 
@@ -66,7 +66,7 @@ class Gate(socket.socket):
 
     @property
     def waiting(self) -> int:
-        """How many stand in the door."""
+        """Number of pending connections."""
         self._forget_closed()
         return len(self._waiting)
 

@@ -78,7 +78,7 @@ class Route:
     """Whether it changes files: refused unless the page was started for editing."""
 
     def places(self, path: str) -> dict[str, str] | None:
-        """Return what stands at the places of the pattern, None if the path is another one."""
+        """Return the values of the pattern's placeholders, None if the path does not match."""
         names = re.findall(r"{(\w+)}", self.pattern)
         shape = re.sub(r"{\w+}", "([^/]+)", self.pattern)
         found = re.fullmatch(shape, path)
@@ -123,7 +123,7 @@ class WebApp:
         socket: Handler of the socket and its path.
         admit: Called before a socket is opened; returns the reason to refuse, or an empty string.
         edit: Whether routes that change files are allowed.
-        on_refusal: Told why someone was refused.
+        on_refusal: Called with the reason of a refusal.
         keep_token: Keep the token of the address in a cookie, and take it out of the address.
     """
 

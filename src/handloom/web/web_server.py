@@ -1,4 +1,4 @@
-"""Listens and serves an application, in a thread of its own."""
+"""Serves an application in a separate thread."""
 
 import asyncio
 import contextlib

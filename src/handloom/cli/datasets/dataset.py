@@ -49,7 +49,7 @@ def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
 
 
 def checked_run(path: Path) -> RunDirectory:
-    """Open the run at a path, in which no link leads elsewhere: verbs write there, too."""
+    """Open the run at a path; links that lead elsewhere are refused, since verbs also write there."""
     directory = RunDirectory.open(path)
     refuse_strange_files(directory.path)
     return directory

@@ -137,8 +137,8 @@ def run(
             both are met.
         keep_failures: The same as --keep failures.
         max_attempts: Bound on the attempts; default ten per demonstration.
-        attempt_seconds: Wall time after which an attempt without a result is killed and retried, with nothing beside
-            it; after three times the run stops and nothing is recorded.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, alone; after three
+            times the run stops and nothing is recorded.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
         shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
@@ -362,7 +362,7 @@ def demo(
     episodes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 10,
     output: Output = Path("out/demo"),
 ) -> int:
-    """Generate and verify a few demonstrations, draw them on one sheet, and say what to try next.
+    """Generate and verify a few demonstrations, draw them on one sheet, and suggest what to try next.
 
     Args:
         task: A task of the library, or a YAML file.

@@ -98,7 +98,8 @@ class GenerateDisplay:
 class HopelessRun:
     """Stops a run whose attempts 0 to 9 all failed for the same reason: most likely a mistake in the task.
 
-    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
+    Which attempts those are does not depend on which finish first, so the same run is treated the same on every
+    machine.
     """
 
     def __init__(self, stop_file: Path, *, enabled: bool) -> None:

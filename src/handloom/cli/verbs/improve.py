@@ -59,9 +59,8 @@ def run(
     """Find the scenes in which a policy fails, and let the expert show how to recover there.
 
     The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
-    a state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery.
-    Train on these together with the old ones, and improve again. Test scenes are never used. The same command again
-    resumes.
+    a state the policy reached and finishes the task; its part becomes a demonstration, labelled as a recovery. Train on
+    these together with the old ones, and improve again. Test scenes are never used. The same command again resumes.
 
     Args:
         task: A task of the library, or a YAML file.

@@ -195,7 +195,7 @@ def import_file(
     allow_outside: bool = False,
     size: Number = 480,
 ) -> None:
-    """Read an object from a file and say what was kept, converted and dropped.
+    """Read an object from a file and report what was kept, converted and dropped.
 
     Args:
         path: A MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.

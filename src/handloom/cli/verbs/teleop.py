@@ -104,7 +104,7 @@ def run(
             none.
         render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the images of the dataset.
-        backend: What draws these and the live ones: cpu, or cuda for NVIDIA GPUs (extra gpu).
+        backend: Renderer of these and the live images: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
         keep_failures: Allow saving failed attempts, into failures/.

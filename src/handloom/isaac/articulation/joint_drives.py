@@ -5,9 +5,9 @@ MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that impl
 
 A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``: they are part of the state. A
 plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
-restored state continues bit for bit, but the three targets can no longer be told apart: values that other code writes
-to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the same
-reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
+restored state continues bit for bit, but the three targets can no longer be distinguished: values that other code
+writes to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the
+same reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
 restore there. Gains and limits belong to the model and are outside the state in both cases.
 """
 
@@ -41,9 +41,8 @@ def is_position_servo(actuator: mujoco.MjsActuator) -> bool:
 def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...]:
     """Turn position servos of a spec into PID actuators with a position, a velocity and an effort input.
 
-    With the two new inputs at zero the force is the same. The point is that all three targets then live in
-    ``data.ctrl``, so that a saved state holds them; the number of controls grows, and ``World.ctrl_index`` says where
-    those of each actuator begin.
+    With the two new inputs at zero the force is the same. All three targets are then in ``data.ctrl``, so that a saved
+    state includes them; the number of controls grows, and ``World.ctrl_index`` says where those of each actuator begin.
 
     Args:
         spec: The spec to change, before it is compiled.

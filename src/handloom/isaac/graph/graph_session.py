@@ -11,7 +11,7 @@ from handloom.sim import World
 
 
 class GraphSession:
-    """Runs a graph beside the physics: ``physics`` before every step, ``tick`` once per frame.
+    """Runs a graph along with the physics: ``physics`` before every step, ``tick`` once per frame.
 
     Args:
         graph: The graph.

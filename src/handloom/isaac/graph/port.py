@@ -183,7 +183,7 @@ class Port:
     """Published name without ``inputs:`` or ``outputs:``."""
     type: PortType
     default: Any = field(compare=False)
-    """Value of an input no one set, and of an output that was not computed yet."""
+    """Value of an input that was not set, and of an output not computed yet."""
     latched: bool = False
     """The value of the first compute stays in force until the graph stops."""
     command: bool = False

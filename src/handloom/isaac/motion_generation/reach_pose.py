@@ -14,7 +14,7 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 POSTURES = 16
 """Arm postures at the target that are considered."""
 STALLED = 0.01
-"""What the tool [m], or the joints [rad], must come closer within ``PATIENCE``; else the next posture is tried."""
+"""Progress that the tool [m], or the joints [rad], must make within ``PATIENCE``; else the next posture is tried."""
 PATIENCE = 1.5
 """[s]."""
 NEAR = 0.1

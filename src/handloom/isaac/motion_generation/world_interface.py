@@ -97,7 +97,7 @@ class GroundPlane(MotionObstacle):
 
 
 GROUND = (50.0, 50.0, 0.001)
-"""Sides of the box that stands in for a ground plane, with its top on the plane [m]."""
+"""Sides of the box used for a ground plane, with its top on the plane [m]."""
 
 
 @dataclass

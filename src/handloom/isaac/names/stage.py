@@ -38,7 +38,7 @@ class Reference:
     dof_names: tuple[str, ...] | None
     """The joints in the robot's order; None takes those of the model."""
     position: Sequence[float] = (0.0, 0.0, 0.0)
-    """Where its base stands (3,) [m]."""
+    """Position of its base (3,) [m]."""
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
     """How it is turned, wxyz (4,)."""
     attributes: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -61,8 +61,8 @@ class Stage:
         """Put a robot at a prim path.
 
         Args:
-            asset: An MJCF or URDF file, a robot folder, or the path of a published asset, which a robot of the zoo
-                stands for.
+            asset: An MJCF or URDF file, a robot folder, or the path of a published asset, for which a robot of the zoo
+                is used.
             prim_path: Absolute path, e.g. ``/World/panda``.
 
         Raises:

@@ -1,4 +1,4 @@
-"""What policies see: the terms an environment file can list, for one robot or for many at once."""
+"""Observations of policies: the terms an environment file can list, for one robot or a batch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Reading:
     ang_vel: Array
     """(..., 3) [rad/s]."""
     gravity: Array
-    """(..., 3), direction in which things fall, of length one."""
+    """(..., 3), unit vector of gravity."""
     command: Array
     """(..., 3): vx [m/s], vy [m/s], wz [rad/s]."""
     joint_pos: Array

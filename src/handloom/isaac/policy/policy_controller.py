@@ -86,7 +86,7 @@ class PolicyController:
 
     @property
     def default_pos(self) -> Array:
-        """Joint positions (n,) that an action of zero asks for [rad]."""
+        """Joint positions (n,) commanded by a zero action [rad]."""
         self.env  # noqa: B018 Raises when there is no policy.
         return self._properties.default_pos
 

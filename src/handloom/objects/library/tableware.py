@@ -1,4 +1,4 @@
-"""Bowls, plates, cutlery, pans: what stands on a kitchen table."""
+"""Bowls, plates, cutlery, pans."""
 
 from itertools import pairwise
 

@@ -78,7 +78,8 @@ def EndEffectorForce() -> TensorGroupType:  # noqa: N802 - published name
 
 
 Endpoint = str
-"""Name of one actuator of a device: ``left`` and ``right`` of what is worn or held, ``device`` of what stands alone."""
+"""Name of one actuator of a device: ``left`` and ``right`` for worn or held devices, ``device`` for a standalone
+one."""
 SIDES = ("left", "right")
 LOGGER = logging.getLogger("handloom")
 
@@ -202,7 +203,7 @@ class HapticCommand:
 
 
 class PushTensorHapticDevice(HapticDevice):
-    """A device beside the session that takes numbers per endpoint through a stream, such as a glove's driver.
+    """A device outside the session that takes numbers per endpoint through a stream, such as a glove's driver.
 
     Args:
         collection_id: Name of the stream.

@@ -1,4 +1,4 @@
-"""Plugins: programs beside the session, such as the driver of a glove, started from a ``plugin.yaml`` each."""
+"""Plugins: external programs, such as a glove driver, each started from a ``plugin.yaml``."""
 
 import shlex
 import subprocess

@@ -25,7 +25,7 @@ class SessionMode(StrEnum):
 
 
 class RetargetingExecutionMode(StrEnum):
-    """When the graph runs: within the step, or in a thread beside it."""
+    """When the graph runs: within the step, or in a separate thread."""
 
     SYNC = "sync"
     PIPELINED = "pipelined"
@@ -54,7 +54,7 @@ class RetargetingExecutionConfig:
 
 @dataclass
 class PluginConfig:
-    """A program that runs beside the session."""
+    """A program that runs alongside the session."""
 
     plugin_name: str
     """Its name in ``plugin.yaml``."""

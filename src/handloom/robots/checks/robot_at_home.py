@@ -1,4 +1,4 @@
-"""A robot alone in the world, at home: what the checks look at."""
+"""A robot alone in the world in its home pose, for the checks."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -92,7 +92,7 @@ class ClutterPlacer:
                 return
 
     def _surfaces(self, rule: Rule) -> list[Standing]:
-        """Return the fixtures on which a thing may stand, nearest to what it belongs beside first."""
+        """Return the fixtures on which an object may stand, nearest to its related fixture first."""
         found = [
             standing
             for name in rule.where
@@ -196,7 +196,7 @@ class ClutterPlacer:
             self._fill(asset, T, words, rng)
 
     def _fill(self, holder: ObjectAsset, T_world_holder: Array, words: Sequence[str], rng: np.random.Generator) -> None:
-        """Put a few things into a holder, as a still life that does not move."""
+        """Put a few objects into a holder, fixed in place."""
         if not words:
             return
         slots = [k.position for name, k in holder.keypoints.items() if name.startswith("slot_")]

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One thing that may stand somewhere."""
+    """One kind of clutter object."""
 
     what: tuple[str, ...]
     """Categories of which one is drawn."""
@@ -26,7 +26,7 @@ class Rule:
     count: int = 1
     """How many at most."""
     holds: tuple[str, ...] = ()
-    """Categories of what lies in it."""
+    """Categories of its content."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 

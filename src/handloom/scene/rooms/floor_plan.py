@@ -20,7 +20,7 @@ YAW = {"back": 0.0, "left": np.pi / 2, "right": -np.pi / 2, "front": np.pi}
 BESIDE_TAP = 0.065
 """Distance of a tap's middle from the rear edge of its worktop [m]."""
 LEAST_COUNTER = 0.25
-"""Shorter worktops get no name of their own to put things on [m]."""
+"""Worktops shorter than this get no name [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +254,7 @@ class _Run:
         return "left" if index == 0 and right is not None else "right" if right is None else "left"
 
     def _worktops(self) -> list[Fixture]:
-        """Return a slab over every stretch of units that carry one."""
+        """Return a slab over every contiguous row of units that carry one."""
         found: list[Fixture] = []
         for low, high in self._stretches(("drawers", "cabinet", "dishwasher", "corner", "filler")):
             wide, deep = high - low, norms.EDGE + self.run.overhang

@@ -1,7 +1,7 @@
 """A room as an arena: fixtures with finishes and exact poses, in the frame of the workplace.
 
 The world's origin is on the floor below the front edge of the fixture at which a robot stands, y points into the
-furniture, so that a task says once where its robot and cameras are, whatever the layout.
+furniture, so that a task states the poses of its robot and cameras once, for every layout.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SHEET = 0.01
 _FRONT = {"front_finish": "front", "front_kind": "front_kind", "handle": "handle", "handle_finish": "metal"}
 _APPLIANCE = {"finish": "appliance", "handle_finish": "metal"}
 SEEN_ONLY = frozenset({"rug"})
-"""Categories that furniture stands on as if they were not there."""
+"""Categories, such as rugs, that furniture is placed on top of."""
 STYLED: Mapping[str, Mapping[str, str]] = {
     "kitchen_drawers": _FRONT,
     "kitchen_cabinet": _FRONT,

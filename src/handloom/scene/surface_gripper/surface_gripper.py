@@ -44,7 +44,7 @@ SETTLE, CLEARANCE, FORCE, PER_POINT = 0, 1, slice(2, 5), 5
 
 
 class GripperStatus(StrEnum):
-    """What a surface gripper does; the published words."""
+    """Status of a surface gripper; the published words."""
 
     OPEN = "Open"
     CLOSING = "Closing"
@@ -231,7 +231,7 @@ class SurfaceGripper:
             self.close() if now else self.open()
 
     def _still_trying(self) -> bool:
-        """Return whether free points go on trying whatever the interval: others hold, or they had no attempt yet."""
+        """Return whether free points keep trying regardless of the interval: others hold, or none tried yet."""
         free = [index for index, point in enumerate(self.points) if self._held(point) is None]
         settling = bool((self._memory[free, SETTLE] > 0.0).any())
         return settling or 0 < len(free) < len(self.points)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 MAGIC = b"HLS1"
 """First bytes; then the length of the header as uint32, little endian, the header, and the arrays."""
 ALIGNED = 8
-"""Arrays begin at multiples of this, so that a browser can look at them in place [bytes]."""
+"""Arrays begin at multiples of this, so that a browser can view them in place [bytes]."""
 
 
 class Container:

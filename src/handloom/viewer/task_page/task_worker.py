@@ -40,7 +40,7 @@ BASE = re.compile(r"^\s*base\s*:", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """Something said about a task file."""
+    """A message about a task file."""
 
     text: str
     line: int = 0
@@ -208,7 +208,7 @@ def carried_out(request: dict[str, Any], emit: Emit) -> None:
 
 
 def main() -> None:
-    """Be the child: carry out one request after the other until there are no more."""
+    """Serve requests in the child until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the answers.

@@ -54,7 +54,7 @@ class MotionRobot:
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Every frame whose pose can be asked for."""
+        """Every frame whose pose can be queried."""
         names = [self.model.body(b).name for b in range(self.model.nbody)]
         return tuple(names if self.root_link == WORLD else names[1:])
 

@@ -1,4 +1,4 @@
-"""Description files for the robots that ship, made when they are first asked for; by the published loaders' names."""
+"""Description files for the shipped robots, made on first use; by the published loaders' names."""
 
 import hashlib
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
 
 
 def _placed_alike(model: mujoco.MjModel, known: mujoco.MjModel, joints: Sequence[str]) -> bool:
-    """Return whether joints turn about the same axes at the same places from one to the next; bases may stand apart."""
+    """Return whether joints have the same axes and relative positions from one to the next; bases may differ."""
     full = [model.joint(j).name for j in range(model.njnt)]
     for k, name in enumerate(joints):
         here = model.joint(next((other for other in full if other == name or other.endswith(f"/{name}")), name))

@@ -1,4 +1,4 @@
-"""What hangs on walls and ceilings or lies on floors: windows, images, clocks, lamps, rugs, doors of rooms."""
+"""Items on walls, ceilings and floors: windows, images, clocks, lamps, rugs, doors of rooms."""
 
 import math
 

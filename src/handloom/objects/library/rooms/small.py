@@ -1,4 +1,4 @@
-"""What stands on worktops and shelves of a kitchen: spice rack, knife block, kettle, toaster, coffee machine, roll."""
+"""Small items on kitchen worktops and shelves: spice rack, knife block, kettle, toaster, coffee machine, roll."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
