@@ -151,18 +151,8 @@ def front_camera(width: int, height: int) -> CameraSpec:
 def hand_camera(width: int, height: int) -> CameraSpec:
     """Return a camera on the hand that looks past the fingers: no two of its images share a pixel's ray."""
     focal = height / 2 / np.tan(np.deg2rad(43) / 2)
-    return CameraSpec(
-        name="hand",
-        width=width,
-        height=height,
-        fx=focal,
-        fy=focal,
-        cx=width / 2,
-        cy=height / 2,
-        parent="fr3_hand",
-        position=(0.085, 0.0, -0.02),
-        quat=(-0.6903, 0.1531, 0.1531, -0.6903),
-    )
+    mount = {"parent": "fr3_hand", "position": (0.085, 0.0, -0.02), "quat": (-0.6903, 0.1531, 0.1531, -0.6903)}
+    return CameraSpec.centred("hand", width, height, focal, **mount)
 
 
 ALL_KINDS = ("rgb", "depth", "segmentation")

@@ -47,17 +47,7 @@ class Viewpoint(Config):
         """Return the camera."""
         focal = self.height / 2 / np.tan(np.deg2rad(self.fovy_deg) / 2)
         w, x, y, z = quat_normalize(np.array(self.quat)).tolist()
-        return CameraSpec(
-            name="view",
-            width=self.width,
-            height=self.height,
-            fx=focal,
-            fy=focal,
-            cx=self.width / 2,
-            cy=self.height / 2,
-            position=self.position,
-            quat=(w, x, y, z),
-        )
+        return CameraSpec.centred("view", self.width, self.height, focal, position=self.position, quat=(w, x, y, z))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
