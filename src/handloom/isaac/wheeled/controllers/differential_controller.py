@@ -98,5 +98,5 @@ class DifferentialController(BaseController):
 
 
 def _fraction(bound: float, value: float) -> float:
-    """Return the fraction of ``value`` that ``bound`` allows, at least 1 when it allows all of it."""
+    """Return the fraction of ``value`` that ``bound`` allows; 1 or more if it allows all of it."""
     return 1.0 if abs(value) <= bound else bound / abs(value)
