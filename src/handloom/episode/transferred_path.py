@@ -34,7 +34,7 @@ NEAR = {True: (0.003, 0.03), False: (0.006, 0.4)}
 FREE = (0.04, 0.5)
 """How far it may be off on a bridge [m], [rad]."""
 CALM = 4
-"""Rows over which a slower pace is spread out to either side."""
+"""Rows over which a slowdown is smoothed on either side."""
 STRIDE = 2
 """Every so many knots of a bridge are tested for collisions."""
 

@@ -10,7 +10,7 @@ class BaseController(ABC):
     """A controller turns a command into an action; subclass it to write your own.
 
     Args:
-        name: What the controller is called.
+        name: Name of the controller.
     """
 
     def __init__(self, name: str) -> None:

@@ -12,7 +12,7 @@ from handloom.sim import World
 from handloom.values import TaskInstance
 
 SPACING = 0.08
-"""Distance of the marks of a straight belt [m]."""
+"""Spacing of the marks of a straight belt [m]."""
 SPOKES = 3
 """Marks of a turntable."""
 THICK, WIDE = 0.0003, 0.006

@@ -44,7 +44,7 @@ class SingleArticulation(SolverSettings):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with, e.g. ``"fr3/"``.
+        prefix: Name prefix of its bodies, joints and actuators, e.g. ``"fr3/"``.
         name: Name of the robot, for messages.
         position: Position of the base in world (3,) [m]; a fixed base must already be there.
         translation: The same, under its other published name.

@@ -34,7 +34,7 @@ class TemplateRobot(SingleArticulation):
     Args:
         world: The world that holds the robot.
         description: What the robot is.
-        prefix: What the names of its parts start with in the world, e.g. ``"lift2/"``.
+        prefix: Name prefix of its parts in the world, e.g. ``"lift2/"``.
         name: Name of the robot in the task; by default the description's.
     """
 

@@ -53,7 +53,7 @@ class Graph:
     data nodes are pulled before their consumer. A ``push`` graph computes every node, sources first.
 
     Args:
-        path: What the graph is called, e.g. ``/ActionGraph``.
+        path: Path of the graph, e.g. ``/ActionGraph``.
         evaluator: ``execution`` or ``push``.
         clear_commands_on_stop: Overwrite command inputs with zero or nothing on stop, as the published nodes do. Off by
             default, so that the second play behaves like the first.

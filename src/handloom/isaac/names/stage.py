@@ -240,7 +240,7 @@ def add_reference_to_stage(usd_path: str | Path, prim_path: str, prim_type: str 
 
 
 def prefix_of(prim_path: str) -> str:
-    """Return what the names of the parts of a robot start with in the world."""
+    """Return the name prefix of a robot's parts in the world."""
     return f"{prim_path.strip('/')}/"
 
 

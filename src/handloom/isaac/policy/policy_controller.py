@@ -26,7 +26,7 @@ class PolicyController:
     Args:
         name: Name of the robot, for messages.
         world: The world that holds it.
-        prefix: What the names of its bodies, joints and actuators start with.
+        prefix: Name prefix of its bodies, joints and actuators.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
         dof_names: The joints in the order the policy counts them in; None takes that of the model.

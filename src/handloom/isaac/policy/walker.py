@@ -27,7 +27,7 @@ class FlatTerrainPolicy(PolicyController):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with.
+        prefix: Name prefix of its bodies, joints and actuators.
         name: Name of the robot, for messages.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
@@ -88,7 +88,7 @@ class Walker:
     Args:
         description: The robot; its ``drive`` says where its policy and its feet are.
         world: The world that holds it.
-        prefix: What the names of its parts start with in that world.
+        prefix: Name prefix of its parts in that world.
     """
 
     slides = True

@@ -44,7 +44,7 @@ def finite_vector(values: Any, names: Sequence[str], what: str) -> Array:
     Args:
         values: What the user gave.
         names: The entries expected, in order; they appear in the message.
-        what: What the vector is called in the message.
+        what: Name of the vector in the message.
 
     Raises:
         InputError: Not numbers, a wrong length, NaN or infinity.

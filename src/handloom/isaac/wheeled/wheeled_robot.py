@@ -22,7 +22,7 @@ class WheeledRobot(SingleArticulation):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with, e.g. ``"jetbot/"``.
+        prefix: Name prefix of its bodies, joints and actuators, e.g. ``"jetbot/"``.
         name: Name of the robot, for messages.
         wheel_dof_names: Wheel joints, in the order of the controller's output.
         wheel_dof_indices: The same as indices in the robot's order; give one of the two.

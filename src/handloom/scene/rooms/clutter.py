@@ -25,7 +25,7 @@ TRIES = 24
 REACHED = 1.15
 """Clutter nearer to the work area than this [m] can be touched by the robot and moves freely; the rest is fixed."""
 WORK = (-0.60, 0.60, -0.80, 0.40)
-"""Least and greatest x and y of the space at the work place that is kept free [m]."""
+"""Bounds in x and y of the space kept free at the workplace [m]."""
 DROP = 0.001
 """Gap below an object that moves freely; settling closes it [m]."""
 

@@ -66,7 +66,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
 
 
 def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
-    """Return the shipped robot whose first arm's joints are among these, arranged identically; None if there is none.
+    """Return the shipped robot whose first arm's joints are among these, arranged identically, or None.
 
     Args:
         model: Model that holds the joints, possibly under longer names.

@@ -52,7 +52,7 @@ class AckermannController(BaseController):
         """Keep the geometry and the limits; signs of both are ignored, and 0 means no limit.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_base: Distance between the axles, not 0 [m].
             track_width: Distance between left and right wheels [m].
             front_wheel_radius: Radius of the front wheels [m]; 0 takes the other radius.

@@ -36,7 +36,7 @@ class DifferentialController(BaseController):
         """Keep the geometry and the limits.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_radius: Radius of both wheels, > 0 [m].
             wheel_base: Distance between the contact points of the wheels, > 0 [m].
             max_linear_speed: Limit of |v| [m/s].

@@ -158,7 +158,7 @@ class HolonomicController(BaseController):
         """Keep the layout and solve for the wheel speeds of unit commands once.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_radius: One radius or one per wheel, > 0 [m].
             wheel_positions: Wheel centres in the base (n, 3) [m]; z is ignored.
             wheel_orientations: Wheel frames in the base (n, 4), wxyz.

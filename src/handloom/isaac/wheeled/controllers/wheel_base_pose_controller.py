@@ -36,7 +36,7 @@ class WheelBasePoseController(BaseController):
         """Keep the wheel controller that carries the commands out.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             open_loop_wheel_controller: Takes ``[v, w]``, or ``[vx, vy, w]`` when ``is_holonomic``.
             is_holonomic: Which of the two.
         """
