@@ -106,7 +106,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that carries it out, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Number of attempts to make instead, whatever their outcome.
         only: Make only this attempt, counting from 0: exactly the episode that a longer run has under that number.

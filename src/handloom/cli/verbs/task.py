@@ -39,7 +39,7 @@ def check(
 
     Args:
         files: Task names, YAML files or folders.
-        robot: Robot that carries it out, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
         tries: Attempts by the expert; up to four times as many if only some succeed. 0 only checks reach.
         set: Overrides such as data.max_episode_length=500, applied to every file.
@@ -126,7 +126,7 @@ def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that carries it out, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
@@ -156,7 +156,7 @@ def sample(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that carries it out, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
@@ -189,7 +189,7 @@ def preview(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that carries it out, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episodes: How many scenes.
         output: Image to write.
