@@ -7,7 +7,6 @@ import pytest
 
 from source_trees import tree_of
 
-pytestmark = pytest.mark.xdist_group("source_trees")
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 
 # Lowest first. A folder may import from rows below its own, never from its

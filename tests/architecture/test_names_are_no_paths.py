@@ -15,7 +15,6 @@ import pytest
 
 from source_trees import tree_of
 
-pytestmark = pytest.mark.xdist_group("source_trees")
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 FOLDERS = re.compile(
     r"(^|_)(folder|path|root|parent|out|output|work|dataset|library|extras|assets|target|episodes|scratch|directory|dir|"

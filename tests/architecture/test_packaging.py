@@ -7,11 +7,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from source_trees import tree_of
 
-pytestmark = pytest.mark.xdist_group("source_trees")
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "handloom"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -6,12 +6,9 @@ import inspect
 import pkgutil
 from pathlib import Path
 
-import pytest
-
 import handloom
 from source_trees import tree_of
 
-pytestmark = pytest.mark.xdist_group("source_trees")
 PACKAGES = sorted(module.name for module in pkgutil.walk_packages(handloom.__path__, "handloom.") if module.ispkg)
 
 

@@ -3,11 +3,8 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from source_trees import tree_of
 
-pytestmark = pytest.mark.xdist_group("source_trees")
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 TEXT = {"read_text": 0, "write_text": 1}
 """Methods of Path that read or write text, and how many arguments come before the encoding."""
