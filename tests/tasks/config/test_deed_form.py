@@ -139,3 +139,22 @@ def test_a_task_with_robots_of_its_own_is_not_done_by_another(tmp_path):
         load_task("fr3_pick_place", robot="lift2")
     with pytest.raises(ConfigError, match=r"--robot lift9: robot: no robot"):
         loaded(tmp_path, DEED, "lift9")
+
+
+def test_a_task_that_names_its_own_robots_may_write_regions_in_short(tmp_path):
+    text = """
+base: setups/fr3.yaml
+objects: [{name: cube, category: cube}, {name: plate, category: plate}]
+regions:
+  - {object: cube, at: [[-0.1, 0.05], [0.1, 0.1]], yaw: [0, 90]}
+  - {object: plate, target: table, random_config: {pos_range: [[0.2, 0.1], [0.2, 0.1]]}}
+skills: [{pick: cube}]
+"""
+    cube, plate = load_task(written(tmp_path, text)).config.regions
+    assert (cube.target, cube.within_reach) == ("table", False)
+    assert cube.random_config is not None
+    assert cube.random_config.pos_range == ((-0.1, 0.05, 0.0), (0.1, 0.1, 0.0))
+    assert cube.random_config.yaw_rotation == (0.0, 90.0)
+    assert plate.target == "table"
+    with pytest.raises(ConfigError, match=r"deed.yaml:\d+: regions.0.at: a spot"):
+        load_task(written(tmp_path, text.replace("[[-0.1, 0.05], [0.1, 0.1]]", "[0.1]")))

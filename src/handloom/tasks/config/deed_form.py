@@ -67,6 +67,7 @@ def expand_deed(
         return None
     if robot is None and "robot" not in task:
         _refuse_without_robot(document, root, task)
+        _expand_regions(document, root, task)
         return None
     mark = document.mark((*root, "robot")) if robot is None else Mark(f"--robot {robot}")
     if "robots" in task:
@@ -105,6 +106,15 @@ def _refuse_without_robot(document: Document, root: KeyPath, task: Mapping[str, 
             f"{document.mark((*root, *key))}: {dotted(key)}: a task in this form says who does it: write "
             "robot: NAME, or give --robot NAME"
         )
+
+
+def _expand_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> None:
+    """Write the short regions of a task that names its own robots in the published form; ``at`` is from the middle."""
+    middle = {"work_point": [0.0, 0.0], "work_area": [[0.0, 0.0], [0.0, 0.0]], **task}
+    for i, region in _dicts(task.get("regions")):
+        if "at" in region and "target" not in region:
+            where = f"{document.mark((*root, 'regions', i))}: regions.{i}"
+            task["regions"][i] = {**_published_region(region, middle, set(), where), "within_reach": False}
 
 
 def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark: Mark) -> Path:
