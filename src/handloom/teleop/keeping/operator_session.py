@@ -106,6 +106,7 @@ class OperatorSession:
             source, record = run.attempt(scene, live, view.frame, resumed=resumed)
             if not live.is_decided:
                 view.outcome(record, may_save=run.may_save(record))
+                run.look_ahead()
             verdict = live.verdict()
             while verdict == SAVE and not self._is_saved(source, record):
                 live.begin()  # The page says why; another verdict is awaited, and it may be to save once more.

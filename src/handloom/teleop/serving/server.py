@@ -15,8 +15,9 @@ from handloom.web.gate import Gate
 
 PAGE = Path(__file__).parents[1] / "page"
 MOST_CLIENTS = 8
-BURST, RATE = 200.0, 200.0
-"""Messages that a client may send at once, and per second from then on; more are dropped unread."""
+BURST, RATE = 300.0, 300.0
+"""Messages that a client may send at once, and per second from then on; more are dropped unread. A page sends 125
+samples and, with a headset, 45 poses of the head."""
 FAREWELL = 1.0
 """How long the last state may take to reach the pages when the server closes [s]."""
 logger = logging.getLogger("handloom.teleop")
