@@ -1,4 +1,4 @@
-"""Builds the next scene while the operator looks at how the attempt ended, so that *Save* goes on at once."""
+"""Builds the next scene while the operator looks at the present one, so that *Save* goes on at once."""
 
 import threading
 from collections.abc import Callable
@@ -39,6 +39,14 @@ class SceneAhead:
             self._ahead = None
         ahead[1].join()
         return self._built.pop(episode, None)
+
+    def close(self) -> None:
+        """Wait for what is being built; it is not wanted any more."""
+        with self._lock:
+            ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead[1].join()
+        self._built.clear()
 
     def _work(self, episode: int) -> None:
         try:

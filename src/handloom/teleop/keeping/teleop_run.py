@@ -93,6 +93,7 @@ class TeleopRun:
         finally:
             for session in self.sessions:
                 session.view.finishing()
+            self._ahead.close()
             self.unsaved = self.saver.close()
             self.merge()
 
@@ -137,7 +138,7 @@ class TeleopRun:
         return next((e for e in range(LAST_SCENE) if e not in self.receipts and e not in taken), None)
 
     def look_ahead(self) -> None:
-        """An operator will soon leave a scene: build the next one meanwhile."""
+        """Build the scene that the next operator who leaves one will get."""
         with self._noting:
             episode = self._next_free()
         if episode is not None:

@@ -175,6 +175,7 @@ def _arms(source: OperatorSource, touching: frozenset[str]) -> list[dict[str, An
     return [
         {
             "name": arm.name,
+            "robot": arm.arm.robot_name,
             "device": arm.device,
             "engaged": arm.is_engaged,
             "held_up": arm.is_held_up,
