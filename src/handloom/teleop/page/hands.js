@@ -8,6 +8,7 @@ const DRAG_TURN = 0.006; // [rad/px]
 const WHEEL = 0.00018; // [m per wheel unit]
 const DEAD_ZONE = 0.12;
 const TAKING = 60; // How long the clutch may take to close: a frame of the robot and a sample that came late [ms].
+const TAP = 1 / 60; // A key counts as held for at least this long, however short it was pressed [s].
 const LINGER = 90; // A drag or a turn of the wheel counts as held for this long [ms].
 
 const MOVES = { // key code: axis, sign
@@ -142,8 +143,9 @@ export class VirtualHands {
     const slow = this.pressed.has("ShiftLeft") || this.pressed.has("ShiftRight") ? 0.25 : 1;
     const step = { x: 0, y: 0, z: 0 }, turns = [0, 0, 0], sticks = { ly: 0, rx: 0 };
     for (const code of new Set([...this.pressed, ...this.tapped])) {
-      if (MOVES[code]) step[MOVES[code][0]] += MOVES[code][1];
-      if (TURNS[code]) turns[TURNS[code][0]] += TURNS[code][1];
+      const weight = this.pressed.has(code) ? 1 : Math.max(1, TAP / Math.max(dt, 1e-3));
+      if (MOVES[code]) step[MOVES[code][0]] += weight * MOVES[code][1];
+      if (TURNS[code]) turns[TURNS[code][0]] += weight * TURNS[code][1];
       if (DRIVES[code]) sticks[DRIVES[code][0]] += DRIVES[code][1];
     }
     const move = this.pads.move, turn = this.pads.turn;
@@ -160,6 +162,7 @@ export class VirtualHands {
     if (now - hand.taken < TAKING) hand.owed = hand.owed.map((v, k) => v + way[k]);
     else {
       hand.move(...way.map((v, k) => v + hand.owed[k]));
+      if (hand.owed.some(Boolean)) hand.touched = now; // Held until the robot has surely seen what was owed, too.
       hand.owed = [0, 0, 0];
       turns.forEach((amount, axis) => amount && this.rotate(axis, TURN * slow * dt * amount));
     }

@@ -20,7 +20,7 @@ function connect() {
   socket.onopen = () => { attempts = 0; seq = 0; banner(""); ping(); };
   socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
   socket.onclose = () => {
-    if (state.phase === "finished") return banner("The session is finished. You can close this page.");
+    if (state.phase === "finished") return banner(finished(), true);
     // Nothing can be pressed until the server is back and says how things stand.
     state = { ...state, state: "stopped", role: "lost", free: false, recording: false };
     attempts += 1;
@@ -90,10 +90,11 @@ function banner(words, isGood = false) { $("banner").hidden = !words; $("banner"
 
 function show() {
   const body = document.body.dataset;
-  [body.state, body.phase, body.role] = [state.state, state.phase, state.role];
+  const ended = state.phase === "over";
+  [body.state, body.phase, body.role] = [ended ? "over" : state.state, state.phase, state.role];
   text("task", `${state.task} · scene ${state.episode ?? "…"}${state.is_again ? ", once more" : ""}${state.desks > 1 ? ` · desk ${state.desk} of ${state.desks}` : ""}`);
   text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
-  text("chip-state", state.state);
+  text("chip-state", ended ? (state.outcome?.success ? "done" : "over") : state.state);
   $("chip-recording").hidden = !state.recording;
   const yours = (state.arms ?? []).some((arm) => arm.engaged);
   $("chip-driver").hidden = $("takeover").hidden = !state.policy;
@@ -120,8 +121,12 @@ function show() {
   const over = state.phase === "over" && state.outcome, large = document.querySelector(".view.large");
   if (large && hint() !== (large.dataset.hint ?? "")) hint() ? (large.dataset.hint = hint()) : delete large.dataset.hint;
   if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
-  else if (state.phase === "finished") banner("The session is finished. You can close this page.");
+  else if (state.phase === "finished") banner(finished(), true);
   else if (socket.readyState === WebSocket.OPEN) banner(state.problem || state.leader || (asked ? notice : "") || (small.matches && over ? $("outcome").textContent : ""), over && state.outcome.success && !state.problem && !asked);
+}
+
+function finished() {
+  return `The session is finished: ${state.saved === 1 ? "1 demonstration is" : `${state.saved ?? 0} demonstrations are`} in the dataset. You can close this page.`;
 }
 
 // What a newcomer needs to know stands in the picture until time runs for the first time.
@@ -209,8 +214,9 @@ function showArms() {
   $("arms").replaceChildren(...arms.map((arm) => {
     const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
     name.textContent = (arms.length > 1 ? arm.name : arm.robot).replaceAll("_", " ");
-    clutch.textContent = arm.joining ? "joining the leader" : arm.held_up ? "held up" : arm.engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
-    clutch.className = arm.held_up ? "clutch held-up" : arm.engaged ? "clutch engaged" : "clutch";
+    const live = state.state === "running" && state.phase !== "over", held = live && arm.held_up, engaged = live && arm.engaged;
+    clutch.textContent = arm.joining ? "joining the leader" : held ? "held up" : engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
+    clutch.className = held ? "clutch held-up" : engaged ? "clutch engaged" : "clutch";
     if (arm.device === hands.active && !xr) entry.className = "active";
     entry.append(name, clutch);
     return entry;
@@ -221,7 +227,7 @@ function showArms() {
 
 function showButtons() {
   const mine = state.role === "control", driving = state.phase === "ready" || state.phase === "driving", over = state.phase === "over";
-  const running = state.state === "running", begun = driving && state.seconds > 0;
+  const running = driving && state.state === "running", begun = driving && state.seconds > 0;
   label("run", running ? "Pause" : "Start");
   $("run").disabled = !(mine && driving);
   $("stop").disabled = !(mine && driving);

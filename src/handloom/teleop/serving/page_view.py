@@ -102,11 +102,14 @@ class PageView:
         if scene is None:
             return
         self._source = source
+        running = self._live.state == ExecutionState.RUNNING
+        soon = frame and time.monotonic() - self._sent < 1.0 / STATE_RATE
+        if soon and source.is_catching_up:
+            return  # Who goes back waits for it: no time is lost with showing what was seen before.
         self._touching = _touching(source)
         self._pictures.offer(scene.world.save_state())
-        running = self._live.state == ExecutionState.RUNNING
-        if frame and running and time.monotonic() - self._sent < 1.0 / STATE_RATE:
-            return  # While the past is carried out again every frame is told: the last one stays on the page.
+        if soon and running:
+            return
         self.show(
             phase="driving",
             seconds=round(frame / scene.instance.fps, 2),
