@@ -84,6 +84,7 @@ class Desk:
             task=teleop_run.task.name,
             keeps_failures=teleop_run.run.settings.keep_failures,
             policy=teleop_run.policy.partition("|")[0].removeprefix("policy="),
+            saved=teleop_run.saved,
         )
 
     def hear(self, message: Message) -> None:

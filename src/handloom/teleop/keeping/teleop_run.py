@@ -163,7 +163,6 @@ class TeleopRun:
         """Make episodes of takes that are on the disk and became none; return how many there were."""
         takes = self.takes.unfinished({episode: receipt.take for episode, receipt in self.receipts.items()})
         for session in self.sessions if takes else ():  # The page has no scene yet, and says what keeps it waiting.
-            session.view.saved(self.saved)
             session.view.saving(len(takes), "")
         for take in takes:
             try:

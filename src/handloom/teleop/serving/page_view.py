@@ -30,6 +30,7 @@ class PageView:
         task: Name of the task.
         keeps_failures: Whether attempts that did not succeed may be saved.
         policy: Name of the policy that drives while no one corrects it; empty for none.
+        saved: Demonstrations of earlier sessions.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class PageView:
         task: str,
         keeps_failures: bool = False,
         policy: str = "",
+        saved: int = 0,
     ) -> None:
         self._live, self._pictures, self._publish = live, pictures, publish
         self._lock = threading.Lock()
-        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0, "waiting": 0}
+        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": saved, "waiting": 0}
         self._facts |= {"keeps_failures": keeps_failures, "policy": policy, "leader": ""}
         self._source: OperatorSource | None = None
         self._touching: frozenset[str] = frozenset()
