@@ -27,12 +27,16 @@ TASKS = (
     "lift2_handover",
     "split_aloha_tidy_shelf",
     "genie1_two_plates",
+    "pick_place on fr3_pair",
+    "pick_place on aloha",
+    "pick_place on ur5e_robotiq85",
 )
-"""One for every robot with arms."""
+"""One for every robot with arms; a deed names the robot that does it."""
 
 
 def scene_of(task: str) -> Scene:
-    return build_scene(sample_task(load_task(task), 0, 0))
+    name, _, robot = task.partition(" on ")
+    return build_scene(sample_task(load_task(name, robot=robot or None), 0, 0))
 
 
 class Driven:
