@@ -57,6 +57,7 @@ function heard(message) {
   }
   const before = state;
   state = message;
+  [hands.used, hands.listening] = [state.used ?? -1, state.state === "running"];
   if (state.desks > 1) sessionStorage.setItem("desk", state.desk); // A page that is loaded again goes back to its own desk.
   if (state.state !== "running") { hands.adopt(state.arms ?? []); hands.holding = false; }
   else hands.adopt((state.arms ?? []).filter((arm) => arm.driver === "policy"));
@@ -383,6 +384,7 @@ for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
 // Samples go out twice as often as the robot asks for them, so that none is old when it is used; from a timer: frames of
 // the page stop while a headset draws its own.
 setInterval(() => {
+  hands.seq = seq + 1;
   const virtual = hands.samples((name) => BUTTONS[name]?.());
   if (state.role !== "control") return;
   seq += 1;
