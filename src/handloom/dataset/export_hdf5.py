@@ -71,7 +71,7 @@ def export_hdf5(
             _write_demo(group, dataset, episode, action, features, jpeg=jpeg)
             if next_obs:
                 _write_next(group)
-            if dataset.archive_folder(episode.index).is_dir():
+            if dataset.archive_files(episode.index).exists():
                 _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
         file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
 from handloom.dataset.episodes.episode_folder import FRAMES, EpisodeFolder, find_episodes, folder_name, video_file
 from handloom.dataset.files.parquet_files import open_parquet, read_table
 from handloom.dataset.files.reading import damage_named
@@ -141,7 +142,7 @@ class EpisodeSource(ABC):
 
     def has_archive(self, index: int) -> bool:
         """Return whether an episode can be replayed and drawn again."""
-        return (self.archive_folder(self.check(index)) / "instance.json").is_file()
+        return EpisodeFiles.at(self.archive_folder(self.check(index))).has("instance.json")
 
     def archive(self, index: int, *, check: bool = False) -> EpisodeArchive:
         """Read the archive of an episode: instance, commands, states, timeline, certificate."""
@@ -213,7 +214,7 @@ class DatasetSource(EpisodeSource):
 
     def archive_folder(self, index: int) -> Path:
         """Return the folder that holds the archive of an episode, if it has one."""
-        return self.root / "extras" / folder_name(index)
+        return self.root / EXTRAS / folder_name(index)
 
 
 class RunSource(EpisodeSource):

@@ -7,7 +7,6 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress, track
@@ -20,6 +19,7 @@ from handloom.dataset import merge_datasets
 from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.trust import sampled_archives
 from handloom.engine.verification.verify import (
     Verification,
     archives_of,
@@ -132,11 +132,9 @@ def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed
-    archives = archives_of(path)
-    print(f"note: {min(count, len(archives))} of {len(archives)} episodes, drawn with --seed {seed}", file=sys.stderr)
-    rng = np.random.default_rng(seed)
-    numbers = rng.choice(len(archives), size=min(count, len(archives)), replace=False)
-    return tuple(archives[number] for number in sorted(numbers))
+    total, archives = sampled_archives(path, count, seed)
+    print(f"note: {len(archives)} of {total} episodes, drawn with --seed {seed}", file=sys.stderr)
+    return archives
 
 
 def _united(parts: Iterable[Iterable[str]]) -> list[str]:
