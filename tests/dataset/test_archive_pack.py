@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import warnings
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -78,10 +79,10 @@ def test_a_dataset_that_grows_has_the_bytes_of_one_merge(episodes: list[Path], t
 
 
 def test_packs_that_are_there_are_neither_read_nor_written(episodes: list[Path], tmp_path: Path) -> None:
-    out = merge_episodes(episodes[:4], tmp_path / "out", options=OPTIONS)
+    out = merge_episodes(episodes[:7], tmp_path / "out", options=OPTIONS)
     pack = out / "extras/chunk-000/episodes-000000.zip"
     pack.write_bytes(b"whoever reads this stops")
-    assert extend_dataset(out, episodes[4:], options=OPTIONS)
+    assert extend_dataset(out, episodes[7:], options=OPTIONS)
     assert pack.read_bytes() == b"whoever reads this stops"
 
 
@@ -183,7 +184,8 @@ def test_a_damaged_pack_is_refused_or_says_the_same(tmp_path: Path) -> None:
 )
 def test_a_pack_of_strange_names_is_refused(tmp_path: Path, names: list[str]) -> None:
     path = tmp_path / "episodes-000000.zip"
-    with pytest.warns() if len(set(names)) < len(names) else suppress(), zipfile.ZipFile(path, "w") as archive:
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+        warnings.simplefilter("ignore")  # Of names that are there twice.
         for name in names:
             archive.writestr(name, b"{}")
     with pytest.raises(FileError, match="is not a pack of archives"):

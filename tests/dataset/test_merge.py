@@ -304,7 +304,10 @@ try:
 except FileError as error:
     sys.stdout.write(str(error))
 """
-    for size, file in ((2_000, "file-000.parquet"), (12_000, "file-000.mp4")):
+    for size, file in (
+        (2_000, "data/chunk-000/file-000.parquet"),
+        (12_000, "meta/episodes/chunk-000/file-000.parquet"),
+    ):
         command = [sys.executable, "-c", script, str(shards), str(tmp_path / "d"), str(size)]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         assert "cannot write" in run.stdout

@@ -72,7 +72,8 @@ class EpisodeFiles:
         """Return the content of a file, or say that it is missing, no regular file or larger than ``limit`` [bytes]."""
         packed = self._packed(name)
         if packed is None:
-            return read_bytes(self.folder / name, limit=checked_size(self.folder / name) if limit is None else limit)
+            file = self.folder / name
+            return read_bytes(file, limit=checked_size(file) if limit is None else limit)
         pack, file = packed
         if limit is not None and file.size > limit:
             raise FileError(f"{self.folder / name} has {file.size} bytes, at most {limit} are read; it is damaged")

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic_core import from_json
 
 from handloom.dataset.episodes.archive import ARCHIVE_FILES, LABEL_FILES, EpisodeArchive, read_archive
-from handloom.dataset.episodes.episode_files import EpisodeFiles
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
 from handloom.dataset.files.durable import PARTIAL, sha256_of
 from handloom.dataset.files.parquet_files import read_table
@@ -75,7 +76,7 @@ class EpisodeFolder:
                 length=sheet["length"],
                 table=_table_of(sheet["table"]),
                 sheet=sheet,
-                copies=read_json(path / COPIES, FileList) if os.path.isfile(path / COPIES) else {},
+                copies=read_json(path / COPIES, FileList) if os.path.isfile(f"{path}/{COPIES}") else {},
                 files=files,
                 sheet_sha256=hashlib.sha256(raw).hexdigest(),
             )
@@ -85,6 +86,32 @@ class EpisodeFolder:
         if any(segment.stop > episode.length for segment in episode.outcome.segments):
             raise FileError(f"{file} has segments beyond its {episode.length} frames; generate the episode again")
         return episode
+
+    @classmethod
+    def again(cls, path: Path, sha256: bytes, table: FeatureTable) -> "EpisodeFolder":
+        """Read a sheet that was read before, without asking once more whether it makes sense.
+
+        Args:
+            path: The episode.
+            sha256: Hash of the sheet as it was.
+            table: What each frame holds, by that sheet.
+        """
+        files = EpisodeFiles(folder=path) if path.parent.name != EXTRAS else EpisodeFiles.at(path)
+        raw = files.read(SHEET, limit=JSON_LIMIT)
+        if hashlib.sha256(raw).digest() != sha256:
+            raise FileError(f"{path / SHEET} changed while it was in use; run the same command again")
+        sheet = from_json(raw)
+        copies = os.path.isfile(f"{path}/{COPIES}")
+        return cls(
+            path=path,
+            outcome=EpisodeOutcome.from_json(sheet["outcome"]),
+            length=sheet["length"],
+            table=table,
+            sheet=sheet,
+            copies=read_json(path / COPIES, FileList) if copies else {},
+            files=files,
+            sheet_sha256=sha256.hex(),
+        )
 
     @property
     def duration_s(self) -> float:

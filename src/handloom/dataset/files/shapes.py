@@ -99,6 +99,8 @@ class MergeReceipt(TypedDict):
     writer: NotRequired[Hash]
     """Hash of everything beside the episodes that the bytes depend on."""
     end: NotRequired[PlanEnd]
+    parts: NotRequired[list[Count]]
+    """Numbers of episodes of the datasets whose files it was made of, if it was."""
 
 
 class InfoFeature(TypedDict):

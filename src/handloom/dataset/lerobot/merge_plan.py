@@ -7,6 +7,7 @@ plan and its episodes only, so that an interrupted merge can go on file by file 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import av
@@ -77,6 +78,8 @@ class PlannedEpisode:
 
     folder: Path
     """Where its files are now."""
+    sheet_sha256: bytes
+    """Hash of its sheet, which in turn has the hashes of its files."""
     extra_bytes: tuple[int, int]
     """Room that its archive and its labels take [bytes]."""
     episode_index: int
@@ -167,6 +170,7 @@ class _FileFiller:
         self._limits = np.array(limits, dtype=float)
         self._used = np.zeros(len(limits))
         self._kind: str | None = None
+        self._full = False
 
     def go_on(self, place: FilePlace, used: Sequence[float], kind: str = "") -> None:
         """Go on with a file that so much is in."""
@@ -178,11 +182,15 @@ class _FileFiller:
         Things of different kinds, such as videos with other parameter sets, never share a file.
         """
         first = self._kind is None
-        if not first and (kind != self._kind or np.any(self._used + sizes > self._limits)):
+        if not first and (self._full or kind != self._kind or np.any(self._used + sizes > self._limits)):
             self.place, first = self.place.following(self._chunks_size), True
         self._used = np.array(sizes, dtype=float) + (0 if first else self._used)
-        self._kind = kind
+        self._kind, self._full = kind, False
         return self.place, first
+
+    def turn(self) -> None:
+        """Put nothing more into the present file."""
+        self._full = True
 
 
 def plan_merge(
@@ -208,12 +216,20 @@ def plan_merge(
     return planner.plan()
 
 
-def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
-    """Return the plan from which a dataset was made, reconstructed from the sheets in its ``extras/``."""
-    episodes = [EpisodeFolder.open(folder) for folder in folders]
-    planner = _Planner(episodes[0], options, None)
-    for episode in episodes:
-        planner.add(episode)
+def plan_of_sheets(folders: Sequence[Path], options: MergeOptions, parts: Sequence[int] = ()) -> MergePlan:
+    """Return the plan from which a dataset was made, reconstructed from the sheets in its ``extras/``.
+
+    Args:
+        folders: The archives, in order.
+        options: How it was cut into files.
+        parts: Numbers of episodes of the datasets whose files it was made of; files never hold episodes of two.
+    """
+    planner = _Planner(EpisodeFolder.open(folders[0]), options, None)
+    begins = set(accumulate(parts))
+    for number, folder in enumerate(folders):
+        if number in begins:
+            planner.turn_to_new_files()
+        planner.add(EpisodeFolder.open(folder))
     return planner.plan()
 
 
@@ -260,6 +276,11 @@ class _Planner:
             place = FilePlace(chunk=end["chunk"], file=end["file"])
             filler.go_on(place, [end["bytes"], end["frames"]], end["header"])
 
+    def turn_to_new_files(self) -> None:
+        """Put the next episode into new files, however full the present ones are."""
+        for filler in (self._data, *self._videos.values()):
+            filler.turn()
+
     def add(self, episode: EpisodeFolder) -> None:
         """Give the next episode its place."""
         if difference := self._table.difference(episode.table):
@@ -287,6 +308,7 @@ class _Planner:
         self._episodes.append(
             PlannedEpisode(
                 folder=episode.path,
+                sheet_sha256=digest,
                 extra_bytes=(_size_of(episode, episode.archive_files()), _size_of(episode, episode.label_files())),
                 episode_index=self._kept + len(self._episodes),
                 length=length,

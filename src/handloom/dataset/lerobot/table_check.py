@@ -16,6 +16,8 @@ from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder
 from handloom.dataset.files.parquet_files import numpy_column, open_parquet, read_table
 from handloom.dataset.files.reading import damage_named, read_json
+from handloom.dataset.files.replacing import RECEIPT
+from handloom.dataset.files.shapes import MergeReceipt
 from handloom.dataset.lerobot.dataset_reader import DatasetReader, rows_per_file
 from handloom.dataset.lerobot.info_file import dataset_info
 from handloom.dataset.lerobot.layout_check import Fault
@@ -55,7 +57,8 @@ def check_tables(root: Path) -> tuple[Fault, ...]:
     try:
         with damage_named(root):
             _check_lengths(dataset, folders)
-            plan = plan_of_sheets(folders, _options(dataset))
+            receipt = read_json(root / RECEIPT, MergeReceipt) if (root / RECEIPT).is_file() else {}
+            plan = plan_of_sheets(folders, _options(dataset), receipt.get("parts", ()))
     except HandloomError as error:
         return (Fault(file="meta", problem=f"cannot be computed again from the sheets: {error}"),)
     found: list[Fault] = []

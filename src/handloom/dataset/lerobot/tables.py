@@ -283,9 +283,18 @@ def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[st
     return {
         "timestamp": _clock_statistics(length, fps),
         "frame_index": _clock_statistics(length, 0),
-        "episode_index": _constant_statistics(planned.episode_index, length),
-        "index": _consecutive_statistics(planned.first_frame, length),
-        "task_index": _constant_statistics(planned.task_index, length),
+        **renumbered_statistics(planned.episode_index, planned.first_frame, length, planned.task_index),
+    }
+
+
+def renumbered_statistics(
+    episode_index: int, first_frame: int, length: int, task_index: int
+) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of the columns of an episode that depend on what comes before it in a dataset."""
+    return {
+        "episode_index": _constant_statistics(episode_index, length),
+        "index": _consecutive_statistics(first_frame, length),
+        "task_index": _constant_statistics(task_index, length),
     }
 
 

@@ -167,6 +167,22 @@ class ColumnTotals:
         for name, bins in self._bins.items():
             bins.restore(*other._bins[name].rows())
 
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, "ColumnTotals"]) -> "ColumnTotals":
+        """Return the totals of some columns, each taken from others, which are of the same frames."""
+        totals = cls({n: part.dtypes[n] for n, part in parts.items()}, {n: p.widths[n] for n, p in parts.items()})
+        totals.count = max(part.count for part in parts.values())
+        flat: list[list[Array]] = [[], [], [], []]
+        for name, part in parts.items():
+            before = list(part.widths)[: list(part.widths).index(name)]
+            at = sum(part.widths[other] for other in before)
+            place = slice(at, at + part.widths[name])
+            for store, array in zip(flat, (part._low, part._high, part._mean, part._spread), strict=True):
+                store.append(array[place])
+            totals._bins[name] = part._bins[name]
+        totals._low, totals._high, totals._mean, totals._spread = (np.concatenate(store) for store in flat)
+        return totals
+
     def differs_from(self, other: "ColumnTotals") -> Iterator[str]:
         """Yield the columns whose counts are others."""
         for name, bins in self._bins.items():

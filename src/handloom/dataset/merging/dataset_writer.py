@@ -114,7 +114,8 @@ class DatasetWriter:
             raise
 
     def _add(self, planned: PlannedEpisode, *, last: bool) -> None:
-        plan, episode = self.plan, EpisodeFolder.open(planned.folder)
+        plan = self.plan
+        episode = EpisodeFolder.again(planned.folder, planned.sheet_sha256, plan.table)
         rows = tables.frame_rows(plan, planned, episode, self._frame_schema)
         name = f"data/{planned.data.path('parquet')}"
         if self._data.name != name:
