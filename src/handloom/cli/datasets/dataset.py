@@ -16,9 +16,12 @@ from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
 from handloom.dataset import merge_datasets
+from handloom.dataset.files.storage import url_of
 from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
+from handloom.dataset.merging.merge_shards import merge_shards
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.runs.shards import shard_urls
 from handloom.engine.trust import sampled_archives
 from handloom.engine.verification.verify import (
     Verification,
@@ -160,8 +163,9 @@ def merge(
     """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
 
     Args:
-        paths: One run folder; or, with -o, runs and datasets in the order they are to have.
-        output: Folder of the new dataset.
+        paths: One run folder; or, with -o, runs and datasets in the order they are to have; or the URL that all
+            shards of a run were uploaded to, or URLs of datasets, which are merged file by file (extra cloud).
+        output: Folder, or URL, of the new dataset; default of uploaded shards: dataset/ below their URL.
         drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
         only_flagged: Take nothing but those; needs -o.
         skip_hashes: Use the files even if they are not those that were written.
@@ -170,6 +174,13 @@ def merge(
         raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
     if output is None and (drop_flagged or only_flagged):
         raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
+    if urls := [url for path in paths if (url := url_of(path))]:
+        if len(urls) != len(paths) or drop_flagged or only_flagged:
+            raise InputError("URLs are merged with URLs, whole; fetch what is to be merged with local folders")
+        target = url_of(output) if output is not None else f"{urls[0].rstrip('/')}/dataset"
+        merge_shards(shard_urls(urls), target or Path(output or "").resolve().as_uri())
+        print(f"dataset: {target or output}")
+        return
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")

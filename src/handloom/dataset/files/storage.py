@@ -1,6 +1,7 @@
 """Files under a URL: an object store, or a folder, which several machines share without sharing a disk."""
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -123,3 +124,11 @@ class Storage:
                     ) from error
                 time.sleep(pause)
         return None
+
+
+def url_of(path: Path | str) -> str | None:
+    """Return the URL that a word of the command line means, or None for a path: ``Path`` drops one of its slashes."""
+    found = re.fullmatch(r"([a-z][a-z0-9+]+):/+(.+)", str(path))
+    if found is None:
+        return None
+    return f"{found[1]}://{'/' if found[1] in ('file', 'local') else ''}{found[2]}"

@@ -1,7 +1,7 @@
 """Writes tables, archives and totals of planned episodes in one pass: each episode is opened and read once."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +111,8 @@ class DatasetWriter:
         except BaseException as error:
             for open_file in (self._data, self._table):
                 open_file.abandon(error)
+            with suppress(Exception):  # The first error is the one to tell.
+                self._extras.close()
             raise
 
     def _add(self, planned: PlannedEpisode, *, last: bool) -> None:

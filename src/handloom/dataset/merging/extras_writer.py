@@ -1,6 +1,7 @@
 """Writes the archives of a dataset: every full hundred as a pack, what comes after it as folders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,11 @@ class ExtrasWriter:
         """Numbers of episodes that were in folders and are in packs now."""
         self._kept = kept
         self._hundred: int | None = None
-        self._members: dict[str, list[list[tuple[str, bytes]]]] = {}
+        self._members: list[tuple[int, EpisodeFolder]] = []
         self._in_packs = self._planned_packs()
+        # Reading, hashing and writing archives leave the interpreter to the tables, so that two cores are at work.
+        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archives")
+        self._writing: Future[None] | None = None
 
     def _planned_packs(self) -> dict[int, set[str]]:
         """Return which kinds of files of every full hundred go into packs, by the number of the hundred."""
@@ -67,40 +71,48 @@ class ExtrasWriter:
         return archive, labels
 
     def add(self, planned: PlannedEpisode, episode: EpisodeFolder) -> None:
-        """Put the files of the next episode where they belong."""
+        """Put the files of the next episode where they belong; packs are written while the next episodes come."""
         hundred = planned.episode_index // archive_pack.PACK
         if hundred != self._hundred:
-            self.finish()
+            self._write()
             self._hundred = hundred
-            self._members = {kind: [] for kind in self._in_packs.get(hundred, ()) if not self._is_there(kind)}
-            if hundred in self._in_packs:
-                self._add_kept(hundred)
-        self._put(planned.episode_index, episode)
+        self._members.append((planned.episode_index, episode))
 
     def finish(self) -> None:
-        """Write the packs of the present hundred."""
-        members, self._members = self._members, {}
-        for kind, episodes in members.items():
-            write_pack(self._pack(kind), episodes)
+        """Wait until everything is written.
 
-    def _put(self, index: int, episode: EpisodeFolder) -> None:
-        in_packs = self._in_packs.get(index // archive_pack.PACK, set())
-        for kind, names in ((ARCHIVES, episode.archive_files()), (LABELS, episode.label_files())):
-            if kind in self._members:
-                self._members[kind].append([(name, episode.extra_bytes(name)) for name in names])
-            elif kind not in in_packs:
-                for name in names:
+        Raises:
+            FileError: An archive is not as it was written, or the disk refuses.
+        """
+        self._write()
+        self.close()
+
+    def close(self) -> None:
+        """Wait until what was begun is written."""
+        writing, self._writing = self._writing, None
+        self._pool.shutdown(wait=True)
+        if writing is not None:
+            writing.result()
+
+    def _write(self) -> None:
+        """Begin to write the present hundred, once the one before it is written."""
+        if self._writing is not None:
+            self._writing.result()
+        members, self._members = self._members, []
+        if self._hundred is not None and members:
+            self._writing = self._pool.submit(self._write_hundred, self._hundred, members)
+
+    def _write_hundred(self, hundred: int, members: list[tuple[int, EpisodeFolder]]) -> None:
+        in_packs = self._in_packs.get(hundred, set())
+        kept = [] if self._kept is None or not in_packs else [(i, self._kept(i)) for i in self._kept_in(hundred)]
+        self.packed += [index for index, _ in kept]
+        for kind in _KINDS:
+            target = self.work / EXTRAS / pack_name(kind, hundred * archive_pack.PACK)
+            if kind in in_packs and not target.is_file():
+                write_pack(target, (_contents(episode, kind) for _, episode in (*kept, *members)))
+            for index, episode in members if kind not in in_packs else ():
+                for name in _names(episode, kind):
                     self._link(index, episode, name)
-
-    def _add_kept(self, hundred: int) -> None:
-        """Take up the episodes of a hundred that were in folders so far."""
-        for index in self._kept_in(hundred):
-            assert self._kept is not None
-            episode = self._kept(index)
-            self.packed.append(index)
-            for kind, names in ((ARCHIVES, episode.archive_files()), (LABELS, episode.label_files())):
-                if kind in self._members:
-                    self._members[kind].append([(name, episode.extra_bytes(name)) for name in names])
 
     def _link(self, index: int, episode: EpisodeFolder, name: str) -> None:
         target = self.work / EXTRAS / folder_name(index) / name
@@ -114,8 +126,12 @@ class ExtrasWriter:
         if name in episode.sheet["files"] and name not in episode.copies:
             self.known[f"{EXTRAS}/{target.parent.name}/{name}"] = dict(episode.sheet["files"][name])
 
-    def _pack(self, kind: str) -> Path:
-        return self.work / EXTRAS / pack_name(kind, (self._hundred or 0) * archive_pack.PACK)
 
-    def _is_there(self, kind: str) -> bool:
-        return self._pack(kind).is_file()
+def _names(episode: EpisodeFolder, kind: str) -> tuple[str, ...]:
+    return episode.archive_files() if kind == ARCHIVES else episode.label_files()
+
+
+def _contents(episode: EpisodeFolder, kind: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of an episode that go into a pack, each compared with its hash."""
+    for name in _names(episode, kind):
+        yield name, episode.extra_bytes(name)
