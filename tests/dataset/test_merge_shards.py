@@ -130,3 +130,9 @@ def test_a_dataset_made_of_shards_grows_by_a_merge_of_all(episodes: list[Path], 
     urls = shards_of(episodes[:6], tmp_path, (0, 4, 6))
     merge_shards.merge_shards(urls, f"file://{tmp_path}/store/all")
     assert not extend_dataset(tmp_path / "store/all", episodes[6:], options=OPTIONS)
+
+
+def test_the_same_episodes_are_given_once(episodes: list[Path], tmp_path: Path) -> None:
+    urls = shards_of(episodes, tmp_path)
+    with pytest.raises(InputError, match="shard-0 holds the same episodes as one before it"):
+        merge_shards.merge_shards([*urls, urls[0]], f"file://{tmp_path}/store/all")

@@ -57,10 +57,10 @@ def frame_rows(
                 f"{path} has {file.metadata.num_rows} frames, its sheet {episode.length}; generate the episode again"
             )
         stored = file.read(use_threads=False)
-    added, schema = added_columns(plan, planned, episode), schema or frame_schema(plan)
+    added, wanted = added_columns(plan, planned, episode), frame_schema(plan) if schema is None else schema
     with damage_named(path):
-        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        arrays = [added[name] if name in added else stored.column(name) for name in wanted.names]
+        return pa.Table.from_arrays(arrays, schema=wanted)
 
 
 def counted_dtypes(plan: MergePlan) -> dict[str, str]:

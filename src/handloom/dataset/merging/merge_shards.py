@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.dataset.episodes.archive_pack import ARCHIVES, LABELS, first_of, pack_name, write_pack
@@ -125,7 +124,11 @@ class _Joint:
             if list(first.info["features"]) != list(shard.reader.info["features"]):
                 raise FileError(f"{shards[0].storage.url} and {shard.storage.url} have other columns of frames")
         receipts = [json.loads((shard.folder / RECEIPT).read_bytes()) for shard in shards]
-        self.fingerprint = chained("", (receipt["fingerprint"] for receipt in receipts))
+        prints = [receipt["fingerprint"] for receipt in receipts]
+        if len(set(prints)) < len(prints):
+            twice = next(n for n, one in enumerate(prints) if one in prints[:n])
+            raise InputError(f"{shards[twice].storage.url} holds the same episodes as one before it; give it once")
+        self.fingerprint = chained("", prints)
         self.tasks = tuple(dict.fromkeys(task for shard in shards for task in shard.reader.tasks))
         self.subtasks = tuple(dict.fromkeys(label for shard in shards for label in shard.reader.subtasks))
         self.chunks_size = int(first.info["chunks_size"])
@@ -343,9 +346,9 @@ def _renumbered(
             at = group.schema.get_field_index(name)
             if at < 0:
                 continue
-            old = group.column(at)
-            new = pc.add(old, moved[name]) if name in moved else pa.array(named[name][old.to_numpy()], old.type)
-            group = group.set_column(at, group.schema.field(at), new)
+            old = group.column(at).to_numpy()
+            new = old + moved[name] if name in moved else named[name][old]
+            group = group.set_column(at, group.schema.field(at), pa.array(new, pa.int64()))
         yield group
 
 
