@@ -41,7 +41,7 @@ KNOWN = {
     "dataset/episodes/episode_folder.py: name": "one of ARCHIVE_FILES or LABEL_FILES, or a FileName of the sheet",
     "dataset/episodes/archive.py: f'{name}.npz'": OWN,
     "dataset/episodes/archive_pack.py: pack_name(kind, firsts[place - 1])": NUMBERS,
-    "dataset/episodes/episode_files.py: name": "asked for by our code: one of ARCHIVE_FILES or LABEL_FILES, or the sheet",
+    "dataset/episodes/episode_files.py: name": "one of ARCHIVE_FILES or LABEL_FILES, or the sheet",
     "dataset/lerobot/extend.py: folder": NUMBERS,
     "dataset/merging/dataset_writer.py: name": NUMBERS,
     "dataset/merging/extras_writer.py: name": "one of ARCHIVE_FILES or LABEL_FILES, or the sheet",

@@ -1,5 +1,6 @@
 """Full hundreds of archives are packs: the same files, read one by one, whatever was cut where."""
 
+import json
 import os
 import random
 import shutil
@@ -10,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from handloom.dataset import DatasetReader, MergeOptions, check_layout, extract_episode, merge_datasets, merge_episodes
@@ -18,8 +20,12 @@ from handloom.dataset.episodes.archive import ARCHIVE_FILES
 from handloom.dataset.episodes.archive_pack import find_pack, open_pack, write_pack
 from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_folder import SHEET
+from handloom.dataset.files.durable import write_json
+from handloom.dataset.files.parquet_files import numpy_column
 from handloom.dataset.lerobot.extend import extend_dataset, finish_extension
-from handloom.dataset.lerobot.file_list import changed_files
+from handloom.dataset.lerobot.feature import BOOKKEEPING
+from handloom.dataset.lerobot.file_list import changed_files, list_files, write_list
+from handloom.dataset.lerobot.statistics import column_statistics
 from handloom.dataset.lerobot.table_check import check_tables
 from handloom.errors import FileError
 
@@ -198,3 +204,29 @@ def test_a_compressed_pack_is_refused(tmp_path: Path) -> None:
         archive.writestr("000/instance.json", b"0" * 10**6)
     with pytest.raises(FileError, match="is not a pack of archives"):
         open_pack(path)
+
+
+def test_a_dataset_of_an_earlier_version_is_read_checked_and_packed_when_it_grows(
+    episodes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive_pack, "PACK", 100)
+    out = merge_episodes(episodes[:5], tmp_path / "out", options=OPTIONS)
+    reader = DatasetReader(out)
+    statistics = dict(reader.statistics)
+    dtypes = {f.name: f.dtype for f in reader.table.columns} | BOOKKEEPING | {"subtask_index": "int64"}
+    for name, dtype in dtypes.items():
+        values = [numpy_column(reader.rows(index), name, dtype) for index in range(5)]
+        statistics[name] = column_statistics(np.concatenate(values)).as_lists()  # As it was: exact quantiles.
+    write_json(out / "meta/stats.json", statistics, indent=4)
+    receipt = json.loads((out / "meta/merge.json").read_text())
+    write_json(out / "meta/merge.json", {key: receipt[key] for key in ("fingerprint", "versions")})
+    (out / "meta/totals.parquet").unlink()
+    (out / "meta/files.json").unlink()
+    write_list(out, list_files(out))
+    assert not check_layout(out)
+    assert not check_tables(out)
+    monkeypatch.setattr(archive_pack, "PACK", 3)
+    assert not extend_dataset(out, episodes[5:], options=OPTIONS), "the caller merges all of it again"
+    folders = [extract_episode(DatasetReader(out), i, tmp_path / f"taken/episode_{i:06d}").path for i in range(5)]
+    again = merge_episodes([*folders, *episodes[5:]], out, options=OPTIONS, replace=True)
+    assert contents(again) == contents(merge_episodes(episodes, tmp_path / "whole", options=OPTIONS))
