@@ -124,6 +124,11 @@ class EpisodeFolder:
         return self.sheet["statistics"]
 
     @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The sub-task of every frame, in words."""
+        return tuple(self.outcome.labels(self.length))
+
+    @cached_property
     def histograms(self) -> dict[str, ImageHistogram]:
         """Histograms of the camera streams."""
         with damage_named(self.path / SHEET):

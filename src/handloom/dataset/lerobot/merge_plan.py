@@ -7,6 +7,7 @@ plan and its episodes only, so that an interrupted merge can go on file by file 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
@@ -116,6 +117,11 @@ class MergePlan:
     """Where planning more episodes begins."""
     kept: int = 0
     """Number of episodes that the dataset has already; ``episodes`` come after them."""
+
+    @cached_property
+    def subtask_numbers(self) -> dict[str, int]:
+        """Numbers of the sub-tasks by label."""
+        return {label: number for number, label in enumerate(self.subtasks)}
 
     @property
     def episode_count(self) -> int:

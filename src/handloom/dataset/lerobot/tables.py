@@ -80,10 +80,15 @@ def counted_statistics(
     """Return the statistics of an episode's columns of numbers, by name."""
     found = {**episode.statistics, **_bookkeeping_statistics(plan, planned)}
     if plan.subtasks:
-        numbers = {label: number for number, label in enumerate(plan.subtasks)}
-        labels = np.array([numbers[label] for label in episode.outcome.labels(planned.length)])
+        labels = _subtask_numbers(plan, episode)
         found[SUBTASK_INDEX] = column_statistics(labels[:, None]).as_lists()
     return found
+
+
+def _subtask_numbers(plan: MergePlan, episode: EpisodeFolder) -> NDArray[np.int64]:
+    """Return the number of the sub-task of every frame."""
+    numbers = plan.subtask_numbers
+    return np.array([numbers[label] for label in episode.labels], np.int64)
 
 
 def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder) -> dict[str, pa.Array]:
@@ -98,9 +103,7 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
         "task_index": pa.array(np.full(count, planned.task_index, np.int64)),
     }
     if plan.subtasks:
-        numbers = {label: number for number, label in enumerate(plan.subtasks)}
-        labels = [numbers[label] for label in episode.outcome.labels(count)]
-        added[SUBTASK_INDEX] = pa.array(labels, pa.int64())
+        added[SUBTASK_INDEX] = pa.array(_subtask_numbers(plan, episode), pa.int64())
     if plan.options.language:
         added |= _language(episode)
     return added
