@@ -27,7 +27,7 @@ class Rates:
     """Drawing, as a share of all processor time."""
     label_share: float = 0.23
     """Processor time of all labels but images, as a share of drawing."""
-    merge_ms: float = 2.5
+    merge_ms: float = 2.1
     """Processor time of the merge, per episode [ms]."""
     video_kb: float = 280.0
     table_kb: float = 5.0
