@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -123,6 +124,8 @@ def bucket(monkeypatch) -> Iterator[str]:
     serving = server.ThreadedMotoServer(port=0, verbose=False)
     serving.start()
     host, port = serving.get_host_and_port()
+    # What an earlier test left is kept by the package, not by its server.
+    urlopen(Request(f"http://{host}:{port}/moto-api/reset", method="POST")).close()
     for name, value in {
         "AWS_ENDPOINT_URL": f"http://{host}:{port}",
         "AWS_ACCESS_KEY_ID": "test",
@@ -130,6 +133,7 @@ def bucket(monkeypatch) -> Iterator[str]:
         "AWS_DEFAULT_REGION": "us-east-1",
     }.items():
         monkeypatch.setenv(name, value)
+    s3fs.S3FileSystem.clear_instance_cache()  # Those of an earlier test know its server only.
     s3fs.S3FileSystem(skip_instance_cache=True).mkdir("weaving")
     yield "s3://weaving"
     serving.stop()
