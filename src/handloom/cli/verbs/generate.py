@@ -195,8 +195,9 @@ def run(
         if part != ALL:
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
         RunDirectory.discard(folder)
-    if upload is not None:
-        goal, place = shard_goal(goal, part), shard_place(upload, part)
+    place = "" if upload is None else shard_place(upload, part)
+    if place:
+        goal = shard_goal(goal, part)
         if is_uploaded(place):
             print(f"this shard is done: {place}")
             return 0
@@ -216,7 +217,7 @@ def run(
             view=view,
             json=json,
         )
-    if upload is not None and code == 0:
+    if place and code == 0:
         upload_shard(directory, place)
         print(f"uploaded: {place}")
     return code
