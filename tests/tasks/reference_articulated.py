@@ -67,6 +67,54 @@ def moved(skill: str, name: str, threshold: float) -> Values:
     return {"name": skill, "objects": [name], "collision_valid": False, "planner_setting": setting}
 
 
+def door_setting(skill: str) -> Values:
+    """Return how published tasks open or close a door by its upper edge: from above, one finger on each side of it."""
+    meets = {"name": "fingers_contact_with_link0", "type": "point2point_constraint", "keypoint_name": "tool_head"}
+    meets |= {"target_keypoint_name": "articulated_object_head", "tolerance": 1e-06}
+    along = {"name": "hand_parallel_to_link0_edge", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
+    along |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_tail"}
+    across = {"name": "fingers_orthogonal_to_link0", "type": "frame_axis_parallel"}
+    across |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_side"}
+    across |= {"cross_target_axis1_from_keypoint_name": "articulated_object_head"}
+    across |= {"cross_target_axis1_to_keypoint_name": "articulated_object_tail"}
+    across |= {"target_axis": "link0_contact_axis", "target_inner_product": 1, "tolerance": 5e-4}
+    opens = skill == "open"
+    sign = -1 if opens else 1
+    turns = [*[["rotate", sign * 0.2]] * 4, *[["rotate", sign * 0.1]] * 2]
+    return {
+        "task_name": "OpenBox" if opens else "CloseBox",
+        "category_name": "Articulated",
+        "tool_keypoint_name_list": ["tool_head", "tool_tail", "tool_side"],
+        "object_keypoint_name_list": ["articulated_object_head", "articulated_object_tail"],
+        "success_threshold": 0.52 if opens else 0.08,
+        "constraint_list": [meets, {**along, "target_inner_product": -1, "tolerance": 0.3}, across],
+        "contact_pose_index": 2,
+        "pre_actuation_motions": [] if opens else [["translate_z", -0.05]],
+        "post_actuation_motions": [["translate_z", 0.04], *turns] if opens else turns,
+        "keypose_random_range": {"orientation": {}, "position": {}},
+    }
+
+
+def published_microwave(
+    rig: str, arm: str, skill: str, start: tuple[float, float], *, setting: bool = True, yaw: float = 20.0
+) -> Values:
+    """Return a task on the jointed asset of ``reference_assets``, where published tasks have it.
+
+    Args:
+        rig: The robot.
+        arm: The arm.
+        skill: ``open`` or ``close``.
+        start: Where the joint begins [rad]; shut is 0.524, wide open is -1.4.
+        setting: Whether the task says how, or leaves it to the annotation.
+        yaw: How far the asset is turned at most [deg].
+    """
+    entry = articulated("microwave", "art/microwaves", f"{skill}_v", start) | {"scale": [0.001, 0.001, 0.001]}
+    low, high = ([-0.3, 0.0, 0.0], [0.05, 0.15, 0.0]) if rig != "franka" else ([-0.05, 0.1, 0.0], [0.1, 0.2, 0.0])
+    deed_of = {"name": skill, "objects": ["microwave"]} | ({"planner_setting": door_setting(skill)} if setting else {})
+    region = on("microwave", low, high, yaw=(-yaw, yaw))
+    return longer(task(rig, [entry], [region], skills_of(rig, {arm: [deed_of]})), 600)
+
+
 def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
     """Return the maker of tasks that do one thing to one joint."""
     folder, info, start, threshold, _ = THINGS[word]

@@ -1,6 +1,6 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -13,8 +13,9 @@ from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
-from handloom.skills.arms.candidates import seen_from_base
+from handloom.skills.arms.candidates import colliding, seen_from_base
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
+from handloom.skills.articulated_objects.easing import easings, room_aside, shifted
 from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
 from handloom.skills.articulated_objects.joint_strategies import Job, Strategy, hand_point, holding, pushing
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
@@ -26,6 +27,8 @@ from handloom.values import Check, Command, Failure, FunnelStage
 
 CANDIDATES = 64
 """Hand poses that are solved for; the arm chooses among them."""
+EASED = 24
+"""Of these, how many are tried in each easing."""
 WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
 SHARES = 4
@@ -151,13 +154,51 @@ class ArticulatedSkill(Skill[JointConfigT]):
         return []
 
     def _free_ways(self) -> list[JointPath]:
-        """Return ways that begin with an empty hand."""
+        """Return ways that begin with an empty hand: as told, or else eased where the fingers find no room."""
         try:
             goals = self._goals()
         except ConstraintError as error:
             self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
             return []
-        return self._ways(goals)
+        ways = self._ways(goals)
+        told, why = self._strategy, self.failure
+        if ways or not told.grips or why is None or not why.counts.get("reachable"):
+            return ways
+        arm, outward = self.controller.arm, self._outward()
+        head = self._in_world(self._keypoints.link.head)
+        face = self.scene.world.body_pose(self._body)[:3, :3] @ np.asarray(self._keypoints.link.normal)
+        room = room_aside(self.scene, self._body, head, face, arm.spec.gripper_max_width)
+        for easing in easings(told.setting):
+            # Where not even the goal is free, going less deep beyond it does not help.
+            if (easing.aside and room <= 0.0) or not (easing.aside or why.counts["free"]):
+                continue
+            moved = shifted(
+                goals[:EASED], arm.T_world_base[:3, :3].T @ outward, arm.spec.R_ee_graspnet[:, 1], easing.aside * room
+            )
+            self._strategy, self.failure = replace(told, setting=easing.setting), None
+            if len(moved) and (ways := self._ways(moved)):
+                return ways
+        self._strategy, self.failure = told, why
+        return []
+
+    @property
+    def _body(self) -> str:
+        """Body of the moving part in the scene."""
+        return f"{self.config.objects[0]}/{self._keypoints.link.name}"
+
+    def _in_world(self, point: Sequence[float]) -> Array:
+        """Return a point (3,) of the moving part in the world [m]."""
+        T = self.scene.world.body_pose(self._body)
+        return T[:3, :3] @ np.asarray(point) + T[:3, 3]
+
+    def _outward(self) -> Array:
+        """Return the unit vector (3,) in the world along which the joint is to move the head now."""
+        link = self._keypoints.link
+        axis = np.sign(self._delta(link)) * self.scene.world.body_pose(self._body)[:3, :3] @ np.asarray(link.axis)
+        if link.kind == "slide":
+            return axis
+        way = np.cross(axis, self._in_world(link.head) - self._in_world(link.anchor))
+        return way / max(float(np.linalg.norm(way)), 1e-9)
 
     def _doing(self) -> Action:
         """Return what is done to the joint."""
@@ -286,21 +327,25 @@ class ArticulatedSkill(Skill[JointConfigT]):
         motions = self._motions(1.0)
         first = [KeyFrames.first(goal, self._strategy.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
-        reachable, free, last = 0, 0, "there is none"
+        reachable, free, last = 0, 0, ""
         # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
         for seed in (controller.target, *self.rng.uniform(chain.lower, chain.upper, (SEEDS, chain.dof))):
             found = controller.reachable(Move(T_base_tool=poses), seed=seed)
+            if not free and not found.free.any() and found.reachable.any():
+                last = colliding(controller.planner, found.q[found.reachable])
             reachable, free = max(reachable, int(found.reachable.sum())), max(free, int(found.free.sum()))
             ways, why = self._followed(found.q[found.free], goals[found.free])
             if ways:
                 return sorted(ways, key=lambda way: way.cost)
             last = why or last
-        stage, reason = (FunnelStage.PLAN, "no_way_along_joint") if free else (FunnelStage.REACH, "goal_unreachable")
-        detail = f"of {len(goals)} hand poses {reachable} can be reached, {free} without collision; the last: {last}"
+        stage = FunnelStage.PLAN if reachable else FunnelStage.REACH
+        reason = "no_way_along_joint" if free else "goal_in_collision" if reachable else "goal_unreachable"
+        detail = f"of {len(goals)} hand poses {reachable} can be reached, {free} without collision"
+        detail += f"; {last}" if last else ""
         if not len(goals):
             detail = f"no pose in which the hand could take it suits the {chain.dof} joints of this arm"
         detail += self._how_far()
-        self.fail(stage, reason, detail, given=len(goals), reachable=reachable)
+        self.fail(stage, reason, detail, given=len(goals), reachable=reachable, free=free)
         return []
 
     def _how_far(self) -> str:

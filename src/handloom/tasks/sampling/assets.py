@@ -12,6 +12,7 @@ from handloom.objects import ObjectAsset, import_object, make_object
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
 from handloom.objects.importers.proxy import StandIn, category_of_path, clean_category, stand_in_for
+from handloom.objects.keypoints import annotated_scale
 from handloom.objects.registry import CATEGORIES, ROOM_CATEGORIES, SUITE_CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
@@ -171,11 +172,21 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
     options = tuple(sorted(entry.parameters.items()))
     same = not entry.apply_randomization or entry.randomization_scope == "category"
     category = entry.category if same and entry.category else category_of_path(file)
-    return ChosenAsset(
-        imported(file, category, _factors(entry), info, task.asset_folders, task.config.allow_outside, options)
-    )
+    # An annotation's scale is that of the asset in a scene: it replaces the entry's, it does not multiply it.
+    told = info is not None and annotated_scale(file, info) is not None
+    scale = 1.0 if told else _factors(entry)
+    asset = imported(file, category, scale, info, task.asset_folders, task.config.allow_outside, options)
+    if asset.extent.max() < SMALLEST:
+        x, y, z = (1000 * asset.extent).tolist()
+        raise InputError(
+            f"{file} is {x:.2g} x {y:.2g} x {z:.2g} mm with scale {list(entry.scale)}, too small to be handled (its "
+            f"longest side must be {1000 * SMALLEST:g} mm or more); give a larger scale, or its parameters a unit"
+        )
+    return ChosenAsset(asset)
 
 
+SMALLEST = 0.005
+"""Least length of the longest side of an asset file in a task [m]."""
 OPEN = {
     "basket": "low_basket",
     "cardboard_box": "cardboard_tray",
