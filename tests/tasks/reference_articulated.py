@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from reference_picks import drawn, longer, picked, placed
-from reference_rigs import Values, beside, library, on, rigid, skills_of, task
+from reference_rigs import STANDS, Values, beside, library, on, rigid, skills_of, stood, task
 
 THINGS: dict[str, tuple[str, str, tuple[float, float], float, int]] = {
     "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7, 5),
@@ -29,6 +29,10 @@ Drawers come in three heights, for two robots and each of their arms.
 HEIGHTS = ("low", "mid", "high")
 LIDS = ("laptop", "pot", "electric_cooker", "trashcan", "package")
 """What opens upward; the hand must get to its middle or beyond."""
+
+
+MICROWAVE = ([-0.3, 0.0, 0.0], [0.05, 0.15, 0.0])
+"""Where published tasks of robots with two arms have a microwave [m]."""
 
 
 def articulated(name: str, folder: str, info: str, start: tuple[float, float]) -> Values:
@@ -121,10 +125,15 @@ def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
     skill = "open" if word.startswith(("open", "pull")) else "close"
 
     def make(rig: str, arm: str, rng: np.random.Generator) -> Values:
-        region = on("object", *stands(rig, arm, lid=folder.rpartition("/")[2] in LIDS), yaw=(-5, 5))
+        thing = folder.rpartition("/")[2]
+        low, high = MICROWAVE if thing == "microwave" and rig in STANDS else stands(rig, arm, lid=thing in LIDS)
+        region = on("object", low, high, yaw=(-20, 20) if thing == "microwave" else (-5, 5))
         height = HEIGHTS[int(rng.integers(len(HEIGHTS)))]
         entry = articulated("object", folder.replace("mid", height), info, start)
-        return longer(task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]})), 600)
+        if thing == "microwave":
+            arm = "left"  # Its door has its hinge on the left.
+        values = task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]}))
+        return longer(stood(values, rig, rng) if rig in STANDS else values, 600)
 
     make.__name__ = word
     return make
@@ -154,17 +163,19 @@ def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
 
 
 def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that puts something into an open microwave from the front and shuts its door."""
+    """Return a task that puts bread into an open microwave from the front with one arm and shuts it with the other."""
     folder, info, start, threshold, _ = THINGS["close_microwave"]
-    objects = [articulated("microwave", folder, info, start), rigid("pick_0", library(drawn(rng)))]
-    regions = [on("microwave", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.5, -0.3))]
-    keys = {"place_direction": "horizontal", "align_place_obj_axis": [0, 0, -1], "offset_place_obj_axis": [0, 0, -1]}
-    keys |= {"pre_place_align": -0.15, "place_align": -0.07, "pre_place_offset": 0.027, "place_offset": 0.027}
-    keys |= {"z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
-    way = [
-        moved("artpreplan", "microwave", threshold),
-        picked("pick_0", rig, rng),
-        placed("pick_0", "microwave", rig, rng, **keys),
-        {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]},
+    objects = [articulated("microwave", folder, info, start), rigid("pick_0", library("omniobject3d-bread"))]
+    regions = [
+        on("microwave", [-0.05, -0.05, 0.0], [0.05, 0.05, 0.0], yaw=(0, 0)),
+        on("pick_0", [0.15, -0.3, 0.0], [0.25, -0.23, 0.0]),
     ]
-    return longer(task(rig, objects, regions, skills_of(rig, {arm: way})), 2500)
+    keys = {"place_direction": "horizontal", "align_pick_obj_axis": [0, 1, 0], "align_place_obj_axis": [1, 0, 0]}
+    keys |= {"offset_place_obj_axis": [0, 0, -1], "pre_place_align": -0.15, "place_align": -0.07}
+    keys |= {"pre_place_offset": 0.027, "place_offset": 0.027, "place_part_prim_path": "base"}
+    keys |= {"y_ratio_range": [0.2, 0.4], "z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
+    puts = [picked("pick_0", rig, rng), placed("pick_0", "microwave", rig, rng, **keys)]
+    shuts = {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]}
+    tried = {"left": [moved("artpreplan", "microwave", threshold)]}
+    values = task(rig, objects, regions, skills_of(rig, tried, {"right": puts}, {"left": [shuts]}))
+    return longer(stood(values, rig, rng), 2500)

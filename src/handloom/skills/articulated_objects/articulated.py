@@ -12,12 +12,13 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.motion.planning import Move
 from handloom.objects import Link
-from handloom.objects.keypoints import LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
+from handloom.objects.keypoints import HEAD, LINK_CONTACT, Action, JointKeypoints, joint_keypoints, read_keypoints
 from handloom.skills.arms.candidates import colliding, seen_from_base
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
+from handloom.skills.articulated_objects.door_edges import by_edge, upper_edge
 from handloom.skills.articulated_objects.easing import easings, room_aside, shifted
 from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
-from handloom.skills.articulated_objects.joint_strategies import Job, Strategy, hand_point, holding, pushing
+from handloom.skills.articulated_objects.joint_strategies import Job, Strategy, hand_point, holding, pushing, shut_end
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, KeypointFrame, solve_terms
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, CloseConfig, PlannerSetting, RotateConfig
 from handloom.skills.picking.grasp_poses import gripper_of
@@ -238,7 +239,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         """Return how far the joint is to move [m or rad]."""
         given, (low, high) = self.config.planner_setting, link.range
         if self._doing() == "close":
-            return min(max(0.0, low), high) - self._start
+            # A published setting counts a joint as closed at zero, wherever its part is then.
+            return (shut_end(link) if given is None else min(max(0.0, low), high)) - self._start
         amount = self._share * (high - low) if given is None else BEYOND * abs(given.success_threshold)
         if given is None and self.config.by is not None:
             amount = np.deg2rad(self.config.by) if link.kind == "hinge" else self.config.by
@@ -273,7 +275,7 @@ class ArticulatedSkill(Skill[JointConfigT]):
             return
         job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
         own = [pushing(job)] if not holds else []
-        own += [holding(job)] if holds or (fingers and config.grasp is None) else []
+        own += [self._held_by(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
         least = config.least_amount if told is None and not shuts else None
@@ -282,6 +284,16 @@ class ArticulatedSkill(Skill[JointConfigT]):
                 enough = least * (link.range[1] - link.range[0])
                 kept = {"success_threshold": min(strategy.setting.success_threshold, enough)}
             yield replace(strategy, setting=strategy.setting.model_copy(update=kept))
+
+    def _held_by(self, job: Job) -> Iterator[Strategy]:
+        """Yield strategies of taking hold: of the handle, of the edge of a door that is ajar, of the handle askew."""
+        name = f"{self.config.objects[0]}/{job.link.name}"
+        edge = None if job.shuts else upper_edge(self.scene, name, job.link)
+        square, *askew = holding(job)
+        yield square
+        if edge is not None:
+            yield from by_edge(job, edge, self._start - shut_end(job.link))
+        yield from askew
 
     def _goals(self) -> Array:
         """Return hand poses (n, 4, 4) at the goal that satisfy every constraint, with their random part."""
@@ -308,6 +320,8 @@ class ArticulatedSkill(Skill[JointConfigT]):
         points[LINK_CONTACT] += (
             self._strategy.lift * body[keypoints.link.name][:3, :3] @ np.asarray(keypoints.link.normal)
         )
+        if self._strategy.place is not None:
+            points[HEAD] = body[keypoints.link.name][:3] @ (*self._strategy.place, 1.0)
         axes = {n: body[a.body][:3, :3] @ np.asarray(a.direction) for n, a in keypoints.axes.items()}
         hand = self.controller.arm.spec.keypoints
         tool = {n: np.asarray(getattr(hand, n)[:3], float) for n in ("tool_head", "tool_tail", "tool_side")}

@@ -213,6 +213,8 @@ POURED_FROM = "carafe"
 """Stands in for whatever a fluid is poured from."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
+WIDTHS = {"laptop": 0.265, "microwave": 0.305, "oven": 0.288}
+"""Category > width of published assets of its kind [m]; tasks have the robot stand as near as suits that."""
 VOLUMES = {"laptop": 0.01}
 """Category > largest volume of the box around it [m3]: that of published assets of its kind."""
 ROOMY = 0.02
@@ -297,6 +299,7 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     if asset.articulated:
         most = VOLUMES.get(asset.category, ROOMY)
         factor = (most / float(np.prod(asset.extent))) ** (1 / 3)
+        factor = min(factor, WIDTHS.get(asset.category, np.inf) / float(asset.extent[0]))
         return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
     if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})
