@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from reference_picks import drawn, longer, picked, placed
+from reference_picks import longer, picked, placed
 from reference_rigs import STANDS, Values, beside, library, on, rigid, skills_of, stood, task
 
 THINGS: dict[str, tuple[str, str, tuple[float, float], float, int]] = {

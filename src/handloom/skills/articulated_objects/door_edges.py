@@ -79,7 +79,7 @@ def upper_edge(scene: Scene, body: str, link: Link) -> LeafEdge | None:
 
 
 def by_edge(job: Job, edge: LeafEdge, ajar: float) -> Iterator[Strategy]:
-    """Yield strategies of opening a door by its upper edge, where it stands ajar by an angle [rad] that a finger needs."""
+    """Yield strategies of opening a door by its upper edge, where it stands ajar far enough [rad] for a finger."""
     if edge.width * np.sin(min(abs(ajar), np.pi / 2.0)) < ROOM:
         return
     for wider in LEANS:
@@ -95,6 +95,4 @@ def by_edge(job: Job, edge: LeafEdge, ajar: float) -> Iterator[Strategy]:
             post_actuation_motions=(("rotate", LEAD * job.delta),),
             success_threshold=OPENED * abs(job.delta),
         )
-        yield Strategy(
-            grips=True, setting=setting, contact=hand_point(job.gripper.arm), place=edge.place, wider=wider
-        )
+        yield Strategy(grips=True, setting=setting, contact=hand_point(job.gripper.arm), place=edge.place, wider=wider)

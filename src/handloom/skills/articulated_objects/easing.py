@@ -7,8 +7,8 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.objects.geometry import vertices_of
-from handloom.scene import Scene
 from handloom.skills.arms.traffic import solid_geoms_of
+from handloom.skills.articulated_objects.moving_part import MovingPart
 from handloom.skills.configs.articulated import Motion, PlannerSetting
 
 ASIDE = (0.0, 0.6, 1.0)
@@ -43,18 +43,16 @@ def easings(setting: PlannerSetting) -> Iterator[Easing]:
             yield Easing(aside=aside, setting=setting.model_copy(update={"post_actuation_motions": after}))
 
 
-def room_aside(scene: Scene, body: str, head: Array, face: Array, opening: float) -> float:
-    """Return how far a hand around a point of a moving part may go the way it opens [m], its fingers free of the part.
+def room_aside(part: MovingPart, opening: float) -> float:
+    """Return how far a hand around the head of a moving part may go the way it opens [m], its fingers free of the part.
 
     Args:
-        scene: The scene.
-        body: The moving part.
-        head: The point (3,) [m], in the world.
-        face: Unit vector (3,), in the world, out of its face.
+        part: The moving part.
         opening: Opening of the gripper [m].
     """
-    model, data = scene.world.model, scene.world.data
-    corners = [vertices_of(model, data, geom) for geom in solid_geoms_of(scene, [body])]
+    model, data = part.scene.world.model, part.scene.world.data
+    head, face = part.in_world(part.link.head), part.pose_in_world[:3, :3] @ np.asarray(part.link.normal)
+    corners = [vertices_of(model, data, geom) for geom in solid_geoms_of(part.scene, [part.body])]
     behind = max((float(((head - points) @ face).max()) for points in corners), default=0.0)
     return opening / 2.0 - behind - APART
 

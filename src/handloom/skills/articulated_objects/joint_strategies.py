@@ -58,6 +58,8 @@ class Strategy:
     """Constraints and motions of the hand."""
     contact: Array
     """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    told: bool = False
+    """Whether the setting is that of the task, whose turns are about the annotated axis."""
     place: Point | None = None
     """Where the moving part is held, in its frame [m]; None: at its head."""
     lift: float = 0.0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import ROOT, Cavity, hollow
-from handloom.scene.measures import local_box, world_box
+from handloom.scene.measures import BASE, local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.landing import drop_height
 from handloom.skills.placing.spots import way_of_point
@@ -98,8 +98,14 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
 
 def in_section(scene: Scene, config: PlaceConfig) -> bool:
     """Return whether a place is in a part of its target that has a name and does not move, such as a compartment."""
-    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    part = _named_part(config)
     return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
+
+
+def _named_part(config: PlaceConfig) -> str:
+    """Return the part of the target that a place names, empty if none; published files call what does not move base."""
+    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    return ROOT if part == BASE else part
 
 
 def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
@@ -130,7 +136,7 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
     name, target = config.objects[:2]
     asset = scene.assets[target]
     found = cavities_of(scene, target)
-    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    part = _named_part(config)
     if not found:
         raise NoCavityError(f"{target} ({asset.name}) has no cavity to put anything into; put {name} on it instead")
     if part:
