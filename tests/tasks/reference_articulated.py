@@ -164,8 +164,8 @@ def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
 
 def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
     """Return a task that puts bread into an open microwave from the front with one arm and shuts it with the other."""
-    folder, info, start, threshold, _ = THINGS["close_microwave"]
-    objects = [articulated("microwave", folder, info, start), rigid("pick_0", library("omniobject3d-bread"))]
+    folder, info, _, threshold, _ = THINGS["close_microwave"]
+    objects = [articulated("microwave", folder, info, (1.3, 1.4)), rigid("pick_0", library("omniobject3d-bread"))]
     regions = [
         on("microwave", [-0.05, -0.05, 0.0], [0.05, 0.05, 0.0], yaw=(0, 0)),
         on("pick_0", [0.15, -0.3, 0.0], [0.25, -0.23, 0.0]),

@@ -52,6 +52,8 @@ class LeafEdge:
     """Unit vector away from the hinge."""
     width: float
     """Distance of the place from the hinge [m]."""
+    thickness: float
+    """Thickness of the leaf [m]."""
 
 
 def upper_edge(scene: Scene, body: str, link: Link) -> LeafEdge | None:
@@ -72,10 +74,10 @@ def upper_edge(scene: Scene, body: str, link: Link) -> LeafEdge | None:
         return None
     free /= np.linalg.norm(free)
     far = float((panel @ free).max()) - INSET
-    middle = float((panel @ normal).max() + (panel @ normal).min()) / 2.0
+    middle, thickness = float((panel @ normal).max() + (panel @ normal).min()) / 2.0, float(np.ptp(panel @ normal))
     place = far * free + float((panel @ up).max()) * up + middle * normal
     width = far - float(np.asarray(link.anchor) @ free)
-    return LeafEdge(place=point(place), up=point(up), free=point(free), width=width)
+    return LeafEdge(place=point(place), up=point(up), free=point(free), width=width, thickness=thickness)
 
 
 def by_edge(job: Job, edge: LeafEdge, ajar: float) -> Iterator[Strategy]:

@@ -83,6 +83,12 @@ class Job:
     gripper: GripperShape
     """The hand."""
 
+    @property
+    def enough(self) -> float:
+        """How far the joint may be from closed, or must have moved, to count as shut or opened [m or rad]."""
+        low, high = self.link.range
+        return SHUT * (high - low) if self.shuts else OPENED * abs(self.delta)
+
 
 def shut_end(link: Link) -> float:
     """Return where a joint is closed [m or rad]: at zero, or at the end it is shut at if zero is far from both ends.
@@ -120,7 +126,7 @@ def pushing(job: Job) -> Iterator[Strategy]:
         return  # A panel that slides across its front has no surface to push.
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
-    shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
+    shut = job.enough
     pushes = (
         Strategy(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
         for wider in WIDER

@@ -21,6 +21,7 @@ from handloom.skills.articulated_objects.joint_strategies import (
     pushing,
     shut_end,
 )
+from handloom.skills.articulated_objects.lid_presses import along_hinge, leaning, lid_edge, over_edge, under_handle
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, PlannerSetting
 from handloom.skills.picking.grasp_poses import gripper_of
 from handloom.skills.skill import Skill
@@ -175,6 +176,7 @@ class JointTask(Skill[JointConfigT]):
             return
         job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
         own = [pushing(job)] if not holds else []
+        own += [self._pressed_by(job)] if shuts and not holds and link.kind == "hinge" else []
         own += [self._held_by(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
@@ -186,6 +188,18 @@ class JointTask(Skill[JointConfigT]):
                 enough = least * (link.range[1] - link.range[0])
                 kept = {"success_threshold": min(strategy.setting.success_threshold, enough)}
             yield replace(strategy, setting=strategy.setting.model_copy(update=kept))
+
+    def _pressed_by(self, job: Job) -> Iterator[Strategy]:
+        """Yield strategies of shutting a hinged part that short arms have: with the side of fingers, then leaning."""
+        body, link = f"{self.config.objects[0]}/{job.link.name}", job.link
+        up = self.scene.world.body_pose(body)[2, :3]
+        if (lid := lid_edge(self.scene, body, link, job.delta)) is not None:
+            yield from over_edge(job, lid)
+        elif (leaf := upper_edge(self.scene, body, link)) is not None:
+            yield from along_hinge(job, leaf)
+        elif abs(float(up @ np.asarray(link.axis))) < LEVEL:
+            yield from under_handle(job, up)
+        yield from leaning(job)
 
     def _held_by(self, job: Job) -> Iterator[Strategy]:
         """Yield strategies of taking hold: of the handle, of the edge of a door that is ajar, of the handle askew."""

@@ -1,6 +1,6 @@
 """Put a thing into a cavity: which one of the target, from above or through its front, and where in it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
+ASKEW = (("front", 50.0), ("front", 70.0))
+"""How else, where it cannot."""
 NEARLY = 0.01
 """How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
 BESIDE_POSES = np.zeros((4, 4, 4))
@@ -62,7 +64,10 @@ def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
     Raises:
         NoCavityError: The target has no cavity, or none that is open and wide enough.
     """
-    return [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
+    found = [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
+    fronts = [entry for entry in found if not entry.from_above] if config.approach is None else []
+    askew = [replace(entry, keys={**entry.keys, "approach": way}) for way in ASKEW for entry in fronts]
+    return [*found, *askew]
 
 
 def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
