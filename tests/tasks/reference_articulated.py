@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from reference_picks import longer, picked, placed
-from reference_rigs import STANDS, Values, beside, library, on, rigid, skills_of, stood, task
+from reference_rigs import AXES, HOME, STANDS, Values, beside, library, on, rigid, skills_of, stood, task
 
 THINGS: dict[str, tuple[str, str, tuple[float, float], float, int]] = {
     "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7, 5),
@@ -71,19 +71,23 @@ def moved(skill: str, name: str, threshold: float) -> Values:
     return {"name": skill, "objects": [name], "collision_valid": False, "planner_setting": setting}
 
 
-def door_setting(skill: str) -> Values:
-    """Return how published tasks open or close a door by its upper edge: from above, one finger on each side of it."""
+def door_setting(skill: str, rig: str) -> Values:
+    """Return how published tasks move a door by its upper edge.
+
+    To open it, the hand comes from above with one finger on each side; to close it, closed fingers push its face.
+    """
+    opens = skill == "open"
     meets = {"name": "fingers_contact_with_link0", "type": "point2point_constraint", "keypoint_name": "tool_head"}
     meets |= {"target_keypoint_name": "articulated_object_head", "tolerance": 1e-06}
     along = {"name": "hand_parallel_to_link0_edge", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
-    along |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_tail"}
-    across = {"name": "fingers_orthogonal_to_link0", "type": "frame_axis_parallel"}
-    across |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_side"}
+    along |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_tail" if opens else "tool_side"}
+    along |= {"target_inner_product": -1, "tolerance": 0.3}
+    across = {"name": "fingers_orthogonal_to_link0", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
+    across |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_side" if opens else "tool_tail"}
     across |= {"cross_target_axis1_from_keypoint_name": "articulated_object_head"}
     across |= {"cross_target_axis1_to_keypoint_name": "articulated_object_tail"}
-    across |= {"target_axis": "link0_contact_axis", "target_inner_product": 1, "tolerance": 5e-4}
-    opens = skill == "open"
-    sign = -1 if opens else 1
+    across |= {"target_inner_product": 1, "tolerance": 5e-4 if opens else 0.6}
+    sign, reach = (-1 if opens else 1), f"translate_{AXES[rig][0]}"
     turns = [*[["rotate", sign * 0.2]] * 4, *[["rotate", sign * 0.1]] * 2]
     return {
         "task_name": "OpenBox" if opens else "CloseBox",
@@ -91,10 +95,10 @@ def door_setting(skill: str) -> Values:
         "tool_keypoint_name_list": ["tool_head", "tool_tail", "tool_side"],
         "object_keypoint_name_list": ["articulated_object_head", "articulated_object_tail"],
         "success_threshold": 0.52 if opens else 0.08,
-        "constraint_list": [meets, {**along, "target_inner_product": -1, "tolerance": 0.3}, across],
+        "constraint_list": [meets, along, across],
         "contact_pose_index": 2,
-        "pre_actuation_motions": [] if opens else [["translate_z", -0.05]],
-        "post_actuation_motions": [["translate_z", 0.04], *turns] if opens else turns,
+        "pre_actuation_motions": [] if opens else [[reach, -0.05]],
+        "post_actuation_motions": [[reach, 0.04], *turns] if opens else turns,
         "keypose_random_range": {"orientation": {}, "position": {}},
     }
 
@@ -114,9 +118,12 @@ def published_microwave(
     """
     entry = articulated("microwave", "art/microwaves", f"{skill}_v", start) | {"scale": [0.001, 0.001, 0.001]}
     low, high = ([-0.3, 0.0, 0.0], [0.05, 0.15, 0.0]) if rig != "franka" else ([-0.05, 0.1, 0.0], [0.1, 0.2, 0.0])
-    deed_of = {"name": skill, "objects": ["microwave"]} | ({"planner_setting": door_setting(skill)} if setting else {})
+    deed_of = {"name": skill, "objects": ["microwave"]} | (
+        {"planner_setting": door_setting(skill, rig)} if setting else {}
+    )
     region = on("microwave", low, high, yaw=(-yaw, yaw))
-    return longer(task(rig, [entry], [region], skills_of(rig, {arm: [deed_of]})), 600)
+    values = longer(task(rig, [entry], [region], skills_of(rig, {arm: [deed_of]})), 600)
+    return stood(values, rig, np.random.default_rng(0)) if rig in STANDS else values
 
 
 def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
@@ -174,7 +181,7 @@ def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
     keys |= {"offset_place_obj_axis": [0, 0, -1], "pre_place_align": -0.15, "place_align": -0.07}
     keys |= {"pre_place_offset": 0.027, "place_offset": 0.027, "place_part_prim_path": "base"}
     keys |= {"y_ratio_range": [0.2, 0.4], "z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
-    puts = [picked("pick_0", rig, rng), placed("pick_0", "microwave", rig, rng, **keys)]
+    puts = [picked("pick_0", rig, rng), placed("pick_0", "microwave", rig, rng, **keys), HOME]
     shuts = {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]}
     tried = {"left": [moved("artpreplan", "microwave", threshold)]}
     values = task(rig, objects, regions, skills_of(rig, tried, {"right": puts}, {"left": [shuts]}))

@@ -38,6 +38,8 @@ HOLD_FRAMES = 10
 """Frames a hand that keeps hold of a handle waits until the joint has come to rest."""
 BALANCED = 1.3
 """Angle up to which a lid that is let go falls shut [rad]."""
+IMPOSSIBLE = "constraint_cannot_hold"
+"""Reason of a setting that no hand pose satisfies."""
 BACK = 0.05
 """How far a hand draws back from a joint that it has pushed as far as it should [m]."""
 
@@ -71,6 +73,8 @@ class ArticulatedSkill(JointTask[JointConfigT]):
             if ways:
                 return ways
             first = first or self.failure
+            if self.failure is not None and self.failure.reason == IMPOSSIBLE:
+                break  # The author of the task has to mend that.
         self.failure = first
         return []
 
@@ -97,7 +101,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         try:
             goals = self._goals()
         except ConstraintError as error:
-            self.fail(FunnelStage.REACH, "constraint_cannot_hold", str(error), candidates=CANDIDATES)
+            self.fail(FunnelStage.REACH, IMPOSSIBLE, str(error), candidates=CANDIDATES)
             return []
         ways = self._ways(goals)
         told, why = self._strategy, self.failure
@@ -233,7 +237,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         """Return whether a joint that a task's setting closes could be pushed beyond zero, which counts as closed."""
         low, high = self._keypoints.link.range
         mode, threshold = self._strategy.setting.success_mode or self.mode, self._strategy.setting.success_threshold
-        return self._strategy.told and mode == "zero" and low < -threshold and high > threshold
+        return self._given_setting() is not None and mode == "zero" and low < -threshold and high > threshold
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
         """Return whether the first command is done; a joint that zero does not stop is let be once it is there."""

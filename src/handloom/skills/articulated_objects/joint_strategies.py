@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -99,6 +100,15 @@ def shut_end(link: Link) -> float:
     if min(abs(low), abs(high)) <= ZERO_NEAR * (high - low) or low > 0.0 or high < 0.0:
         return min(max(0.0, low), high)
     return low if abs(high) >= abs(low) else high
+
+
+def shut_terms(link: Link, start: float) -> dict[str, Any]:
+    """Return threshold and mode of a joint that started somewhere [m or rad] and is closed; see ``joint_state``."""
+    low, high = link.range
+    near = SHUT * (high - low)
+    if abs(shut_end(link) - min(max(0.0, low), high)) <= near:
+        return {"threshold": near, "mode": "zero"}
+    return {"threshold": max(0.0, abs(shut_end(link) - start) - near), "mode": "dis_to_init"}
 
 
 def hand_point(arm: Arm) -> Array:

@@ -13,13 +13,13 @@ from handloom.objects import Link
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
 from handloom.skills.articulated_objects.door_edges import by_edge, upper_edge
 from handloom.skills.articulated_objects.joint_strategies import (
-    SHUT,
     Job,
     Strategy,
     hand_point,
     holding,
     pushing,
     shut_end,
+    shut_terms,
 )
 from handloom.skills.articulated_objects.lid_presses import along_hinge, leaning, lid_edge, over_edge, under_handle
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, PlannerSetting
@@ -163,25 +163,25 @@ class JointTask(Skill[JointConfigT]):
         return abs(axis) < LEVEL < face
 
     def _strategies(self, link: Link) -> Iterator[Strategy]:
-        """Yield strategies of moving the joint, first choice first: the task's own, or those of the object.
+        """Yield strategies of moving the joint, first choice first: the task's own, then those of the object.
 
-        Where nothing says how, a joint that no finger can push shut is shut by its handle. The task's own success
-        criterion takes precedence.
+        A setting was tried out on one robot; an arm that cannot follow it moves the joint in its own way. Where nothing
+        says how, a joint that no finger can push shut is shut by its handle. The task's own success criterion takes
+        precedence.
         """
         config, shuts = self.config, self._doing() == "close"
         fingers, given = self.controller.arm.suction is None, self._given_setting()
         holds = fingers and (config.grasp if config.grasp is not None else not shuts)
         if given is not None:
             yield Strategy(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec), told=True)
-            return
         job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
         own = [pushing(job)] if not holds else []
         own += [self._pressed_by(job)] if shuts and not holds and link.kind == "hinge" else []
         own += [self._held_by(job)] if holds or (fingers and config.grasp is None) else []
         told = config.planner_setting
         kept = {} if told is None else {"success_threshold": told.success_threshold, "success_mode": told.success_mode}
-        if told is None and shuts and abs(shut_end(link) - np.clip(0.0, *link.range)) > SHUT * np.ptp(link.range):
-            kept = {"success_threshold": abs(job.delta) - SHUT * np.ptp(link.range), "success_mode": "dis_to_init"}
+        if told is None and shuts:
+            kept = {f"success_{key}": value for key, value in shut_terms(link, self._start).items()}
         least = config.least_amount if told is None and not shuts else None
         for strategy in (m for strategies in own for m in strategies):
             if least is not None:  # More is aimed at than is asked for.

@@ -24,8 +24,9 @@ ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
-ASKEW = (("front", 50.0), ("front", 70.0))
-"""How else, where it cannot."""
+OTHERWISE = ((("front", 50.0), 0.0), (INTO, 0.07), (("front", 50.0), 0.07), (("front", 70.0), 0.07))
+"""How else, where it cannot, and by how much nearer to the opening the straight way in begins [m]: robots that stand
+close have no room for a long one."""
 NEARLY = 0.01
 """How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
 BESIDE_POSES = np.zeros((4, 4, 4))
@@ -66,8 +67,13 @@ def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
     """
     found = [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
     fronts = [entry for entry in found if not entry.from_above] if config.approach is None else []
-    askew = [replace(entry, keys={**entry.keys, "approach": way}) for way in ASKEW for entry in fronts]
-    return [*found, *askew]
+    return [*found, *(_otherwise(entry, way, shorter) for way, shorter in OTHERWISE for entry in fronts)]
+
+
+def _otherwise(entry: Entry, way: tuple[str, float], shorter: float) -> Entry:
+    """Return a way in through a front with a hand that points otherwise, or from less far away by a length [m]."""
+    start = entry.keys["pre_place_offset"] - shorter
+    return replace(entry, keys={**entry.keys, "approach": way, "pre_place_offset": start})
 
 
 def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
