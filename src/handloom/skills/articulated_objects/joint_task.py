@@ -203,8 +203,8 @@ class JointTask(Skill[JointConfigT]):
 
     def _held_by(self, job: Job) -> Iterator[Strategy]:
         """Yield strategies of taking hold: of the handle, of the edge of a door that is ajar, of the handle askew."""
-        name = f"{self.config.objects[0]}/{job.link.name}"
-        edge = None if job.shuts else upper_edge(self.scene, name, job.link)
+        body = f"{self.config.objects[0]}/{job.link.name}"
+        edge = None if job.shuts else upper_edge(self.scene, body, job.link)
         square, *askew = holding(job)
         yield square
         if edge is not None:
