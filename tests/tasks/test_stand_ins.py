@@ -50,6 +50,16 @@ def test_appliances_are_as_wide_as_published_ones(checkout):
         assert make_object(thing.category, parameters=dict(thing.parameters)).extent[0] <= width + 1e-9
 
 
+@pytest.mark.parametrize("word", ["close_cooker", "close_trash_can", "close_package", "close_laptop", "close_oven"])
+def test_what_a_task_closes_does_not_fall_shut_by_itself(checkout, word):
+    scene = build_scene(sampled(checkout, deed(word)("lift2", "left", RNG), word))
+    joint = f"object/{scene.assets['object'].joints[0].joint}"
+    start = scene.world.joint_position(joint)
+    for _ in range(1000):
+        scene.world.step()
+    assert scene.world.joint_position(joint) > 0.5 * start
+
+
 def test_what_is_put_into_a_missing_microwave_goes_through_the_front_of_its_stand_in(checkout):
     loaded = load_task(written(checkout, heat_food("lift2", "left", RNG), "mine/heat.yaml"), overrides=STAND_INS)
     (place,) = [s for _, s in placed_skills(loaded.config) if s.name == "place"]

@@ -242,6 +242,15 @@ class Link:
         """Unit vector to where a hand comes from that takes the head."""
         return self.normal if self.grip is None else self.grip
 
+    def balanced(self) -> "Link":
+        """Return the link with a counterweight and a friction that hold it where it is left, without a spring."""
+        return replace(
+            self,
+            counterbalance=max(self.counterbalance, 0.95),
+            frictionloss=max(self.frictionloss, 0.05),
+            stiffness=0.0,
+        )
+
     def in_parent(self, position: Point) -> Point:
         """Return a point of the link in the frame of the parent, with the joint at zero [m]."""
         return point(np.add(self.origin, quat_rotate(self.quat, position)))

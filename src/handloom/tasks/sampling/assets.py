@@ -209,6 +209,8 @@ ARTICULATED = frozenset(
     )
 )
 """Categories of the library that have a joint."""
+FALLING = frozenset(("electric_cooker", "pot", "trash_can"))
+"""Those whose lid falls shut when nothing holds it; published lids stay, and a hand closes them."""
 POURED_FROM = "carafe"
 """Stands in for whatever a fluid is poured from."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
@@ -268,6 +270,9 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
         stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
+    shut = {skill.objects[0] for _, skill in placed_skills(task.config) if skill.name == "close"}
+    if stand_in.category in FALLING and entry.name in shut:
+        stand_in = replace(stand_in, parameters={**stand_in.parameters, "balanced": True})
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": _up_axis(task, entry)} if usd else {})})
 
