@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import numpy as np
-from reference_picks import drawn, longer, picked, placed
-from reference_rigs import Values, beside, library, on, rigid, skills_of, task
+from reference_picks import longer, picked, placed
+from reference_rigs import AXES, HOME, STANDS, Values, beside, library, on, rigid, skills_of, stood, task
 
 THINGS: dict[str, tuple[str, str, tuple[float, float], float, int]] = {
     "open_microwave": ("art/open_v/microwave", "open_v", (0.34, 0.45), 0.7, 5),
@@ -29,6 +29,10 @@ Drawers come in three heights, for two robots and each of their arms.
 HEIGHTS = ("low", "mid", "high")
 LIDS = ("laptop", "pot", "electric_cooker", "trashcan", "package")
 """What opens upward; the hand must get to its middle or beyond."""
+
+
+MICROWAVE = ([-0.3, 0.0, 0.0], [0.05, 0.15, 0.0])
+"""Where published tasks of robots with two arms have a microwave [m]."""
 
 
 def articulated(name: str, folder: str, info: str, start: tuple[float, float]) -> Values:
@@ -67,16 +71,76 @@ def moved(skill: str, name: str, threshold: float) -> Values:
     return {"name": skill, "objects": [name], "collision_valid": False, "planner_setting": setting}
 
 
+def door_setting(skill: str, rig: str) -> Values:
+    """Return how published tasks move a door by its upper edge.
+
+    To open it, the hand comes from above with one finger on each side; to close it, closed fingers push its face.
+    """
+    opens = skill == "open"
+    meets = {"name": "fingers_contact_with_link0", "type": "point2point_constraint", "keypoint_name": "tool_head"}
+    meets |= {"target_keypoint_name": "articulated_object_head", "tolerance": 1e-06}
+    along = {"name": "hand_parallel_to_link0_edge", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
+    along |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_tail" if opens else "tool_side"}
+    along |= {"target_inner_product": -1, "tolerance": 0.3}
+    across = {"name": "fingers_orthogonal_to_link0", "type": "frame_axis_parallel", "target_axis": "link0_contact_axis"}
+    across |= {"axis_from_keypoint_name": "tool_head", "axis_to_keypoint_name": "tool_side" if opens else "tool_tail"}
+    across |= {"cross_target_axis1_from_keypoint_name": "articulated_object_head"}
+    across |= {"cross_target_axis1_to_keypoint_name": "articulated_object_tail"}
+    across |= {"target_inner_product": 1, "tolerance": 5e-4 if opens else 0.6}
+    sign, reach = (-1 if opens else 1), f"translate_{AXES[rig][0]}"
+    turns = [*[["rotate", sign * 0.2]] * 4, *[["rotate", sign * 0.1]] * 2]
+    return {
+        "task_name": "OpenBox" if opens else "CloseBox",
+        "category_name": "Articulated",
+        "tool_keypoint_name_list": ["tool_head", "tool_tail", "tool_side"],
+        "object_keypoint_name_list": ["articulated_object_head", "articulated_object_tail"],
+        "success_threshold": 0.52 if opens else 0.08,
+        "constraint_list": [meets, along, across],
+        "contact_pose_index": 2,
+        "pre_actuation_motions": [] if opens else [[reach, -0.05]],
+        "post_actuation_motions": [[reach, 0.04], *turns] if opens else turns,
+        "keypose_random_range": {"orientation": {}, "position": {}},
+    }
+
+
+def published_microwave(
+    rig: str, arm: str, skill: str, start: tuple[float, float], *, setting: bool = True, yaw: float = 20.0
+) -> Values:
+    """Return a task on the jointed asset of ``reference_assets``, where published tasks have it.
+
+    Args:
+        rig: The robot.
+        arm: The arm.
+        skill: ``open`` or ``close``.
+        start: Where the joint begins [rad]; shut is 0.524, wide open is -1.4.
+        setting: Whether the task says how, or leaves it to the annotation.
+        yaw: How far the asset is turned at most [deg].
+    """
+    entry = articulated("microwave", "art/microwaves", f"{skill}_v", start) | {"scale": [0.001, 0.001, 0.001]}
+    low, high = ([-0.3, 0.0, 0.0], [0.05, 0.15, 0.0]) if rig != "franka" else ([-0.05, 0.1, 0.0], [0.1, 0.2, 0.0])
+    deed_of = {"name": skill, "objects": ["microwave"]} | (
+        {"planner_setting": door_setting(skill, rig)} if setting else {}
+    )
+    region = on("microwave", low, high, yaw=(-yaw, yaw))
+    values = longer(task(rig, [entry], [region], skills_of(rig, {arm: [deed_of]})), 600)
+    return stood(values, rig, np.random.default_rng(0)) if rig in STANDS else values
+
+
 def deed(word: str) -> Callable[[str, str, np.random.Generator], Values]:
     """Return the maker of tasks that do one thing to one joint."""
     folder, info, start, threshold, _ = THINGS[word]
     skill = "open" if word.startswith(("open", "pull")) else "close"
 
     def make(rig: str, arm: str, rng: np.random.Generator) -> Values:
-        region = on("object", *stands(rig, arm, lid=folder.rpartition("/")[2] in LIDS), yaw=(-5, 5))
+        thing = folder.rpartition("/")[2]
+        low, high = MICROWAVE if thing == "microwave" and rig in STANDS else stands(rig, arm, lid=thing in LIDS)
+        region = on("object", low, high, yaw=(-20, 20) if thing == "microwave" else (-5, 5))
         height = HEIGHTS[int(rng.integers(len(HEIGHTS)))]
         entry = articulated("object", folder.replace("mid", height), info, start)
-        return longer(task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]})), 600)
+        if thing == "microwave":
+            arm = "left"  # Its door has its hinge on the left.
+        values = task(rig, [entry], [region], skills_of(rig, {arm: [moved(skill, "object", threshold)]}))
+        return longer(stood(values, rig, rng) if rig in STANDS else values, 600)
 
     make.__name__ = word
     return make
@@ -106,17 +170,19 @@ def store_in_drawer(rig: str, arm: str, rng: np.random.Generator) -> Values:
 
 
 def heat_food(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that puts something into an open microwave from the front and shuts its door."""
-    folder, info, start, threshold, _ = THINGS["close_microwave"]
-    objects = [articulated("microwave", folder, info, start), rigid("pick_0", library(drawn(rng)))]
-    regions = [on("microwave", *stands(rig, arm), yaw=(0, 0)), on("pick_0", *beside(arm, rig, -0.5, -0.3))]
-    keys = {"place_direction": "horizontal", "align_place_obj_axis": [0, 0, -1], "offset_place_obj_axis": [0, 0, -1]}
-    keys |= {"pre_place_align": -0.15, "place_align": -0.07, "pre_place_offset": 0.027, "place_offset": 0.027}
-    keys |= {"z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
-    way = [
-        moved("artpreplan", "microwave", threshold),
-        picked("pick_0", rig, rng),
-        placed("pick_0", "microwave", rig, rng, **keys),
-        {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]},
+    """Return a task that puts bread into an open microwave from the front with one arm and shuts it with the other."""
+    folder, info, _, threshold, _ = THINGS["close_microwave"]
+    objects = [articulated("microwave", folder, info, (1.3, 1.4)), rigid("pick_0", library("omniobject3d-bread"))]
+    regions = [
+        on("microwave", [-0.05, -0.05, 0.0], [0.05, 0.05, 0.0], yaw=(0, 0)),
+        on("pick_0", [0.15, -0.3, 0.0], [0.25, -0.23, 0.0]),
     ]
-    return longer(task(rig, objects, regions, skills_of(rig, {arm: way})), 2500)
+    keys = {"place_direction": "horizontal", "align_pick_obj_axis": [0, 1, 0], "align_place_obj_axis": [1, 0, 0]}
+    keys |= {"offset_place_obj_axis": [0, 0, -1], "pre_place_align": -0.15, "place_align": -0.07}
+    keys |= {"pre_place_offset": 0.027, "place_offset": 0.027, "place_part_prim_path": "base"}
+    keys |= {"y_ratio_range": [0.2, 0.4], "z_ratio_range": [0.4, 0.6], "ignore_substring": ["microwave"]}
+    puts = [picked("pick_0", rig, rng), placed("pick_0", "microwave", rig, rng, **keys), HOME]
+    shuts = {**moved("close", "microwave", threshold), "ignore_substring": ["pick_0"]}
+    tried = {"left": [moved("artpreplan", "microwave", threshold)]}
+    values = task(rig, objects, regions, skills_of(rig, tried, {"right": puts}, {"left": [shuts]}))
+    return longer(stood(values, rig, rng), 2500)

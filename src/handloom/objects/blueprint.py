@@ -164,7 +164,7 @@ class Blueprint:
         for link in self.links:
             rows.append((link.name, link.kind, link.parent, link.drives))
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
-            numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()))
+            numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()), *(link.turns or ()))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
             numbers += (link.rest,) if link.rest else ()  # Objects from before there were any keep their hash.
             numbers += (link.counterbalance, link.ratio, link.latch, link.stop)

@@ -144,6 +144,13 @@ def _square(normal: Point, along: np.ndarray) -> Point:
     return point(square / np.linalg.norm(square))
 
 
+def annotated_scale(asset: str | Path, name: str) -> float | None:
+    """Return the ``object_scale`` that the annotation of a name beside an asset file gives; None if there is none."""
+    file = Path(asset).parent / "Kps" / safe_name(name) / "info.json"
+    given = _json(file).get("object_scale") if file.is_file() else None
+    return None if given is None else float(_numbers(file, "object_scale", np.ravel(given)[:3])[0])
+
+
 def annotation_names(folder: str | Path) -> tuple[str, ...]:
     """Return the names of the annotations beside an asset file."""
     return tuple(sorted(p.parent.name for p in Path(folder).glob("Kps/*/info.json")))

@@ -165,7 +165,9 @@ def quad(values: ArrayLike) -> Quat:
     return (w, x, y, z)
 
 
-VECTORS_OF_LINKS = ("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor")
+VECTORS_OF_LINKS = (
+    *("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor", "turns"),
+)
 """Points and directions of a link, which turn with the object frame."""
 
 
@@ -201,6 +203,8 @@ class Link:
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
     grip: Point | None = None
     """Unit vector to where a hand comes from that takes the head; None: the normal. An edge is taken from beyond it."""
+    turns: Point | None = None
+    """Unit vector about which an annotation counts the turns of a setting; None: the joint's own axis."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -237,6 +241,15 @@ class Link:
     def held_from(self) -> Point:
         """Unit vector to where a hand comes from that takes the head."""
         return self.normal if self.grip is None else self.grip
+
+    def balanced(self) -> "Link":
+        """Return the link with a counterweight and a friction that hold it where it is left, without a spring."""
+        return replace(
+            self,
+            counterbalance=max(self.counterbalance, 0.95),
+            frictionloss=max(self.frictionloss, 0.05),
+            stiffness=0.0,
+        )
 
     def in_parent(self, position: Point) -> Point:
         """Return a point of the link in the frame of the parent, with the joint at zero [m]."""

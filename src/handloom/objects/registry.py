@@ -1,7 +1,7 @@
 """The categories of the library and the function that makes an object of one."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -272,7 +272,7 @@ def make_object(
         color: Colour word of the main part, e.g. ``"red"``.
         parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported. ``up``
             is ``y`` for an object frame with y up, as published assets have it, ``long_axis`` the axis of that frame
-            along which its longest side lies.
+            along which its longest side lies, ``balanced`` makes lids stay where they are put.
 
     Raises:
         NotFoundError: No such category or colour.
@@ -291,6 +291,7 @@ def make_object(
     long_axis = given.pop("long_axis", None)
     if long_axis not in (None, "x", "y", "z"):
         raise InputError(f"{category}: long_axis must be x, y or z, got {long_axis!r}")
+    balanced = bool(given.pop("balanced", False))
     choices = Choices(rng, given, category)
     drawing = _drawing(category)(choices)
     taken: dict[str, Value] = {"scale": factors[0] if len(set(factors)) == 1 else factors, **choices.finish()}
@@ -298,6 +299,9 @@ def make_object(
         drawing, taken = drawing.y_up() if up == "y" else drawing, {**taken, "up": up}
     if long_axis is not None:
         drawing, taken = drawing.along(str(long_axis)), {**taken, "long_axis": long_axis}
+    if balanced:
+        links = tuple(link.balanced() if link.kind == "hinge" else link for link in drawing.links)
+        drawing, taken = replace(drawing, links=links), {**taken, "balanced": True}
     scaled = drawing.scaled(factors[0]) if len(set(factors)) == 1 else drawing.stretched(factors)
     return asset_from_blueprint(category, scaled.centered(), taken)
 

@@ -18,6 +18,10 @@ ROCKS = 0.5
 """How long rocking objects are observed [s]."""
 
 
+BASE = "base"
+"""What published files call the part of a jointed object that does not move."""
+
+
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     """Return the exact current box of an object, or of one of its bodies.
 
@@ -25,9 +29,12 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
         scene: The scene.
         name: Object or fixture.
         part: Body of the object, with or without the object's name in front; the last piece of a longer path counts.
+            ``base`` is what does not move of an object with joints.
     """
     bodies = scene.world.subtree(scene.body_of(name))
-    if part:
+    if part and part.rstrip("/").rpartition("/")[2] == BASE and f"{name}/{BASE}" not in bodies:
+        bodies = [scene.body_of(name)]  # An open door would make its box larger.
+    elif part:
         wanted = f"{name}/{part.rstrip('/').rpartition('/')[2]}"
         if wanted not in bodies:
             wanted = _part_of_stand_in(scene, name, part)

@@ -18,7 +18,7 @@ from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
-from handloom.skills.articulated_objects.joint_strategies import OPENED, SHUT
+from handloom.skills.articulated_objects.joint_strategies import OPENED, shut_end, shut_terms
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
 from handloom.skills.configs.parts import SkillConfig
@@ -323,10 +323,9 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
     link = asset.joints[asset.joint_index(config.joint)]
     start = joints.get((name, link.joint), scene.world.joint_position(f"{name}/{link.joint}"))
     (low, high), told = link.range, config.planner_setting
-    closed = min(max(0.0, low), high)
     if isinstance(config, CloseConfig):
-        joints[name, link.joint] = closed
-        wanted = {"threshold": SHUT * (high - low), "mode": "zero"}
+        joints[name, link.joint] = shut_end(link) if told is None else min(max(0.0, low), high)
+        wanted = shut_terms(link, start)
     else:
         motion = config.amount * (high - low)
         if config.by is not None:
@@ -337,7 +336,7 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
         wanted = {"threshold": min(OPENED * abs(end - start), enough), "mode": "abs"}
     if told is not None:
         wanted["threshold"] = told.success_threshold
-        wanted["mode"] = told.success_mode or wanted["mode"]
+        wanted["mode"] = told.success_mode or ("zero" if isinstance(config, CloseConfig) else "abs")
     if config.momentary:
         joints[name, link.joint] = start
     once = 1.0 / scene.instance.fps if config.momentary else 0.0

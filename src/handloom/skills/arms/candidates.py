@@ -1,12 +1,13 @@
 """Choose among candidate poses: the first whose whole chain of moves is possible."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.motion.planning import Move, PlanResult
+from handloom.motion.planning import ArmPlanner, Move, PlanResult
 from handloom.scene import SceneArm
 from handloom.skills.arms.held_parts import Held
 from handloom.skills.skill import Skill, command_at, plan_failure
@@ -99,6 +100,20 @@ def seen_from_base(arm: SceneArm, x: float, y: float, z: float) -> str:
     """Say how far away a place is, relative to the base of an arm [m]."""
     height = f"{abs(z):.2f} m {'above' if z >= 0.0 else 'below'} it"
     return f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {height}"
+
+
+def colliding(planner: ArmPlanner, q: Array) -> str:
+    """Say which pair collides most often, and how deep at most, at configurations (n, dof) that reach their poses.
+
+    The obstacles that count are those of the planner's last request.
+    """
+    deepest = [touches[0] for row in q if (touches := planner.scene.exact.touches(row))]
+    pairs = Counter((touch.part, touch.other) for touch in deepest)
+    if not pairs:
+        return ""
+    (pair, count), *_ = pairs.most_common(1)
+    worst = min(touch for touch in deepest if (touch.part, touch.other) == pair)
+    return f"in {count} of {len(q)} {worst} or less"
 
 
 def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failure | None]:

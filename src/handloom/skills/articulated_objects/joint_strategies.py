@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
 from handloom.objects import Link
+from handloom.objects.parts import Point
 from handloom.robots import Arm
 from handloom.skills.configs.articulated import KeypointConstraint, Motion, PlannerSetting
 from handloom.spatial import matrix_from_rotvec
@@ -41,6 +43,8 @@ WIDER = (0.0, 0.35, 0.7, 1.2)
 """How much further the hand may lean on a handle or a surface, tried in this order [rad]: short wrists need it."""
 STANDING = 1.0
 """From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
+ZERO_NEAR = 0.1
+"""A joint whose zero is within this fraction of its range from an end is closed at zero."""
 CLEAR = 0.003
 """Distance at which the fingers reach behind a standing lid [m]."""
 
@@ -55,6 +59,10 @@ class Strategy:
     """Constraints and motions of the hand."""
     contact: Array
     """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    told: bool = False
+    """Whether the setting is that of the task, whose turns are about the annotated axis."""
+    place: Point | None = None
+    """Where the moving part is held, in its frame [m]; None: at its head."""
     lift: float = 0.0
     """How far before the surface ``link_contact_point`` is taken [m]."""
     pivots: Sequence[float] = (1.0,)
@@ -75,6 +83,32 @@ class Job:
     """Whether it is closed."""
     gripper: GripperShape
     """The hand."""
+
+    @property
+    def enough(self) -> float:
+        """How far the joint may be from closed, or must have moved, to count as shut or opened [m or rad]."""
+        low, high = self.link.range
+        return SHUT * (high - low) if self.shuts else OPENED * abs(self.delta)
+
+
+def shut_end(link: Link) -> float:
+    """Return where a joint is closed [m or rad]: at zero, or at the end it is shut at if zero is far from both ends.
+
+    Files show some doors ajar, and their joints count from there.
+    """
+    low, high = link.range
+    if min(abs(low), abs(high)) <= ZERO_NEAR * (high - low) or low > 0.0 or high < 0.0:
+        return min(max(0.0, low), high)
+    return low if abs(high) >= abs(low) else high
+
+
+def shut_terms(link: Link, start: float) -> dict[str, Any]:
+    """Return threshold and mode of a joint that started somewhere [m or rad] and is closed; see ``joint_state``."""
+    low, high = link.range
+    near = SHUT * (high - low)
+    if abs(shut_end(link) - min(max(0.0, low), high)) <= near:
+        return {"threshold": near, "mode": "zero"}
+    return {"threshold": max(0.0, abs(shut_end(link) - start) - near), "mode": "dis_to_init"}
 
 
 def hand_point(arm: Arm) -> Array:
@@ -102,7 +136,7 @@ def pushing(job: Job) -> Iterator[Strategy]:
         return  # A panel that slides across its front has no surface to push.
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
-    shut = SHUT * (link.range[1] - link.range[0]) if job.shuts else OPENED * abs(delta)
+    shut = job.enough
     pushes = (
         Strategy(grips=False, setting=push_setting(link, delta, tip, shut, wider), contact=head, wider=wider)
         for wider in WIDER
@@ -132,10 +166,10 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
     turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
     return PlannerSetting(
         constraint_list=(
-            _meets("articulated_object_head", POINT),
-            _hand("tool_tail", normal, 1.0, ROLL if turns_in_hand else TILT + wider),
-            _hand("tool_tail", link.contact_axis, 0.0, ROLL + (0.0 if turns_in_hand else wider)),
-            _hand("tool_side", link.contact_axis, 0.0, ROLL),
+            meets("articulated_object_head", POINT),
+            hand_at("tool_tail", normal, 1.0, ROLL if turns_in_hand else TILT + wider),
+            hand_at("tool_tail", link.contact_axis, 0.0, ROLL + (0.0 if turns_in_hand else wider)),
+            hand_at("tool_side", link.contact_axis, 0.0, ROLL),
         ),
         modify_actuation_motion=None if wider == 0.0 else ("approach", -SHY),
         pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
@@ -157,10 +191,10 @@ def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: 
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
     return PlannerSetting(
         constraint_list=(
-            _meets("link_contact_point", POINT),
-            _hand("tool_tail", link.normal, 1.0, PUSH_TILT + wider),
+            meets("link_contact_point", POINT),
+            hand_at("tool_tail", link.normal, 1.0, PUSH_TILT + wider),
             # The hand is wide where its fingers close: that way lies along the handle, not across it.
-            _hand("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+            hand_at("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
         pre_actuation_motions=(("approach", -APPROACH if wider == 0.0 else -NEAR),),
@@ -185,9 +219,9 @@ def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> Planner
     back = matrix_from_rotvec(turn) @ np.asarray(link.normal)
     return PlannerSetting(
         constraint_list=(
-            _meets("link_contact_point", POINT),
-            _hand("tool_tail", back.tolist(), 1.0, SWEEP_TILT),
-            _hand("tool_side", np.cross(back, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
+            meets("link_contact_point", POINT),
+            hand_at("tool_tail", back.tolist(), 1.0, SWEEP_TILT),
+            hand_at("tool_side", np.cross(back, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
         pre_actuation_motions=(("approach", -APPROACH),),
@@ -196,7 +230,8 @@ def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> Planner
     )
 
 
-def _meets(target: str, tolerance: float) -> KeypointConstraint:
+def meets(target: str, tolerance: float) -> KeypointConstraint:
+    """Return the term that the middle of the fingers is at a keypoint of the object within a tolerance [m]."""
     return KeypointConstraint(
         name="fingers_contact_with_link0",
         keypoint_name="tool_head",
@@ -205,7 +240,8 @@ def _meets(target: str, tolerance: float) -> KeypointConstraint:
     )
 
 
-def _hand(to: str, axis: Sequence[float], cosine: float, tolerance: float) -> KeypointConstraint:
+def hand_at(to: str, axis: Sequence[float], cosine: float, tolerance: float) -> KeypointConstraint:
+    """Return the term about the cosine between the hand's vector to a keypoint of it and an axis of the moving part."""
     x, y, z = axis
     return KeypointConstraint(
         name="hand_parallel_to_link0_edge",

@@ -1,6 +1,6 @@
 """Put a thing into a cavity: which one of the target, from above or through its front, and where in it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import ROOT, Cavity, hollow
-from handloom.scene.measures import local_box, world_box
+from handloom.scene.measures import BASE, local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.landing import drop_height
 from handloom.skills.placing.spots import way_of_point
@@ -24,6 +24,9 @@ ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
+OTHERWISE = ((("front", 50.0), 0.0), (INTO, 0.07), (("front", 50.0), 0.07), (("front", 70.0), 0.07))
+"""How else, where it cannot, and by how much nearer to the opening the straight way in begins [m]: robots that stand
+close have no room for a long one."""
 NEARLY = 0.01
 """How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
 BESIDE_POSES = np.zeros((4, 4, 4))
@@ -62,7 +65,15 @@ def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
     Raises:
         NoCavityError: The target has no cavity, or none that is open and wide enough.
     """
-    return [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
+    found = [_entry(scene, config, cavity) for cavity in _open_ones(scene, config)]
+    fronts = [entry for entry in found if not entry.from_above] if config.approach is None else []
+    return [*found, *(_otherwise(entry, way, shorter) for way, shorter in OTHERWISE for entry in fronts)]
+
+
+def _otherwise(entry: Entry, way: tuple[str, float], shorter: float) -> Entry:
+    """Return a way in through a front with a hand that points otherwise, or from less far away by a length [m]."""
+    start = entry.keys["pre_place_offset"] - shorter
+    return replace(entry, keys={**entry.keys, "approach": way, "pre_place_offset": start})
 
 
 def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
@@ -98,8 +109,14 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
 
 def in_section(scene: Scene, config: PlaceConfig) -> bool:
     """Return whether a place is in a part of its target that has a name and does not move, such as a compartment."""
-    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    part = _named_part(config)
     return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
+
+
+def _named_part(config: PlaceConfig) -> str:
+    """Return the part of the target that a place names, empty if none; published files call what does not move base."""
+    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    return ROOT if part == BASE else part
 
 
 def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
@@ -130,7 +147,7 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
     name, target = config.objects[:2]
     asset = scene.assets[target]
     found = cavities_of(scene, target)
-    part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
+    part = _named_part(config)
     if not found:
         raise NoCavityError(f"{target} ({asset.name}) has no cavity to put anything into; put {name} on it instead")
     if part:

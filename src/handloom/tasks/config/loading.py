@@ -24,7 +24,7 @@ from handloom.tasks.config.contradictions import doubts, sameness
 from handloom.tasks.config.deed_form import expand_deed
 from handloom.tasks.config.packs import find_pack_task, pack_names, pack_of
 from handloom.tasks.config.short_form import expand_short_form
-from handloom.tasks.config.stand_ins import stand_ins, with_own_pours
+from handloom.tasks.config.stand_ins import stand_ins, with_own_entries, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills
 from handloom.tasks.rooms.room_names import locate_room_files
@@ -112,7 +112,8 @@ def load_task(
     notices = (*unused, *refused_code(task), *_doubts(task))
     lines = stand_ins(task, missing_arena=missing)
     task, poured = with_own_pours(task)
-    return replace(task, notices=notices, stand_ins=(*lines, *poured))
+    task, entered = with_own_entries(task)
+    return replace(task, notices=notices, stand_ins=(*lines, *poured, *entered))
 
 
 def variety_notes(task: Task) -> list[str]:

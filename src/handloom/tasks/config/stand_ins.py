@@ -1,6 +1,6 @@
 """Library substitutes for missing assets, in words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,9 @@ from handloom.errors import ConfigError
 from handloom.scene.camera_config import CAMERAS
 from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.motions import JointCtrlConfig, PourConfig, WaitConfig
-from handloom.skills.configs.places import ApproachRotateConfig, RotateObjConfig
+from handloom.skills.configs.places import ApproachRotateConfig, PlaceConfig, RotateObjConfig
 from handloom.tasks.config.task import Task
-from handloom.tasks.config.task_config import placed_skills
+from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.tasks.sampling.assets import PICKS, is_missing, stand_in_of, stands_as_floor, stands_as_table
 from handloom.tasks.sampling.distractors import library_stands_in
 from handloom.tasks.sampling.robots import robot_source
@@ -22,6 +22,18 @@ TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
 POURED, SPILLED = 0.5, 0.3
 """Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether
 they are enough, the task's own judgement says after it."""
+
+ENTERING: dict[str, Any] = {
+    "relation": "in",
+    "place_direction": "vertical",
+    "position_constraint": "object",
+    "rest_on": "target",
+    "until_contact": True,
+    "upright": False,
+    **dict.fromkeys(("align_pick_obj_axis", "align_place_obj_axis", "align_obj_tol", "offset_place_obj_axis")),
+    **dict.fromkeys(("filter_x_dir", "filter_y_dir", "filter_z_dir")),
+}
+"""Keys of a place through the front of a stand-in; the cavity that is found there says the rest."""
 
 
 def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
@@ -63,6 +75,45 @@ def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
         elif not any(isinstance(other, PourConfig) for other in done):
             done.append(PourConfig(name="pour", objects=(vessel, target), poured=POURED, spilled=SPILLED))
     return tuple(done)
+
+
+def with_own_entries(task: Task) -> tuple[Task, tuple[str, ...]]:
+    """Return a task whose places into missing assets from the side go through the openings of their stand-ins.
+
+    The second are lines that say so. Axes, ratios and lengths of such a place are those of the missing file: where its
+    front is, how wide and how high its room is. How the place is judged stays as the task says.
+    """
+    missing = {entry.name for entry in task.config.objects if is_missing(task, entry)}
+    entered = list[str]()
+
+    def entering(skill: Any) -> Any:
+        if not isinstance(skill, PlaceConfig) or skill.place_direction != "horizontal" or skill.success_mode == "cup":
+            return skill
+        target = skill.objects[1]
+        if target not in missing or skill.relation is not None:
+            return skill
+        entered.append(target)
+        around = tuple(word for word in skill.ignore_substring if word not in target)
+        return skill.model_copy(update={**ENTERING, "ignore_substring": around})
+
+    skills = _each_skill(task.config, entering)
+    lines = tuple(
+        f"skills: what is put into the missing {name} goes through the front of what stands in for it; it is judged as "
+        "the task says"
+        for name in dict.fromkeys(entered)
+    )
+    return (replace(task, config=task.config.model_copy(update={"skills": skills})) if entered else task), lines
+
+
+def _each_skill(config: TaskConfig, change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return the skills of a task, each as a function gives it back."""
+    return tuple(
+        {
+            robot: tuple({arm: tuple(map(change, lane)) for arm, lane in block.items()} for block in blocks)
+            for robot, blocks in stage.items()
+        }
+        for stage in config.skills
+    )
 
 
 def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from handloom.objects import ObjectAsset, import_object, make_object
 from handloom.objects.importers.asset_files import find_asset
 from handloom.objects.importers.import_options import TASK_OPTIONS, demand_known
 from handloom.objects.importers.proxy import StandIn, category_of_path, clean_category, stand_in_for
+from handloom.objects.keypoints import annotated_scale
 from handloom.objects.registry import CATEGORIES, ROOM_CATEGORIES, SUITE_CATEGORIES
 from handloom.scene.assets import remember
 from handloom.scene.object_config import ObjectConfig
@@ -171,11 +172,21 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
     options = tuple(sorted(entry.parameters.items()))
     same = not entry.apply_randomization or entry.randomization_scope == "category"
     category = entry.category if same and entry.category else category_of_path(file)
-    return ChosenAsset(
-        imported(file, category, _factors(entry), info, task.asset_folders, task.config.allow_outside, options)
-    )
+    # An annotation's scale is that of the asset in a scene: it replaces the entry's, it does not multiply it.
+    told = info is not None and annotated_scale(file, info) is not None
+    scale = 1.0 if told else _factors(entry)
+    asset = imported(file, category, scale, info, task.asset_folders, task.config.allow_outside, options)
+    if asset.extent.max() < SMALLEST:
+        x, y, z = (1000 * asset.extent).tolist()
+        raise InputError(
+            f"{file} is {x:.2g} x {y:.2g} x {z:.2g} mm with scale {list(entry.scale)}, too small to be handled (its "
+            f"longest side must be {1000 * SMALLEST:g} mm or more); give a larger scale, or its parameters a unit"
+        )
+    return ChosenAsset(asset)
 
 
+SMALLEST = 0.005
+"""Least length of the longest side of an asset file in a task [m]."""
 OPEN = {
     "basket": "low_basket",
     "cardboard_box": "cardboard_tray",
@@ -198,10 +209,14 @@ ARTICULATED = frozenset(
     )
 )
 """Categories of the library that have a joint."""
+FALLING = frozenset(("electric_cooker", "pot", "trash_can"))
+"""Those whose lid falls shut when nothing holds it; published lids stay, and a hand closes them."""
 POURED_FROM = "carafe"
 """Stands in for whatever a fluid is poured from."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
 """Word of an annotation's name > what has such a joint; anything else is a lid."""
+WIDTHS = {"laptop": 0.265, "microwave": 0.305, "oven": 0.288}
+"""Category > width of published assets of its kind [m]; tasks have the robot stand as near as suits that."""
 VOLUMES = {"laptop": 0.01}
 """Category > largest volume of the box around it [m3]: that of published assets of its kind."""
 ROOMY = 0.02
@@ -255,6 +270,9 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
         stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
+    shut = {skill.objects[0] for _, skill in placed_skills(task.config) if skill.name == "close"}
+    if stand_in.category in FALLING and entry.name in shut:
+        stand_in = replace(stand_in, parameters={**stand_in.parameters, "balanced": True})
     usd = not entry.path or Path(entry.path).suffix.startswith(".usd")
     return replace(stand_in, parameters={**stand_in.parameters, **({"up": _up_axis(task, entry)} if usd else {})})
 
@@ -286,6 +304,7 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     if asset.articulated:
         most = VOLUMES.get(asset.category, ROOMY)
         factor = (most / float(np.prod(asset.extent))) ** (1 / 3)
+        factor = min(factor, WIDTHS.get(asset.category, np.inf) / float(asset.extent[0]))
         return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
     if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})

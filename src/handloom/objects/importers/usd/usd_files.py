@@ -58,7 +58,8 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
     model = blueprint.spec().compile()
     found = annotated_links(model, draft)
     if annotation:
-        found = apply_annotation(annotation, found, {n: b for b, n in names.items()}, stage, surfaces, origins, draft)
+        bodies_of, joints_of = {n: b for b, n in names.items()}, {joint.child: joint for joint in tree}
+        found = apply_annotation(annotation, found, bodies_of, stage, surfaces, joints_of, origins, draft)
     feels = {names[joint.child]: joint.feel for joint in tree}
     links = tuple(felt(replace(link, frictionloss=0.05, damping=0.1), feels[link.name], model, draft) for link in found)
     blueprint = replace(blueprint, links=links)

@@ -22,6 +22,8 @@ FASTEST = 100.0
 """Highest frequency of a spring and what it moves [rad/s]: a fifth of a radian in a physics step of 2 ms."""
 _NO_WAY = 1e-9
 """A joint whose limits are this close is fixed [rad or m]."""
+_ALONG = 0.7
+"""Cosine from which on two axes are the same, but for their sign."""
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -41,6 +43,8 @@ class UsdJoint:
     """Unit vector (3,)."""
     range: tuple[float, float]
     """Limits from the pose the file shows [rad or m]."""
+    R_object_joint: Array
+    """Orientation (3, 3) of the joint's frame on the body that carries it."""
     feel: "UsdFeel"
     """What the joint does to who moves it."""
 
@@ -164,6 +168,7 @@ def _read(
         position=p0,
         axis=axis,
         range=(low - shown, high - shown),
+        R_object_joint=R0,
         feel=_feel(physics, prim, physics.GetStageKilogramsPerUnit(stage), metres, unit, shown, draft),
     )
 
@@ -295,6 +300,8 @@ class UsdAnnotation:
     """Second point, likewise; None: the link keeps its own."""
     contact_axis: Point
     """Unit vector in the frame of the link's prim."""
+    rot_axis: Point | None
+    """Unit vector in the joint's frame that turns of a setting are about; None: not said."""
     scale: float
     """Scale of the asset in a scene."""
     link: str
@@ -325,6 +332,7 @@ def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> U
             head=point(keypoints.get("articulated_object_head", keypoints.get("link_contact_point"))),
             tail=point(keypoints["articulated_object_tail"]) if "articulated_object_tail" in keypoints else None,
             contact_axis=_axis(values["object_link0_contact_axis"]),
+            rot_axis=_axis(values["object_link0_rot_axis"]) if "object_link0_rot_axis" in values else None,
             scale=float(np.ravel(values.get("object_scale", 1.0))[0]),
             link=str(values.get("object_link_path", "")).rsplit("/", 1)[-1],
             joint_index=int(values.get("joint_index", 0)),
@@ -341,10 +349,11 @@ def apply_annotation(
     bodies: Mapping[str, str],
     stage: Any,
     surfaces: UsdSurfaces,
+    joints: Mapping[str, UsdJoint],
     origins: Mapping[str, np.ndarray],
     draft: ReportDraft,
 ) -> tuple[Link, ...]:
-    """Give the annotated link its points, and put it first."""
+    """Give the annotated link its points and axes, and put it first."""
     if not links:
         return links
     by_name = [link for link in links if bodies[link.name].rsplit("/", 1)[-1] == annotation.link]
@@ -356,6 +365,10 @@ def apply_annotation(
     told = replace(chosen, head=point(head), contact_axis=point(rotation @ np.asarray(annotation.contact_axis)))
     if annotation.tail is not None:
         told = replace(told, tail=point(tail))
+    if annotation.rot_axis is not None and told.kind == "hinge":
+        turns = joints[bodies[chosen.name]].R_object_joint @ np.asarray(annotation.rot_axis)
+        # Along the joint's axis it says nothing new, across it nothing that a hinge could do.
+        told = replace(told, turns=point(turns)) if float(turns @ told.axis) < -_ALONG else told
     draft.converted = [line for line in draft.converted if f"'{chosen.joint}' computed" not in line]
     return (told, *(link for link in links if link is not chosen))
 
