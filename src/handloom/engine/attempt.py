@@ -5,7 +5,7 @@ import re
 import sysconfig
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -239,23 +239,46 @@ def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: P
         MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
         HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
     """
+    return guarded_receipt(episode, lambda: run_attempt(settings, task, episode, episodes))
+
+
+def guarded_receipt(episode: int, attempt: Callable[[], Receipt]) -> Receipt:
+    """Make an attempt; an error in it becomes the reason of its receipt.
+
+    Args:
+        episode: Attempt index.
+        attempt: Makes it.
+
+    Raises:
+        MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
+        HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
+    """
     try:
-        return run_attempt(settings, task, episode, episodes)
+        return attempt()
     except (MachineError, SourceNotLoadedError, *OF_THE_SETTINGS):
         raise
     except (Exception, SystemExit) as error:
-        said = (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
         kind = machine_fault(error)
         if kind:
             name = "" if isinstance(error, HandloomError) else f"{type(error).__name__}: "
             raise MachineError(
-                f"attempt {episode} cannot continue: {name}{said or 'no memory is left'}", kind=kind
+                f"attempt {episode} cannot continue: {name}{_said(error) or 'no memory is left'}", kind=kind
             ) from error
-        detail = f"{type(error).__name__}: {said} ({_place(error)})"
-        return Receipt(episode=episode, success=False, stage="execute", reason=_reason(error), detail=detail)
+        return error_receipt(episode, error)
 
 
-def _reason(error: BaseException) -> str:
+def error_receipt(episode: int, error: BaseException) -> Receipt:
+    """Return the receipt of an attempt that an error ended."""
+    detail = f"{type(error).__name__}: {_said(error)} ({_place(error)})"
+    return Receipt(episode=episode, success=False, stage="execute", reason=reason_of(error), detail=detail)
+
+
+def _said(error: BaseException) -> str:
+    """Return the words of an error; one of the disk carries its number for programs, and a sentence for people."""
+    return (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
+
+
+def reason_of(error: BaseException) -> str:
     """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for one not ours."""
     if not isinstance(error, HandloomError):
         return "internal_error"
