@@ -24,8 +24,9 @@ from handloom.labels import EpisodeLabeller
 from handloom.labels.touches import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
+from handloom.skills.schedule import Stages
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
+from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
 
 class Stopwatch:
@@ -81,17 +82,46 @@ def simulate(
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
         stages = worded_skills(task, instance)
+    scene, record = _carried_out(task, parked(instance) if source == EXPERT else instance, stages, source, watch)
+    if source == EXPERT and out_of_reach(record) and parked(instance) != instance:
+        scene, record = _carried_out(task, instance, stages, source, watch)
+    if source != EXPERT and record.success and not record.goal:
+        detail = f"the task {task.name} has no goal to judge the source {source} by"
+        record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
+    return scene, record
+
+
+def _carried_out(
+    task: Task, instance: TaskInstance, stages: Stages, source: str, watch: Stopwatch
+) -> tuple[Scene, EpisodeRecord]:
+    """Let a source carry a task out in a sampled scene."""
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
         commands, judge, disturbance = make_source(task, scene, stages, source)
     record = run_episode(scene, commands, disturbance, goal=judge.goal)
-    if source != EXPERT and record.success and not record.goal:
-        detail = f"the task {task.name} has no goal to judge the source {source} by"
-        record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+def parked(instance: TaskInstance) -> TaskInstance:
+    """Return a scene whose robots stay where they stand: those that may drive nearer do so in a second try only.
+
+    The model, and every bit of an episode that needs no driving, is that of a robot whose base is held.
+    """
+    robots = tuple(
+        replace(robot, overrides={**robot.overrides, "base": "parked"})
+        if robot.overrides.get("base") == "reaching"
+        else robot
+        for robot in instance.robots
+    )
+    return replace(instance, robots=robots)
+
+
+def out_of_reach(record: EpisodeRecord) -> bool:
+    """Return whether an episode ended because a skill had no plan from where its robot stood."""
+    return record.failure is not None and record.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
 
 
 @contextmanager
