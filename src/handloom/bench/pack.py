@@ -47,13 +47,13 @@ def run(
 
     Args:
         names: The pack.
-        robot: Who does it; empty: the first robot of the pack.
+        robot: Robot that carries the tasks out; empty: the first robot of the pack.
         tasks: Names or patterns such as ``KITCHEN*``; none means all.
         attempts: Attempts per task.
         seed: Seed of the run.
         processes: Worker processes; 1 runs everything here.
-        limit: No attempt begins after so much time [s].
-        record: JSON file of the outcomes; what it has of tasks that did not change since is not attempted again.
+        limit: No attempt starts after this time [s].
+        record: JSON file of the outcomes; outcomes of unchanged tasks are reused.
     """
     begin = time.monotonic()
     if len(names) != 1:
@@ -88,7 +88,7 @@ def chosen(pack: Pack, patterns: Sequence[str]) -> list[str]:
     """Return the tasks of a pack that names, patterns or names of its groups pick out.
 
     Raises:
-        NotFoundError: One of them picks out none.
+        NotFoundError: One of them matches no task.
     """
     wanted: list[str] = []
     for given in patterns:
@@ -129,7 +129,7 @@ def _crashed(finished: Finished) -> TrialOutcome:
 
 
 def _fingerprint(name: str, robot: str) -> str:
-    """Return a hash of a task as it is carried out, or why the robot is not given it."""
+    """Return a hash of the resolved task, or why the robot cannot be given it."""
     try:
         task = _loaded(name, robot)
     except HandloomError as error:

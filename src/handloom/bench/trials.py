@@ -134,7 +134,7 @@ class TrialRecord:
             entries = {name: (entry["task"], [TrialOutcome(**one) for one in entry["outcomes"]])
                        for name, entry in values["tasks"].items()}  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{self.file}: is no record of {self.verb} ({error}); name another file") from error
+            raise InputError(f"{self.file}: is not a record of {self.verb} ({error}); name another file") from error
         if (form, of) != (FORMAT, self.of):
             theirs = ", ".join(f"{key} {value}" for key, value in of.items())
             ours = ", ".join(f"{key} {value}" for key, value in self.of.items())
