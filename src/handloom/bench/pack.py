@@ -1,32 +1,24 @@
 """How often the scripted expert succeeds on the tasks of a pack, beside what others published for the same tasks."""
 
-import hashlib
-import json
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from handloom.bench.result import BenchResult, machine_facts
-from handloom.bench.tasks import attempt_task
-from handloom.dataset.files.durable import atomic_write
+from handloom.bench.result import BenchResult
+from handloom.bench.trials import TrialOutcome, TrialRecord, attempt_outcome, attempts_in_time, fingerprint
 from handloom.engine import Executor, InlineExecutor, ProcessExecutor
 from handloom.engine.executors.executor import Finished
 from handloom.engine.warmup import warm_up
 from handloom.errors import HandloomError, InputError, unknown_name
 from handloom.tasks import Task, load_task
 from handloom.tasks.config.packs import Pack, load_pack, pack_names
-from handloom.version import VERSION
 
-FORMAT = 1
-"""Version of the record file."""
-SAVE_EVERY = 10.0
-"""Interval at which the record is written while attempts finish [s]."""
 Z = 1.96
 """Standard deviations of a 95 % interval."""
 
@@ -39,20 +31,6 @@ class PackTrial:
     robot: str
     seed: int
     episode: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class PackOutcome:
-    """The outcome of an attempt, as stored in the record."""
-
-    episode: int
-    success: bool
-    reason: str = ""
-    detail: str = ""
-    episode_s: float = 0.0
-    """Length of the episode [s]."""
-    cpu_s: float = 0.0
-    """Processor time from sampling to the last frame [s]."""
 
 
 def run(
@@ -88,25 +66,21 @@ def run(
     robot = robot or pack.config.robots[0]
     wanted = chosen(pack, tasks)
     prints = {name: _fingerprint(f"{pack.name}/{name}", robot) for name in wanted}
-    done = _read(record, pack.name, robot, seed, prints)
+    done = TrialRecord(record, verb="bench pack", of={"pack": pack.name, "robot": robot, "seed": seed}, prints=prints)
     todo = [
         PackTrial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
         for episode in range(attempts)  # One of each task first: what is cut short by the limit is cut evenly.
         for name in wanted
         if not prints[name].startswith(REFUSED)
-        if episode not in {outcome.episode for outcome in done[name]}
+        if episode not in {outcome.episode for outcome in done.outcomes[name]}
     ]
     if todo:
         warm_up()
-        saved = time.monotonic()
-        for finished in _attempted(todo, processes, begin + limit):
-            done[finished.item.task.partition("/")[2]].append(finished.result or _crashed(finished))
-            if record is not None and time.monotonic() - saved > SAVE_EVERY:
-                saved = time.monotonic()
-                _write(record, pack.name, robot, seed, prints, done)
-    if record is not None:
-        _write(record, pack.name, robot, seed, prints, done)
-    rows = [_row(pack, name, robot, prints[name], done[name], attempts) for name in wanted]
+        executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
+        for finished in attempts_in_time(executor, run_trial, todo, until=begin + limit):
+            done.add(finished.item.task.partition("/")[2], finished.result or _crashed(finished))
+    done.write()
+    rows = [_row(pack, name, robot, prints[name], done.outcomes[name], attempts) for name in wanted]
     return BenchResult(bench=f"pack {pack.name} on {robot}, seed {seed}", rows=(*rows, _all(pack, robot, wanted, rows)))
 
 
@@ -140,24 +114,9 @@ REFUSED = "refused: "
 """Prefix of the placeholder fingerprint of a task that cannot be given to a robot."""
 
 
-def _attempted(todo: Sequence[PackTrial], processes: int, until: float) -> Iterator[Finished]:
-    """Yield attempts as they end; none begins when the time is up."""
-    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
-    yield from executor.run(run_trial, (trial for trial in todo if time.monotonic() < until))
-
-
-def run_trial(trial: PackTrial) -> PackOutcome:
+def run_trial(trial: PackTrial) -> TrialOutcome:
     """Make one attempt, in a worker."""
-    made = attempt_task(_loaded(trial.task, trial.robot), trial.seed, trial.episode)
-    receipt = made.receipt
-    return PackOutcome(
-        episode=trial.episode,
-        success=receipt.success,
-        reason="" if receipt.success else receipt.reason,
-        detail="" if receipt.success else receipt.detail,
-        episode_s=receipt.frames / receipt.fps if receipt.fps else 0.0,
-        cpu_s=made.cpu_s,
-    )
+    return attempt_outcome(_loaded(trial.task, trial.robot), trial.seed, trial.episode)
 
 
 @lru_cache(maxsize=256)
@@ -165,8 +124,8 @@ def _loaded(name: str, robot: str) -> Task:
     return load_task(name, robot=robot)
 
 
-def _crashed(finished: Finished) -> PackOutcome:
-    return PackOutcome(episode=finished.item.episode, success=False, reason="crash", detail=finished.crash)
+def _crashed(finished: Finished) -> TrialOutcome:
+    return TrialOutcome(episode=finished.item.episode, success=False, reason="crash", detail=finished.crash)
 
 
 def _fingerprint(name: str, robot: str) -> str:
@@ -175,52 +134,10 @@ def _fingerprint(name: str, robot: str) -> str:
         task = _loaded(name, robot)
     except HandloomError as error:
         return f"{REFUSED}{error}"
-    plain = [task.config.model_dump(mode="json"), task.arena.model_dump(mode="json")]
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
+    return fingerprint(task)
 
 
-def _read(
-    record: Path | None, pack: str, robot: str, seed: int, prints: dict[str, str]
-) -> dict[str, list[PackOutcome]]:
-    """Return the outcomes of an earlier measurement, of the tasks that are still the same."""
-    done: dict[str, list[PackOutcome]] = {name: [] for name in prints}
-    if record is None or not record.exists():
-        return done
-    try:
-        values = json.loads(record.read_text(encoding="utf-8"))
-        of = (values["format"], values["pack"], values["robot"], values["seed"])
-        entries = {name: (entry["task"], [PackOutcome(**one) for one in entry["outcomes"]])
-                   for name, entry in values["tasks"].items()}  # fmt: skip
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{record}: is not a record of bench pack ({error}); name another file") from error
-    if of != (FORMAT, pack, robot, seed):
-        raise InputError(f"{record}: is of pack {of[1]} on {of[2]} with seed {of[3]}; name another file")
-    for name, (fingerprint, outcomes) in entries.items():
-        if prints.get(name) == fingerprint:
-            done[name] = outcomes
-    return done
-
-
-def _write(
-    record: Path, pack: str, robot: str, seed: int, prints: dict[str, str], done: dict[str, list[PackOutcome]]
-) -> None:
-    """Write the outcomes; those of tasks that were not asked for this time stay in the file."""
-    kept: dict[str, Any] = {}
-    if record.exists():
-        kept = {k: v for k, v in json.loads(record.read_text(encoding="utf-8"))["tasks"].items() if k not in prints}
-    tasks = {
-        name: {"task": prints[name], "outcomes": [asdict(one) for one in sorted(outcomes, key=lambda o: o.episode)]}
-        for name, outcomes in done.items()
-    }
-    values = {"format": FORMAT, "pack": pack, "robot": robot, "seed": seed, "handloom": VERSION}
-    record.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(record) as partial:
-        partial.write_text(
-            json.dumps({**values, "machine": machine_facts(), "tasks": {**kept, **tasks}}, indent=1), encoding="utf-8"
-        )
-
-
-def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[PackOutcome], attempts: int) -> dict[str, Any]:
+def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[TrialOutcome], attempts: int) -> dict[str, Any]:
     outcomes = [outcome for outcome in outcomes if outcome.episode < attempts]
     wins = [outcome for outcome in outcomes if outcome.success]
     low, high = interval(len(wins), len(outcomes))

@@ -38,6 +38,7 @@ VERBS = {
     "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
     "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; resumes"),
+    "coverage": Verb("handloom.cli.verbs.coverage:run", "which task files of a folder run here, by family and robot"),
     "verify": Verb("handloom.cli.datasets.dataset:verify", "replay every episode and compare the bits"),
     "render": Verb("handloom.cli.datasets.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
     "label": Verb(

@@ -5,7 +5,7 @@ import re
 import sysconfig
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +24,9 @@ from handloom.labels import EpisodeLabeller
 from handloom.labels.touches import failure_facts
 from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
+from handloom.skills.schedule import Stages
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
-from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage
+from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
 
 class Stopwatch:
@@ -81,17 +82,46 @@ def simulate(
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
         stages = worded_skills(task, instance)
+    scene, record = _carried_out(task, parked(instance) if source == EXPERT else instance, stages, source, watch)
+    if source == EXPERT and out_of_reach(record) and parked(instance) != instance:
+        scene, record = _carried_out(task, instance, stages, source, watch)
+    if source != EXPERT and record.success and not record.goal:
+        detail = f"the task {task.name} has no goal to judge the source {source} by"
+        record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
+    return scene, record
+
+
+def _carried_out(
+    task: Task, instance: TaskInstance, stages: Stages, source: str, watch: Stopwatch
+) -> tuple[Scene, EpisodeRecord]:
+    """Let a source carry a task out in a sampled scene."""
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
         commands, judge, disturbance = make_source(task, scene, stages, source)
     record = run_episode(scene, commands, disturbance, goal=judge.goal)
-    if source != EXPERT and record.success and not record.goal:
-        detail = f"the task {task.name} has no goal to judge the source {source} by"
-        record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     for stage, seconds in record.stage_seconds.items():
         watch.seconds[stage] = watch.seconds.get(stage, 0.0) + seconds
     return scene, record
+
+
+def parked(instance: TaskInstance) -> TaskInstance:
+    """Return a scene whose robots stay where they stand: those that may drive nearer do so in a second try only.
+
+    The model, and every bit of an episode that needs no driving, is that of a robot whose base is held.
+    """
+    robots = tuple(
+        replace(robot, overrides={**robot.overrides, "base": "parked"})
+        if robot.overrides.get("base") == "reaching"
+        else robot
+        for robot in instance.robots
+    )
+    return replace(instance, robots=robots)
+
+
+def out_of_reach(record: EpisodeRecord) -> bool:
+    """Return whether an episode ended because a skill had no plan from where its robot stood."""
+    return record.failure is not None and record.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
 
 
 @contextmanager
@@ -239,23 +269,46 @@ def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: P
         MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
         HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
     """
+    return guarded_receipt(episode, lambda: run_attempt(settings, task, episode, episodes))
+
+
+def guarded_receipt(episode: int, attempt: Callable[[], Receipt]) -> Receipt:
+    """Make an attempt; an error in it becomes the reason of its receipt.
+
+    Args:
+        episode: Attempt index.
+        attempt: Makes it.
+
+    Raises:
+        MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
+        HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
+    """
     try:
-        return run_attempt(settings, task, episode, episodes)
+        return attempt()
     except (MachineError, SourceNotLoadedError, *OF_THE_SETTINGS):
         raise
     except (Exception, SystemExit) as error:
-        said = (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
         kind = machine_fault(error)
         if kind:
             name = "" if isinstance(error, HandloomError) else f"{type(error).__name__}: "
             raise MachineError(
-                f"attempt {episode} cannot continue: {name}{said or 'no memory is left'}", kind=kind
+                f"attempt {episode} cannot continue: {name}{_said(error) or 'no memory is left'}", kind=kind
             ) from error
-        detail = f"{type(error).__name__}: {said} ({_place(error)})"
-        return Receipt(episode=episode, success=False, stage="execute", reason=_reason(error), detail=detail)
+        return error_receipt(episode, error)
 
 
-def _reason(error: BaseException) -> str:
+def error_receipt(episode: int, error: BaseException) -> Receipt:
+    """Return the receipt of an attempt that an error ended."""
+    detail = f"{type(error).__name__}: {_said(error)} ({_place(error)})"
+    return Receipt(episode=episode, success=False, stage="execute", reason=reason_of(error), detail=detail)
+
+
+def _said(error: BaseException) -> str:
+    """Return the words of an error; one of the disk carries its number for programs, and a sentence for people."""
+    return (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
+
+
+def reason_of(error: BaseException) -> str:
     """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for one not ours."""
     if not isinstance(error, HandloomError):
         return "internal_error"

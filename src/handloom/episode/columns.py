@@ -17,7 +17,7 @@ from handloom.motion.kinematics import Chain
 from handloom.render import Images, Renderer
 from handloom.render.labels import instances
 from handloom.scene import Scene, SceneArm, SceneRobot
-from handloom.scene.mobile_base import MobileBase, body_twist
+from handloom.scene.mobile_base import MobileBase, base_in, body_twist
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, pose_from_pos_quat, rotvec_from_matrix
 from handloom.values import CameraSpec, EpisodeRecord
 
@@ -159,6 +159,10 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
             base = _base_series(robot.base, qpos, recorded_qvel(scene, record)[record.kept], controls)
             T_world_robot = placed[name] @ _driven(qpos[:, robot.base.qpos_index])
             here = placed[name] @ _driven(scene.world.data.qpos[robot.base.qpos_index])
+        elif robot.description.config.base == "parked":
+            # Another episode of the same dataset may have driven: all of them have the columns of a base.
+            parked = base_in(scene.world, name, robot.description, fps=record.instance.fps)
+            base = _parked_series(parked, qpos, recorded_qvel(scene, record)[record.kept])
         arms = tuple(_arm_series(scene, robot, arm, qpos, controls, here) for arm in robot.arms)
         series[name] = RobotSeries(arms=arms, T_world_robot=T_world_robot, base=base)
     return series
@@ -171,6 +175,12 @@ def _base_series(base: MobileBase, qpos: Array, qvel: Array, controls: Array) ->
         velocity=body_twist(qvel[:, base.dof_index], joints[:, 2]),
         command=body_twist(controls[:, base.ctrl_index], joints[:, 2]),
     )
+
+
+def _parked_series(base: MobileBase, qpos: Array, qvel: Array) -> BaseSeries:
+    joints = qpos[:, base.qpos_index]
+    velocity = body_twist(qvel[:, base.dof_index], joints[:, 2])
+    return BaseSeries(pose=base.poses(joints), velocity=velocity, command=np.zeros_like(velocity))
 
 
 def _driven(joints: Array) -> Array:

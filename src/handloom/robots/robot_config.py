@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveFloat, model_validator
 
 from handloom.config import Config, UnusedKey
+from handloom.errors import suggest
 from handloom.robots.drive_config import DriveConfig, SuctionConfig
 
 Triple = tuple[float, float, float]
@@ -214,11 +215,15 @@ class RobotConfig(Config):
     extra_depth: ExtraDepth | None = None
     drive: DriveConfig | None = None
     """How the base drives; None: it does not."""
-    base: Literal["held", "drivable"] = "held"
+    base: Literal["held", "drivable", "reaching", "parked"] = "held"
     """``drivable``: skills and policies drive the base of a task's robot; ``held``: it stays where it stands. A task
-    with a skill that drives makes its robot drivable by itself."""
+    with a skill that drives makes its robot drivable by itself. ``reaching``: drivable, and the expert drives it to
+    where a skill is in reach. ``parked``: held, in an episode of a task whose robot is ``reaching``."""
     physics: PhysicsOptions = PhysicsOptions()
     cameras: dict[str, CameraMount] = Field(default_factory=dict)
+    camera_prims: dict[str, str] = Field(default_factory=dict)
+    """End of a published prim path that is a camera itself: which of ``cameras`` it is. What a task hangs on such a
+    prim stands in the camera's own frame, so that no translation and no turn means the camera as it is mounted."""
 
     @model_validator(mode="before")
     @classmethod
@@ -230,10 +235,10 @@ class RobotConfig(Config):
 
     @model_validator(mode="after")
     def _only_planar_bases_drive(self) -> Self:
-        if self.base == "drivable" and (self.drive is None or self.drive.kind != "planar"):
+        if self.base != "held" and (self.drive is None or self.drive.kind != "planar"):
             kind = "no drive" if self.drive is None else f"a drive of kind {self.drive.kind}"
             raise ValueError(
-                f"base: drivable needs a planar drive, and this robot has {kind}; lift2 and split_aloha have one"
+                f"base: {self.base} needs a planar drive, and this robot has {kind}; lift2 and split_aloha have one"
             )
         return self
 
@@ -258,6 +263,13 @@ class RobotConfig(Config):
         return self
 
     @model_validator(mode="after")
+    def _camera_prims_are_cameras(self) -> Self:
+        unknown = sorted(set(self.camera_prims.values()) - self.cameras.keys())
+        if unknown:
+            raise ValueError(f"camera_prims: no camera named {unknown[0]!r}; {suggest(unknown[0], self.cameras)}")
+        return self
+
+    @model_validator(mode="after")
     def _lengths_agree(self) -> Self:
         for side in ("left", "right"):
             for per, keys in PER_JOINT.items():
@@ -265,6 +277,11 @@ class RobotConfig(Config):
         for group in ("lift", "body", "head"):
             self._same_length(f"{group}_names", f"{group}_home")
         return self
+
+    @property
+    def drives(self) -> bool:
+        """Whether the base moves by speeds that skills and policies command."""
+        return self.base in ("drivable", "reaching")
 
     def _same_length(self, first: str, *others: str) -> None:
         expected = len(getattr(self, first))

@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.config.search import demand_inside, enclosing_folders, is_inside
 from handloom.errors import ConfigError, FileError, NotAllowedError, NotFoundError, suggest
 from handloom.robots.drive_config import SuctionConfig
-from handloom.robots.robot_config import Axis, ExtraDepth, Keypoints, RobotConfig
+from handloom.robots.robot_config import Axis, CameraMount, ExtraDepth, Keypoints, RobotConfig
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 
 AXES: dict[Axis, tuple[float, float, float]] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -160,6 +160,11 @@ class RobotDescription:
         raise ConfigError(
             f"{self.config_file}: {path!r} names no body of {self.model_file.name}; {suggest(parts[-1], self._bodies)}"
         )
+
+    def camera_prim(self, path: str) -> CameraMount | None:
+        """Return how the camera is mounted that a published prim path names; None if it names a body."""
+        ends = self.config.camera_prims.items()
+        return next((self.config.cameras[name] for end, name in ends if f"/{path}".endswith(f"/{end}")), None)
 
     def resolve_joint(self, name: str) -> str:
         """Return the model's name of a joint given by name or published alias."""

@@ -213,7 +213,7 @@ def add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescr
         if actuator.biasprm[1] != 0.0:  # A position servo; a plain motor has no stiffness to vary.
             actuator.gainprm = np.asarray(actuator.gainprm) * robot.gain_scale
             actuator.biasprm = np.asarray(actuator.biasprm) * robot.gain_scale
-    if description.config.base == "drivable":
+    if description.config.drives:
         free_base(child, description)
     spec.attach(child, prefix=f"{robot.name}/", frame=frame)
 

@@ -263,8 +263,11 @@ class MobileBase:
 
 def bind_base(world: World, name: str, description: RobotDescription, *, fps: int) -> MobileBase | None:
     """Return the drivable base of a robot in a world at its start; None when the base is held."""
-    if description.config.base != "drivable":
-        return None
+    return base_in(world, name, description, fps=fps) if description.config.drives else None
+
+
+def base_in(world: World, name: str, description: RobotDescription, *, fps: int) -> MobileBase:
+    """Return the base of a robot with a planar drive; where it is held, it can be measured and not commanded."""
     drive = _drive_of(description)
     joints = [f"{name}/{description.resolve_joint(joint)}" for joint in drive.wheel_names]
     x, y, yaw = (world.joint_position(joint) for joint in joints)

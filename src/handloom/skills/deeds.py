@@ -39,8 +39,8 @@ from handloom.skills.held_objects.pour import container_checks
 from handloom.skills.placing.hang import RAISED as HUNG
 from handloom.skills.placing.landing import attitude_checks, outcome_checks, relation_checks
 from handloom.skills.placing.spots import asked_spot
-from handloom.skills.registry import checked_config, skill_class
-from handloom.skills.schedule import Stages, make_skill
+from handloom.skills.registry import checked_config, make_skill, skill_class
+from handloom.skills.schedule import Stages
 from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
 
@@ -58,7 +58,7 @@ RELATIONS = frozenset({"relation", "resting", "inside", "beside"})
 MERE_MOTIONS = frozenset(
     {
         *("artpreplan", "goto__pose", "gripper__action", "heuristic__skill", "home", "joint__ctrl", "mobile__rotate"),
-        *("mobile__translate", "move", "navigate", "track", "wait"),
+        *("mobile__translate", "move", "navigate", "reposition", "track", "wait"),
     }
 )
 """Skills that change nothing but the robot."""

@@ -1,9 +1,15 @@
 """Every skill that can run: published name > ``module:Class``."""
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any
+
+import numpy as np
 
 from handloom.config import import_named
-from handloom.errors import NotFoundError, suggest
+from handloom.errors import ConfigError, NotFoundError, suggest
+from handloom.scene import Scene
+from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs import OwnSkillConfig, skill_name
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.skill import Skill, register_skill
@@ -74,3 +80,31 @@ def checked_config(config: SkillConfig) -> SkillConfig:
     if not isinstance(config, OwnSkillConfig):
         return config
     return skill_class(config.name).Config.model_validate(config.model_dump(exclude_unset=True))
+
+
+def make_skill(
+    scene: Scene,
+    robot: str,
+    arm: str,
+    given: Any,
+    rng: np.random.Generator,
+    controller: Callable[[str, str], ArmController],
+) -> Skill:
+    """Return a skill of an arm, not begun yet; one that takes both arms gets the other one, too.
+
+    Args:
+        scene: The scene.
+        robot: Name of the robot.
+        arm: The arm that the task file writes it under.
+        given: Its config.
+        rng: Generator of its choices.
+        controller: Gives the controller of an arm by the names of robot and arm.
+    """
+    config = checked_config(given)
+    skill = skill_class(config.name)(scene, controller(robot, arm), config, rng)
+    if config.both_arms:
+        others = [other.name for other in scene.robot(robot).arms if other.name != skill.controller.arm.name]
+        if not others:
+            raise ConfigError(f"{config.name} takes both arms, and {robot} has one; use a robot with two arms")
+        skill.partner = controller(robot, others[0])
+    return skill

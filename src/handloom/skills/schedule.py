@@ -9,7 +9,6 @@ from weakref import proxy
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.errors import ConfigError
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
@@ -17,7 +16,8 @@ from handloom.skills.arms.traffic import MARGIN, Traffic
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.configs.places import MoveConfig
-from handloom.skills.registry import checked_config, skill_class
+from handloom.skills.mobile_base.whole_body import find_stance, may_reposition
+from handloom.skills.registry import checked_config, make_skill
 from handloom.skills.skill import Phase, Skill
 from handloom.skills.skill_failures import no_commands, planning_failure, unsuccessful
 from handloom.values import Command, Failure, FunnelStage, SkillSpan
@@ -42,6 +42,8 @@ NEAR_ROOM = 0.25
 """Fraction of a disturbance on the straight ways to and from objects."""
 LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
 """What a hand does that has lost an object: it waits, open, until the object comes to rest."""
+MOST_STEPS = 4
+"""How often a robot drives nearer for the skills of one arm in a block."""
 RETRY = 10
 """Frames after which a skill that found no way is tried again, while another arm is at work."""
 
@@ -61,6 +63,10 @@ class _Lane:
     """What succeeded so far."""
     retries: int = 0
     """How often something was begun again."""
+    steps: int = 0
+    """How often the base was driven nearer."""
+    draws: np.random.Generator | None = None
+    """Generator of the next skill, where it was planned with these draws already; None: the schedule's own."""
 
 
 class Schedule:
@@ -215,12 +221,11 @@ class Schedule:
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
-        idle = not any(lane.active for lane in self._lanes)
-        stuck: list[tuple[_Lane, Skill, Failure]] = []
+        idle, stuck = not any(lane.active for lane in self._lanes), list[tuple[_Lane, Skill, Failure]]()
         for lane in self._lanes:
             if lane.active is None and (idle or frame >= lane.not_before):
                 skill = self._start(lane, frame)
-                if skill is not None:
+                if skill is not None and not self._step_nearer(lane, skill, frame):
                     stuck.append((lane, skill, skill.failure or no_commands(skill)))
         return self._wait_for_others(stuck, frame) and bool(self._lanes)
 
@@ -249,12 +254,8 @@ class Schedule:
 
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
         """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
-        skill = self._made(lane, lane.waiting[0], self._rng)
-        skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
-        following = self._following(lane, skill.config.objects[:1])
-        if following is not None:
-            skill.follower = self._made(lane, following, self._foreseeing(frame))
-        skill.taker = self._taker(lane, skill.config.objects[:1], self._foreseeing(frame))
+        skill = self._prepared(lane, frame, self._rng if lane.draws is None else lane.draws)
+        lane.draws = None
         skill.simple_generate_manip_cmds()
         lane.started = frame
         if skill.is_ready() and not skill.manip_list:
@@ -263,10 +264,37 @@ class Schedule:
         lane.active = skill
         return None
 
-    def _foreseeing(self, frame: int) -> np.random.Generator:
+    def _prepared(self, lane: _Lane, frame: int, rng: np.random.Generator) -> Skill:
+        """Return an arm's next skill with what it looks ahead to, not begun yet."""
+        skill = self._made(lane, lane.waiting[0], rng)
+        skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
+        following = self._following(lane, skill.config.objects[:1])
+        if following is not None:
+            skill.follower = self._made(lane, following, self._foreseeing(frame))
+        skill.taker = self._taker(lane, skill.config.objects[:1], self._foreseeing(frame))
+        return skill
+
+    def _step_nearer(self, lane: _Lane, skill: Skill, frame: int) -> bool:
+        """Let a robot that may drive to a place from which a skill out of reach can be done; return whether it does."""
+        busy = any(other.active for other in self._lanes if other.robot == lane.robot)
+        if busy or lane.steps >= MOST_STEPS or not may_reposition(skill):
+            return False
+
+        def prepared(trial: int) -> Skill:
+            return self._prepared(lane, frame, self._foreseeing(frame, f"stance {trial}"))
+
+        drive, trial = find_stance(skill, prepared, tuple(self._controllers.values()))
+        if drive is None:
+            return False
+        drive.simple_generate_manip_cmds()
+        lane.active, lane.started, lane.steps = drive, frame, lane.steps + 1
+        lane.draws = self._foreseeing(frame, f"stance {trial}")
+        return True
+
+    def _foreseeing(self, frame: int, what: str = "look-ahead") -> np.random.Generator:
         """Return a generator for a lookahead: a separate one, so that later draws are unaffected."""
-        instance = self.scene.instance
-        return generator(instance.seed, instance.episode, f"look-ahead {frame}", task=instance.task)
+        scene = self.scene.instance
+        return generator(scene.seed, scene.episode, f"{what} {frame}", task=scene.task)
 
     def _following(self, lane: _Lane, objects: tuple[str, ...]) -> Any | None:
         """Return the config of what an arm does after its next skill: in this block, or in one to come with its object.
@@ -351,34 +379,6 @@ class Schedule:
         if success and self._missed[arm] & set(skill.config.objects):
             del self._missed[arm]
         return "recovery"
-
-
-def make_skill(
-    scene: Scene,
-    robot: str,
-    arm: str,
-    given: Any,
-    rng: np.random.Generator,
-    controller: Callable[[str, str], ArmController],
-) -> Skill:
-    """Return a skill of an arm, not begun yet; one that takes both arms gets the other one, too.
-
-    Args:
-        scene: The scene.
-        robot: Name of the robot.
-        arm: The arm that the task file writes it under.
-        given: Its config.
-        rng: Generator of its choices.
-        controller: Gives the controller of an arm by the names of robot and arm.
-    """
-    config = checked_config(given)
-    skill = skill_class(config.name)(scene, controller(robot, arm), config, rng)
-    if config.both_arms:
-        others = [other.name for other in scene.robot(robot).arms if other.name != skill.controller.arm.name]
-        if not others:
-            raise ConfigError(f"{config.name} takes both arms, and {robot} has one; use a robot with two arms")
-        skill.partner = controller(robot, others[0])
-    return skill
 
 
 def _shifts(config: SkillConfig) -> bool:

@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.errors import require
 
+CLOSING = 30
+"""Cells along the longest side of a surface on which it is made closed, if nothing else is said."""
+
 
 def convex_pieces(
     vertices: Array,
@@ -14,6 +17,7 @@ def convex_pieces(
     concavity: float,
     most: int,
     most_vertices: int,
+    closing: int = CLOSING,
 ) -> list[Array]:
     """Return the corners (k, 3) of the pieces that CoACD cuts a surface into; a few seconds of work.
 
@@ -23,6 +27,8 @@ def convex_pieces(
         concavity: How far a piece may be from its hull, as a fraction of the size of the whole.
         most: Pieces at most.
         most_vertices: Corners of a piece at most.
+        closing: Cells along its longest side of the grid on which a surface that is not closed is made closed. What is
+            cut then has about as many triangles as cells that the surface passes through, and takes as long.
 
     Raises:
         MissingExtraError: The extra ``meshes`` is not installed.
@@ -41,7 +47,7 @@ def convex_pieces(
         mcts_nodes=6,
         mcts_iterations=20,
         mcts_max_depth=2,
-        preprocess_resolution=30,
+        preprocess_resolution=closing,
         resolution=300,
     )
     return [np.asarray(corners, float) for corners, _ in pieces]

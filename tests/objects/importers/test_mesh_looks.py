@@ -7,7 +7,7 @@ from PIL import Image
 
 from handloom.objects import import_object
 from handloom.objects.importers.import_options import ReportDraft
-from handloom.objects.importers.meshes.mesh_blueprint import SourceMesh, convex_parts, thinned
+from handloom.objects.importers.meshes.mesh_blueprint import WORK, SourceMesh, closing_grid, convex_parts, thinned
 from handloom.objects.importers.meshes.obj_materials import texture_reference
 from handloom.objects.portrait import portrait
 
@@ -213,3 +213,42 @@ def test_dense_surfaces_are_thinned_and_keep_their_size():
     np.testing.assert_allclose(np.linalg.norm(vertices, axis=1), 1.0, atol=1e-6)
     same = thinned(np.asarray(ball.vertices), np.asarray(ball.faces), 10**6)
     assert len(same[1]) == len(ball.faces)
+
+
+def dented_ball() -> trimesh.Trimesh:
+    """Return a ball with deep dents all over, of unit length."""
+    ball = trimesh.creation.icosphere(subdivisions=5, radius=0.5)
+    rng = np.random.default_rng(1)
+    waves = [np.sin(ball.vertices @ (28.0 * rng.normal(size=3)) + rng.uniform(0.0, 6.28)) for _ in range(40)]
+    depth = np.sum(waves, axis=0) / np.abs(np.sum(waves, axis=0)).max()
+    ball.vertices *= (1.0 - 0.5 * np.clip(depth, 0.0, None) - 0.15 * np.abs(depth))[:, None]
+    return ball
+
+
+def test_a_dented_surface_is_closed_on_a_grid_that_bounds_the_work_and_others_on_the_usual_one():
+    ball = dented_ball()
+    vertices, faces, _ = thinned(ball.vertices / ball.extents.max(), ball.faces, 1500)
+    cells = closing_grid(vertices, faces)
+    area = trimesh.Trimesh(vertices, faces, process=False).area
+    assert cells < 30
+    assert area * 30.0**2 > 2.0 * WORK, "on the usual grid it took 22 s to cut"
+    assert area * cells**2 <= WORK
+    hollow = trimesh.creation.annulus(0.45, 0.5, 1.0)
+    for usual in (trimesh.creation.box((1.0, 0.5, 0.4)), trimesh.creation.icosphere(radius=0.5), hollow):
+        assert closing_grid(np.asarray(usual.vertices), np.asarray(usual.faces, np.int32)) == 30
+
+
+@pytest.mark.slow
+def test_the_parts_of_a_dented_surface_are_the_same_every_time_and_lie_on_it(tmp_path, monkeypatch):
+    ball = dented_ball()
+    found = []
+    for name in ("one", "two"):
+        monkeypatch.setenv("HANDLOOM_CACHE", str(tmp_path / name))  # Cut anew.
+        mesh = SourceMesh(source=name, vertices=np.asarray(ball.vertices), faces=ball.faces,
+                          colors=np.full((len(ball.faces), 3), 0.5))  # fmt: skip
+        found.append(convex_parts([mesh], ReportDraft(name), material="plastic", mass=None))
+    assert 4 < len(found[0]) <= 24
+    assert [part.vertices for part in found[0]] == [part.vertices for part in found[1]]
+    corners = np.concatenate([part.vertices for part in found[0]])
+    distance = [np.linalg.norm(ball.vertices - corner, axis=1).min() for corner in corners]
+    assert np.quantile(distance, 0.9) < 0.1, "cut to 10 % of its size"

@@ -9,6 +9,7 @@ import pytest
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import ConfigError
+from handloom.render import Renderer
 from handloom.render.camera_files import camera_from_intrinsics
 from handloom.render.labels import geoms_of_body
 from handloom.retarget.so101.stack_cube import _mounted
@@ -136,3 +137,41 @@ def test_a_camera_can_look_at_a_robot(tmp_path):
         eye = np.asarray(camera.position)
         beside = np.cross(way, np.array([x, 0.0, 0.85]) - eye)
         assert np.linalg.norm(beside) < 0.15, "the robot is in the middle of the picture"
+
+
+PRIM = """
+arena_file: arenas/table.yaml
+robots: [{name: arm, robot_config_file: franka_robotiq85, euler: [0, 0, 90]}]
+objects: [{name: cube, target_class: RigidObject, category: cube}]
+regions:
+  - {object: arm, target: table, random_config: {pos_range: [[0, -0.42, 0], [0, -0.42, 0]], yaw_rotation: [0, 0]}}
+  - {object: cube, target: table, random_config: {pos_range: [[-0.1, 0, 0], [0.1, 0.1, 0]], yaw_rotation: [0, 0]}}
+cameras:
+  - {name: arm_hand, parent: arm/panda_link7/camera_mount/camera, translation: TRANSLATION, orientation: [1, 0, 0, 0],
+     camera_axes: usd, camera_file: realsense_d435i}
+data: {language_instruction: Rest.}
+skills: [{arm: [{left: [{name: wait, wait_steps: 6, success_threshold: 0.02}]}]}]
+"""
+
+
+def test_what_hangs_on_the_camera_of_a_published_robot_stands_in_that_cameras_frame(tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(PRIM.replace("TRANSLATION", "[0, 0, 0]"))
+    (camera,) = sample_task(load_task(file), 0, 0).cameras
+    mount = load_robot("franka_robotiq85").config.cameras["hand"]
+    assert camera.parent == "arm/camera_mount"
+    assert camera.position == pytest.approx(mount.translation)
+    assert matrix_from_quat(camera.quat)[:, 2] == pytest.approx([0, 0, 1]), "it looks along the approach of the hand"
+    file.write_text(PRIM.replace("TRANSLATION", "[0, 0, -0.1]"))
+    (ahead,) = sample_task(load_task(file), 0, 0).cameras
+    assert np.subtract(ahead.position, camera.position) == pytest.approx([0, 0, 0.1]), "a camera of USD looks along -z"
+
+
+def test_the_picture_of_a_camera_on_such_a_prim_is_not_the_inside_of_the_hand(tmp_path: Path) -> None:
+    file = tmp_path / "task.yaml"
+    file.write_text(PRIM.replace("TRANSLATION", "[0, 0, 0]"))
+    instance = sample_task(load_task(file, overrides=["cameras.0.size=[64, 48]"]), 0, 0)
+    scene = build_scene(instance)
+    pictures = Renderer(scene.world.model, "fast", looks=scene.looks).render(scene.world.data, instance.cameras)
+    dark = (pictures["hand"]["rgb"].mean(axis=-1) < 25).mean()
+    assert dark < 0.3, "all of it was"

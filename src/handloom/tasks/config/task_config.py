@@ -238,6 +238,10 @@ class TaskConfig(Config):
     """Masses, friction and gains that vary (ours)."""
     disturbance: DisturbanceConfig = DisturbanceConfig()
     """Noise, pushes and drops, so that demonstrations show corrections (ours)."""
+    whole_body: bool | None = None
+    """Whether the expert may drive a robot with a base to where a skill is in reach, when it is not from where the
+    robot stands; absent: in files that name a robot file of the reference system, whose arms reach differently
+    (ours)."""
     proxy_assets: bool = False
     """Replace missing assets and arenas with library objects of the same category (ours)."""
     allow_outside: bool = False

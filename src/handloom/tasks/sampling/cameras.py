@@ -9,9 +9,11 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.config import load_config
 from handloom.errors import ConfigError
+from handloom.robots import CameraMount
 from handloom.scene.camera_config import CAMERAS, HOUSINGS, OTHER_HOUSING, CameraConfig, CameraFile
 from handloom.spatial import (
     matrix_from_quat,
+    quat_conjugate,
     quat_from_axis_angle,
     quat_from_matrix,
     quat_multiply,
@@ -56,7 +58,14 @@ def _placed(
 ) -> tuple[Array, Array, str]:
     """Return position (3,) [m], orientation wxyz and axes convention of a camera in its parent, before noise."""
     if entry.orientation is not None:
-        return np.asarray(entry.translation, float), quat_normalize(entry.orientation), entry.camera_axes
+        position, quat = np.asarray(entry.translation, float), quat_normalize(entry.orientation)
+        mount = _prim_of(task, entry)
+        if mount is not None:
+            # Prims are cameras of USD, whatever convention the mount of ours is written in.
+            turns = [quat_from_matrix(R_GIVEN_OPENCV[axes]) for axes in (mount.camera_axes, "usd")]
+            prim = quat_multiply(quat_multiply(np.array(mount.orientation), turns[0]), quat_conjugate(turns[1]))
+            position, quat = mount.translation + matrix_from_quat(prim) @ position, quat_multiply(prim, quat)
+        return position, quat, entry.camera_axes
     if entry.watched:
         boxes = [box for robot in robots if robot.name in entry.watched for box in robot_boxes(robot)]
         points = np.array(
@@ -78,6 +87,13 @@ def _placed(
         eye = target + distance * np.array([OPPOSITE[0] * x, OPPOSITE[0] * y, OPPOSITE[2]])
     quat = np.array(CameraSpec.looking_at(entry.name, target, eye=eye, width=1, height=1, focal=1.0).quat)
     return eye, quat, "ros"
+
+
+def _prim_of(task: Task, entry: CameraConfig) -> CameraMount | None:
+    """Return how the camera of a robot is mounted on which a task hangs its own; None if it hangs on a body."""
+    first, _, rest = entry.parent.strip("/").partition("/")
+    robot = next((robot for robot in task.config.robots if robot.name == first), None)
+    return None if robot is None or not rest else described(task, robot).camera_prim(rest)
 
 
 def _reduced(camera: CameraFile, entry: CameraConfig) -> float:

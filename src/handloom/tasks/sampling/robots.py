@@ -1,7 +1,7 @@
 """Robots at their start: which one, where, with which joint positions, and the space they take."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from json import dumps, loads
 from pathlib import Path
@@ -54,6 +54,19 @@ def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
 
 
 def _found_source(task: Task, entry: RobotEntry) -> RobotSource:
+    source = _described_in(task, entry)
+    whole_body = task.config.whole_body
+    if whole_body is None:
+        whole_body = Path(entry.robot_config_file).suffix in {".yaml", ".yml"} and source.robot in robot_names()
+    if not whole_body or "base" in source.overrides:
+        return source
+    drive = robot_description(source.robot, source.overrides).config.drive
+    if drive is None or drive.kind != "planar":
+        return source
+    return replace(source, overrides={**source.overrides, "base": "reaching"})
+
+
+def _described_in(task: Task, entry: RobotEntry) -> RobotSource:
     given, overrides = entry.robot_config_file, _with_base(task, entry)
     if given in robot_names():
         return RobotSource(given, overrides)

@@ -16,13 +16,25 @@ from handloom.objects.geometry import convex_hull
 from handloom.objects.importers.import_options import ReportDraft, count
 from handloom.objects.materials import Rgb, substance
 from handloom.objects.parts import Part, point
-from handloom.spatial.convex_pieces import convex_pieces
+from handloom.spatial.convex_pieces import CLOSING, convex_pieces
 
 _RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0, 6 nodes, 20 iterations, depth 2, unit size"
 """Changes whenever the pieces of an unchanged mesh would."""
 CONCAVITY = 0.05
 """Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
 MOST_PARTS = 24
+COARSE_CONCAVITY = 0.1
+"""The same for a dented surface: with 0.05 the cut takes five times as long, and ``MOST_PARTS`` parts lie no closer to
+the surface."""
+WORK = 1000.0
+"""Cells that a dented surface may pass through on the grid on which it is closed before it is cut. Where there would be
+more, the grid is coarser."""
+COARSEST = 10
+"""Cells of the coarsest such grid along the longest side of a surface."""
+DENTED = 1.2
+SOLID = 0.5
+"""A surface is dented that is so much larger than its hull's and fills so much of its hull. Hollow vessels are not: on
+a coarse grid their walls would grow into what they hold."""
 THINNEST = 0.002
 """Least thickness of a convex part [m]; a flat sheet is given as much."""
 COARSE = 1500
@@ -31,9 +43,18 @@ MOST_VERTICES = 24
 """Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
 
 
-def cached_hulls(vertices: Array, faces: NDArray[np.int32], cut: Callable[[], list[Array]]) -> list[Array]:
-    """Return the pieces (each (n, 3) [m]) of a surface from the cache, or cut and keep them."""
-    digest = hashlib.sha256(_RECIPE.encode())
+def cached_hulls(
+    vertices: Array, faces: NDArray[np.int32], cut: Callable[[], list[Array]], *, recipe: str = ""
+) -> list[Array]:
+    """Return the pieces (each (n, 3) [m]) of a surface from the cache, or cut and keep them.
+
+    Args:
+        vertices: Corners of the surface (n, 3).
+        faces: Its triangles (m, 3).
+        cut: Cuts it.
+        recipe: How this surface is cut otherwise than others; empty: as all are.
+    """
+    digest = hashlib.sha256((_RECIPE + recipe).encode())
     digest.update(np.ascontiguousarray(vertices).tobytes())
     digest.update(np.ascontiguousarray(faces).tobytes())
     file = user_cache() / "hulls" / f"{digest.hexdigest()}.npz"
@@ -166,8 +187,18 @@ def _decomposed(mesh: SourceMesh) -> list[Array]:
     # Cut at unit size, so that one cut serves the object at every scale.
     low, size = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
     unit = np.round((vertices - low) / size, 6)
-    pieces = cached_hulls(unit, faces, lambda: _cut(unit, faces))
+    closing = closing_grid(unit, faces)
+    recipe = "" if closing == CLOSING else f", closed at {closing}, threshold {COARSE_CONCAVITY}"
+    pieces = cached_hulls(unit, faces, lambda: _cut(unit, faces, closing), recipe=recipe)
     return [_thickened(piece * size + low) for piece in pieces]
+
+
+def closing_grid(vertices: Array, faces: NDArray[np.int32]) -> int:
+    """Return on how many cells along its longest side a surface of unit size is made closed, if it is not."""
+    hull = convex_hull(vertices)
+    area = _area(vertices, faces)
+    dented = area > DENTED * _area(*hull) and abs(_volume(vertices, faces)) > SOLID * _volume(*hull)
+    return min(CLOSING, max(COARSEST, int(np.sqrt(WORK / area)))) if dented else CLOSING
 
 
 def _thickened(corners: Array) -> Array:
@@ -191,10 +222,18 @@ def _few_corners(corners: Array) -> Array:
     return convex_hull(whole[np.unique(np.argmax(whole @ directions.T, axis=0))])[0]
 
 
-def _cut(vertices: Array, faces: NDArray[np.int32]) -> list[Array]:
-    """Return the corners of the pieces that a surface is cut into."""
-    pieces = convex_pieces(vertices, faces, concavity=CONCAVITY, most=MOST_PARTS, most_vertices=MOST_VERTICES)
+def _cut(vertices: Array, faces: NDArray[np.int32], closing: int) -> list[Array]:
+    """Return the corners of the pieces that a surface is cut into, closed on a grid where it has holes."""
+    concavity = CONCAVITY if closing == CLOSING else COARSE_CONCAVITY
+    pieces = convex_pieces(
+        vertices, faces, concavity=concavity, most=MOST_PARTS, most_vertices=MOST_VERTICES, closing=closing
+    )
     return [convex_hull(corners)[0] for corners in pieces]
+
+
+def _area(vertices: Array, faces: NDArray[np.int32]) -> float:
+    a, b, c = (vertices[faces[:, i]] for i in range(3))
+    return float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) / 2.0
 
 
 def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:
