@@ -195,6 +195,15 @@ class DisturbanceConfig(Config):
         return any((self.position, self.rotation, self.pushes, self.drops))
 
 
+class RetoldConfig(Config):
+    """Scenes that were recorded with another robot; ``handloom retell`` writes this."""
+
+    scenes: str = "scenes.parquet"
+    """File of the scenes, beside the manifest of the run."""
+    sha256: str
+    """Hash over the scenes, in order."""
+
+
 class TaskConfig(Config):
     """One task."""
 
@@ -245,6 +254,8 @@ class TaskConfig(Config):
     table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
 
+    retold: RetoldConfig | None = None
+    """Scenes to act in instead of sampling some (ours)."""
     work_point: tuple[Metres, Metres] | None = None
     """Origin of the work frame, from the middle of ``work_surface`` [m]: where the robot works best (ours)."""
     work_surface: str = "table"
