@@ -183,6 +183,8 @@ class RetoldFrom:
     """SHA-256 of its instance."""
     ends: Annotated[dict[str, EndPose], Field(max_length=500)] = field(default_factory=dict)
     """Object that was put somewhere > where it lay in the end."""
+    placement: Annotated[int, Field(ge=0, le=100)] = 0
+    """Which of the places on the table that suit the robot this is, 0 the first that is tried."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -274,7 +274,7 @@ def outcome_of_record(
         failure_reason=None if failure is None else failure.reason,
         seed=instance.seed,
         robot="+".join(robot.robot for robot in instance.robots),
-        attempts=attempts,
+        attempts=attempts if instance.retold is None else instance.retold.placement + 1,
         segments=segments_of(record),
         columns={
             "task_name": instance.task,

@@ -12,7 +12,7 @@ from handloom.scene.assets import outline_of, robot_description
 from handloom.scene.named_points import TABLE, quarter_turns_of
 from handloom.scene.regions import Placed
 from handloom.seeding import generator
-from handloom.spatial import quat_from_axis_angle, quat_multiply
+from handloom.spatial import quat_conjugate, quat_from_axis_angle, quat_multiply, quat_rotate
 from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.loading import shipped
 from handloom.tasks.config.task import Task
@@ -26,9 +26,13 @@ from handloom.tasks.sampling.robots import in_boxes, robot_boxes, sample_robots
 from handloom.tasks.sampling.settling_world import SamplingError
 from handloom.values import ObjectInstance, RetoldFrom, RobotInstance, TaskInstance
 
-STEP = 0.02
-"""Distance between the places on a table that are tried [m]."""
-FARTHEST = (0.3, 0.5)
+STEP = 0.03
+"""Distance between the places on a table that are considered [m]."""
+PLACEMENTS = 6
+"""Places of a scene on a table that are tried, one after another."""
+APART = 0.075
+"""Distance between those [m]; also, how far around a place it counts that others do, too."""
+FARTHEST = (0.36, 0.51)
 """How far a scene may be moved across and along the view of the robot [m]."""
 ROOM = 0.01
 """Free space between objects and the robot at its start [m]."""
@@ -46,17 +50,18 @@ class WorkFrame:
     """From world x to the frame's x about the vertical [rad]."""
 
 
-def retold_instance(task: Task, seed: int, episode: int) -> TaskInstance:
+def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) -> TaskInstance:
     """Return a recorded scene with another robot in it: a pure function of the scene and the arguments.
 
     Objects keep their shapes, looks, masses and, to each other, their poses; lights and words stay. The scene is moved
-    as a whole, along the table only, by the least that brings everything within reach. Where nothing does, it lies
-    where most is, and the expert finds out.
+    as a whole, along the table only, to where everything is well within reach. Where nothing is, it lies where most
+    is, and the expert finds out.
 
     Args:
         task: A task that tells scenes again.
         seed: Seed of the run.
         episode: Which of its scenes.
+        placement: Which of its places on the table, the best first; beyond the last one, the last.
 
     Raises:
         SamplingError: The scene has no room on the other table.
@@ -71,7 +76,9 @@ def retold_instance(task: Task, seed: int, episode: int) -> TaskInstance:
     own = [entry.name for entry in task.config.objects]
     fixed = {obj.name for obj in fixtures}
     props = [o for o in told.instance.objects if (o.name in own or not o.fixed) and o.name not in fixed]
-    shift = _least_shift(task, fixtures, [_moved(obj, there, here) for obj in props], robots, here)
+    shifts = _shifts(task, fixtures, [_moved(obj, there, here) for obj in props], robots, here)
+    placement = min(placement, len(shifts) - 1)
+    shift = shifts[placement]
     here = replace(here, origin=here.origin + shift)
     objects = (*fixtures, *(_moved(obj, there, here) for obj in props), *sample_markers(task))
     cameras = sample_cameras(task, rng("cameras"), objects, robots)
@@ -95,6 +102,7 @@ def retold_instance(task: Task, seed: int, episode: int) -> TaskInstance:
             robot="+".join(robot.robot for robot in source.robots),
             scene_hash=source.content_hash(),
             ends=end_poses(told, task),
+            placement=placement,
         ),
     )
 
@@ -154,38 +162,62 @@ def _looking_like(fixture: ObjectInstance, other: ObjectInstance | None) -> Obje
     return replace(fixture, parameters={**other.parameters, **size}, look=other.look, visible=other.visible)
 
 
-def _least_shift(
+def _shifts(
     task: Task,
     fixtures: Sequence[ObjectInstance],
     props: Sequence[ObjectInstance],
     robots: Sequence[RobotInstance],
     frame: WorkFrame,
-) -> Array:
-    """Return the least way (3,) along the table [m] after which arms reach everything, or else most."""
+) -> list[Array]:
+    """Return ways (3,) along the table [m] after which the arms reach everything, the most certain first, or else most.
+
+    Raises:
+        SamplingError: The scene fits nowhere on the table.
+    """
     arms = [arm.name for arm in robot_description(robots[0].robot, robots[0].overrides).arms]
     reach = TaskReach(task, [*fixtures, *props], arms)
-    fixed = {obj.name: _placed(obj) for obj in fixtures}
-    lying = {obj.name: _placed(obj) for obj in props}
+    fixed = {obj.name: _boxed(_placed(obj)) for obj in fixtures}
+    lying = {obj.name: _boxed(_placed(obj)) for obj in props}
     boxes = [box for robot in robots for box in robot_boxes(robot)]
-    best: tuple[int, Array] | None = None
+    found: list[tuple[Array, int]] = []
     for way in _ways():
         shift = np.array([*_turned(way, frame.angle), 0.0])
         moved = {name: place.at(place.position + shift, place.quat) for name, place in lying.items()}
-        if not _has_room(moved, fixed[task.config.work_surface].box, boxes):
-            continue
-        missed = reach.missed({**fixed, **moved})
-        if best is None or missed < best[0]:
-            best = missed, shift
-        if missed == 0:
-            break
-    if best is None:
+        if _has_room(moved, fixed[task.config.work_surface].box, boxes):
+            found.append((shift, reach.missed({**fixed, **moved})))
+    if not found:
         corners = np.array([place.box for place in lying.values()])
         width, depth = (corners[:, 1].max(axis=0) - corners[:, 0].min(axis=0))[:2]
         raise SamplingError(
             "no_room_on_table",
             f"the scene takes {width:.2f} x {depth:.2f} m and has no free place on the table of {robots[0].robot}",
         )
-    return best[1]
+    return _spread(np.array([shift for shift, _ in found]), np.array([missed for _, missed in found]))
+
+
+def _spread(shifts: Array, missed: Array) -> list[Array]:
+    """Return a few of the ways (n, 3) [m], apart from each other: those in the middle of many that do first.
+
+    Args:
+        shifts: The ways, the shortest first.
+        missed: How many spots are out of reach after each (n,).
+    """
+    away = np.linalg.norm(shifts[:, None] - shifts[None], axis=-1)
+    certain = ((away <= APART) * (missed[None] == missed.min())).sum(axis=1)
+    order = np.lexsort((np.arange(len(shifts)), -certain, missed))
+    chosen: list[int] = []
+    for k in order:
+        if len(chosen) == PLACEMENTS:
+            break
+        if all(away[k, other] > APART for other in chosen):
+            chosen.append(int(k))
+    return [shifts[k] for k in chosen]
+
+
+def _boxed(place: Placed) -> Placed:
+    """Return the same with the corners of its box for points, which are few."""
+    corners = np.array([[place.box[i, 0], place.box[j, 1], place.box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)])
+    return replace(place, points=quat_rotate(quat_conjugate(place.quat), corners - place.position))
 
 
 def _ways() -> list[Array]:

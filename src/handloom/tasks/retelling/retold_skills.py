@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from handloom.errors import InputError
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.parts import SkillConfig
+from handloom.tasks.config.arm_words import OTHER
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 PICK_KEPT = ("constraints", "rim", "largest_lever", "final_gripper_state", "npy_name", "grasp_scale", "lift_th")
@@ -51,10 +53,11 @@ def flat_steps(config: TaskConfig, place: WorkPlace) -> list[Any]:
     Raises:
         InputError: Hands work at once, or a skill has no form for any robot.
     """
-    for stage in config.skills:
-        for blocks in stage.values():
-            if any(sum(bool(skills) for skills in block.values()) > 1 for block in blocks):
-                raise InputError("two arms work at once in it, and the other robot has one")
+    blocks = [block for stage in config.skills for own in stage.values() for block in own]
+    if any(sum(bool(skills) for skills in block.values()) > 1 for block in blocks):
+        raise InputError("two arms work at once in it, and the other robot has one")
+    if any(OTHER in block for block in blocks):
+        raise InputError("one hand gives something to the other, which takes two arms, and the other robot has one")
     skills = [skill for _, skill in placed_skills(config)]
     if any(skill.both_arms for skill in skills):
         both = next(skill.name for skill in skills if skill.both_arms)
@@ -175,7 +178,10 @@ def _joint_keys(given: Mapping[str, Any]) -> dict[str, Any]:
             f"its skill {given['name']} has a planner_setting with points of its own robot's hand; leave that out, and "
             "the hand takes the handle that the object names"
         )
-    return _kept(given, JOINT_KEPT)
+    amount = (
+        {} if "by" in given else {"amount": given.get("amount", ArticulatedSkillConfig.model_fields["amount"].default)}
+    )
+    return {**amount, **_kept(given, JOINT_KEPT)}
 
 
 def _turned(given: Mapping[str, Any]) -> dict[str, Any]:
