@@ -36,7 +36,9 @@ class Retelling:
                 write_scenes(file, self.rows)
 
 
-def retelling_of(path: Path, robot: str, out: Path, *, task: Task | None = None, most: int | None = None) -> Retelling:
+def retelling_of(
+    path: Path, robot: str, out: Path, *, task: Task | None = None, most: int | None = None, same_view: bool = False
+) -> Retelling:
     """Collect the scenes of a run or dataset, and fit their task to another robot.
 
     Args:
@@ -45,6 +47,7 @@ def retelling_of(path: Path, robot: str, out: Path, *, task: Task | None = None,
         out: Folder of the new run.
         task: The task of a dataset without its run; None takes the one that the run recorded.
         most: Take the first so many demonstrations only; None takes all.
+        same_view: Whether the cameras that hung in the room are there too, moved with the scene.
 
     Raises:
         FileError: There is no dataset, it cannot be read, or it has no archives.
@@ -70,7 +73,8 @@ def retelling_of(path: Path, robot: str, out: Path, *, task: Task | None = None,
         rows.append(ToldScene(instance=record.instance, last_state=record.states[-1]).row())
     if seed is None:
         raise InputError(f"{path} holds no demonstration: none of its {len(folders)} episodes succeeded")
-    told = retold_task(source, robot, run=out.resolve(), scenes=scenes_hash(row["sha256"] for row in rows))
+    scenes = scenes_hash(row["sha256"] for row in rows)
+    told = retold_task(source, robot, run=out.resolve(), scenes=scenes, same_view=same_view)
     return Retelling(task=told, rows=tuple(rows), seed=seed)
 
 

@@ -141,6 +141,25 @@ def test_the_last_place_of_an_object_aims_at_where_it_lay_in_the_end_beside_the_
     assert EndPose(body=end.body, point=skills[2].aim) == end
 
 
+def test_the_same_view_shows_the_objects_where_the_first_camera_did(tmp_path):
+    source = scene_of("fr3_pick_place")
+    task = retold(tmp_path, "genie1", source)
+    assert task.config.retold is not None
+    seen = task.config.model_copy(update={"retold": task.config.retold.model_copy(update={"same_view": True})})
+    scene = sample_task(replace(task, config=seen), SEED, 0)
+    own = sample_task(task, SEED, 0).cameras
+    assert scene.cameras[: len(own)] == own
+    (told,) = scene.cameras[len(own) :]
+    (there,) = [camera for camera in source.cameras if camera.parent is None]
+    assert told.name == f"told_{there.name}"
+    for name in ("cube", "plate"):
+        views = [
+            invert_pose(pose_from_pos_quat(camera.position, camera.quat)) @ pose(instance, name)
+            for camera, instance in ((told, scene), (there, source))
+        ]
+        np.testing.assert_allclose(views[0], views[1], atol=1e-9)
+
+
 def test_an_instance_is_read_back_as_it_was_written(tmp_path):
     scene = sample_task(retold(tmp_path, "genie1", scene_of("fr3_pick_place")), SEED, 0)
     assert TaskInstance.from_json(scene.to_json()) == scene

@@ -40,6 +40,7 @@ def run(
     output: OptionalOutput = None,
     overwrite: bool = False,
     task: OptionalText = None,
+    same_view: bool = False,
     workers: OptionalNumber = None,
     executor: Literal["process", "inline"] = "process",
     render: Literal["now", "later", "none"] = "now",
@@ -70,6 +71,7 @@ def run(
         output: Folder of the new run. Default: out/TASK_ROBOT_retold.
         overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
         task: The task, if DATASET is a dataset without its run. Default: the task as it was recorded.
+        same_view: Also draw what the cameras that hung in the room see, moved with the scene; told_NAME in the dataset.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
@@ -90,7 +92,7 @@ def run(
     source = recorded_task(dataset) if task is None else load_task(task, allow_outside=allow_outside)
     trust_task(source)
     folder = output or Path("out") / safe_name(f"{source.name}_{robot}_retold")
-    told = retelling_of(dataset, robot, folder, task=source, most=episodes)
+    told = retelling_of(dataset, robot, folder, task=source, most=episodes, same_view=same_view)
     goal = Goal(attempts=len(told.rows))
     chosen = executor_of(executor, workers, attempt_seconds)
     settings = RunSettings.of_task(

@@ -202,6 +202,8 @@ class RetoldConfig(Config):
     """File of the scenes, beside the manifest of the run."""
     sha256: str
     """Hash over the scenes, in order."""
+    same_view: bool = False
+    """Whether cameras that hung in the room are there too, moved with the scene."""
 
 
 class TaskConfig(Config):

@@ -24,7 +24,7 @@ from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
 from handloom.tasks.sampling.objects import sample_markers, sample_props
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes, sample_robots
 from handloom.tasks.sampling.settling_world import SamplingError
-from handloom.values import ObjectInstance, RetoldFrom, RobotInstance, TaskInstance
+from handloom.values import CameraSpec, ObjectInstance, RetoldFrom, RobotInstance, TaskInstance
 
 STEP = 0.03
 """Distance between the places on a table that are considered [m]."""
@@ -36,6 +36,8 @@ FARTHEST = (0.36, 0.51)
 """How far a scene may be moved across and along the view of the robot [m]."""
 ROOM = 0.01
 """Free space between objects and the robot at its start [m]."""
+SAME_VIEW = "told_"
+"""How the names of cameras begin that see the scene as the first robot's did."""
 OVERHANG = 0.01
 """How far an object may stick out over the edge of the table [m]."""
 
@@ -82,6 +84,9 @@ def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) 
     here = replace(here, origin=here.origin + shift)
     objects = (*fixtures, *(_moved(obj, there, here) for obj in props), *sample_markers(task))
     cameras = sample_cameras(task, rng("cameras"), objects, robots)
+    housings = camera_bodies(task, cameras)
+    if task.config.retold is not None and task.config.retold.same_view:
+        cameras += tuple(_same_view(camera, there, here) for camera in told.instance.cameras if camera.parent is None)
     x, y = _right_and_away(here.origin[:2] - _placed(table).box.mean(axis=0)[:2], here.angle)
     source = told.instance
     return replace(
@@ -90,7 +95,7 @@ def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) 
         episode=episode,
         task=task.name,
         robots=robots,
-        objects=(*objects, *camera_bodies(task, cameras)),
+        objects=(*objects, *housings),
         cameras=cameras,
         max_frames=task.config.data.max_episode_length,
         fluid=source.fluid
@@ -247,6 +252,14 @@ def _moved(obj: ObjectInstance, there: WorkFrame, here: WorkFrame) -> ObjectInst
         quat = (w, i, j, k)
     x, y = _turned(np.array(obj.rolling[:2]), turn)
     return replace(obj, position=position, quat=quat, rolling=(float(x), float(y), obj.rolling[2]))
+
+
+def _same_view(camera: CameraSpec, there: WorkFrame, here: WorkFrame) -> CameraSpec:
+    """Return a camera that hung in the room where it sees the scene as it did, under a name of its own."""
+    turn = quat_from_axis_angle([0.0, 0.0, 1.0], here.angle - there.angle)
+    w, i, j, k = quat_multiply(turn, np.array(camera.quat)).tolist()
+    name = camera.name if camera.name.startswith(SAME_VIEW) else f"{SAME_VIEW}{camera.name}"
+    return replace(camera, name=name, position=_point(there, here, camera.position), quat=(w, i, j, k))
 
 
 def _point(there: WorkFrame, here: WorkFrame, point: Sequence[float]) -> tuple[float, float, float]:

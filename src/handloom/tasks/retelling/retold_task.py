@@ -25,7 +25,7 @@ KEPT = ("objects", "env_map", "neglect_collision_names", "fluid", "goal", "distu
 """What a task says about the scene and the deed; robots, table and cameras are those of the other work place."""
 
 
-def retold_task(source: Task, robot: str, *, run: Path, scenes: str) -> Task:
+def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: bool = False) -> Task:
     """Return the task in which another robot does the deeds of a task in the scenes that were recorded of it.
 
     Args:
@@ -33,6 +33,7 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str) -> Task:
         robot: Who does it now: a robot with a work place of its own.
         run: Folder of the run, which holds the scenes.
         scenes: Hash over the scenes.
+        same_view: Whether the cameras that hung in the room are there too.
 
     Raises:
         InputError: The task needs something that the other robot or its work place cannot have; it says what.
@@ -50,7 +51,11 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str) -> Task:
     arms = tuple(arm.name for arm in load_robot(entry["robot_config_file"]).arms)
     given = config.model_dump(mode="json", exclude_unset=True, by_alias=True)
     values |= {key: given[key] for key in KEPT if key in given}
-    values |= {"name": config.name, "retold": {"sha256": scenes}, "regions": []}
+    values |= {
+        "name": config.name,
+        "retold": {"sha256": scenes, **({"same_view": True} if same_view else {})},
+        "regions": [],
+    }
     own_frames = values.get("data", {}).get("max_episode_length", 0)
     data = {**given.get("data", {}), "variant": "clean"}  # What varies was drawn when the scene was sampled.
     values["data"] = {**data, "max_episode_length": max(own_frames, config.data.max_episode_length)}
