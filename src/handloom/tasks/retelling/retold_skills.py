@@ -56,9 +56,9 @@ def flat_steps(config: TaskConfig, place: WorkPlace) -> list[Any]:
     blocks = [block for stage in config.skills for own in stage.values() for block in own]
     if any(sum(bool(skills) for skills in block.values()) > 1 for block in blocks):
         raise InputError("two arms work at once in it, and the other robot has one")
-    if any(OTHER in block for block in blocks):
-        raise InputError("one hand gives something to the other, which takes two arms, and the other robot has one")
     skills = [skill for _, skill in placed_skills(config)]
+    if any(OTHER in block for block in blocks) or any(getattr(skill, "handed", False) for skill in skills):
+        raise InputError("one hand gives something to the other, which takes two arms, and the other robot has one")
     if any(skill.both_arms for skill in skills):
         both = next(skill.name for skill in skills if skill.both_arms)
         raise InputError(f"{both} takes two arms, and the other robot has one")
