@@ -94,10 +94,10 @@ def _refusal(config: TaskConfig) -> str:
 def _skills(source: Task, name: str, arms: tuple[str, ...]) -> list[Any]:
     """Return the skills for a robot with these arms."""
     config = source.config
-    before = described(source, config.robots[0])
-    if len(before.arms) > 1 and len(arms) > 1:
+    before = list(described(source, config.robots[0]).arms)
+    if len(before) > 1 and len(arms) > 1:
         return renamed(config, name)
-    axis = "xyz"[int(np.argmax(np.abs(before.arms[0].approach)))]
+    axis = "xyz"[int(np.argmax(np.abs(before[0].approach)))]
     return flat_steps(config, WorkPlace(work_point=_work_point(source), hand_axis=axis))
 
 
