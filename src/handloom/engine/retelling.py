@@ -13,7 +13,7 @@ from handloom.engine.trust import archives_of, trust_task, trusted_record, trust
 from handloom.errors import FileError, InputError
 from handloom.tasks import Task
 from handloom.tasks.retelling.retold_task import at_run, retold_task
-from handloom.tasks.retelling.told_scenes import ToldScene, pair_ids, scenes_hash, write_scenes
+from handloom.tasks.retelling.told_scenes import SCENES, ToldScene, pair_ids, scenes_hash, write_scenes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,7 @@ class Retelling:
 
     def write(self, run: RunDirectory) -> None:
         """Put the scenes beside the manifest of the run, unless they are there."""
-        assert self.task.config.retold is not None
-        file = run.path / self.task.config.retold.scenes
+        file = run.path / SCENES
         if not file.is_file():
             with file_errors("write", file):
                 write_scenes(file, self.rows)

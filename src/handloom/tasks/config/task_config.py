@@ -196,10 +196,8 @@ class DisturbanceConfig(Config):
 
 
 class RetoldConfig(Config):
-    """Scenes that were recorded with another robot; ``handloom retell`` writes this."""
+    """Scenes that were recorded with another robot, in a file beside the manifest; ``handloom retell`` writes this."""
 
-    scenes: str = "scenes.parquet"
-    """File of the scenes, beside the manifest of the run."""
     sha256: str
     """Hash over the scenes, in order."""
     same_view: bool = False

@@ -10,6 +10,7 @@ import numpy as np
 from handloom.config import Document, parse_config, read_document
 from handloom.errors import InputError, unknown_name
 from handloom.robots import load_robot
+from handloom.safe_paths import below
 from handloom.skills.configs import drives_base
 from handloom.tasks.config.checking import check_task
 from handloom.tasks.config.deed_form import workplaces
@@ -67,7 +68,12 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: 
     expand_short_form(document, (), arms=arms)
     parsed = parse_config(document, TaskConfig)
     parsed = parsed.model_copy(update={"allow_outside": config.allow_outside})
-    task = Task(name=source.name, config=parsed, arena=read_arena(shipped() / parsed.arena_file), path=document.path)
+    task = Task(
+        name=source.name,
+        config=parsed,
+        arena=read_arena(below(shipped(), parsed.arena_file, what=str(places[robot]))),
+        path=document.path,
+    )
     _demand_objects(source, task)
     check_task(task)
     return task

@@ -17,6 +17,8 @@ from handloom.errors import FileError, InputError
 from handloom.tasks.config.task import Task
 from handloom.values import TaskInstance
 
+SCENES = "scenes.parquet"
+"""File of the scenes, beside the manifest of a run."""
 ROWS = 64
 """Scenes that are read together."""
 SCHEMA = pa.schema(
@@ -111,7 +113,7 @@ def _opened(task: Task) -> _ScenesFile:
     told = task.config.retold
     if told is None:
         raise InputError(f"{task.name} samples its scenes; it tells none again")
-    file = task.path.parent / told.scenes
+    file = task.path.parent / SCENES
     try:
         facts = file.stat()
     except OSError as error:
