@@ -1,4 +1,4 @@
-"""Instructions for an episode in three grains, vague and specific: what a person might have said."""
+"""Instructions for an episode at three levels of detail, vague and specific, as a person might phrase them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Wording:
     grain: str
     """``short``, ``full`` or ``steps``."""
     style: str
-    """``vague`` names things by a pronoun or a bare noun, ``specific`` by references that mean one thing only."""
+    """``vague`` names things by a pronoun or a bare noun, ``specific`` by unambiguous references."""
     text: str
 
 
