@@ -58,6 +58,7 @@ VERBS = {
     "report": Verb("handloom.cli.datasets.report:run", "funnel, failure reasons and rates of a run"),
     "view": Verb("handloom.cli.datasets.view:run", "look at datasets, episodes, tasks and runs in a browser"),
     "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
+    "retell": Verb("handloom.cli.verbs.retell:run", "the demonstrations of a dataset, done again by another robot"),
     "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
     "evaluate": Verb(
         "handloom.cli.verbs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"

@@ -26,6 +26,7 @@ from handloom.render import Renderer
 from handloom.scene import Scene, build_scene
 from handloom.skills.schedule import Stages
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
+from handloom.tasks.retelling.retold_scene import PLACEMENTS, retold_instance
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
 
@@ -76,11 +77,31 @@ def simulate(
 ) -> tuple[Scene, EpisodeRecord]:
     """Sample a scene and let a source, by default the scripted expert, carry the task out in it.
 
+    A scene that is told again lies where the robot probably reaches everything; if the expert finds that it does not,
+    it tries the next such place.
+
     Raises:
         SamplingError: There is no scene that meets the task's regions.
     """
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
+    result = _act(task, instance, watch, source)
+    told = task.config.retold is not None and source == EXPERT
+    for placement in range(1, PLACEMENTS) if told else ():
+        if result[1].success:
+            break
+        with watch.stage("sample"), files_of_the_run():
+            instance = retold_instance(task, seed, episode, placement=placement)
+        if instance.retold is None or instance.retold.placement < placement:
+            break
+        again = _act(task, instance, watch, source)
+        result = again if again[1].success else result
+    return result
+
+
+def _act(task: Task, instance: TaskInstance, watch: Stopwatch, source: str) -> tuple[Scene, EpisodeRecord]:
+    """Let a source carry a task out in a scene."""
+    with watch.stage("sample"), files_of_the_run():
         stages = worded_skills(task, instance)
     scene, record = _carried_out(task, parked(instance) if source == EXPERT else instance, stages, source, watch)
     if source == EXPERT and out_of_reach(record) and parked(instance) != instance:

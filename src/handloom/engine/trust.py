@@ -22,6 +22,7 @@ from handloom.errors import FileError, NotAllowedError
 from handloom.robots import robot_names
 from handloom.tasks import Task
 from handloom.tasks.config.foreign_paths import foreign_paths
+from handloom.tasks.retelling.retold_task import at_run
 from handloom.values import EpisodeRecord, TaskInstance
 
 
@@ -140,6 +141,7 @@ def trusted_task(task: Task, folder: Path) -> Task:
     Raises:
         NotAllowedError: It is told to read files elsewhere, or names one.
     """
+    task = at_run(task, folder)
     if is_outside_allowed():
         return replace(task, config=task.config.model_copy(update={"allow_outside": True}))
     what = f"{folder / 'run.yaml'}"

@@ -12,7 +12,7 @@ from handloom.objects import ObjectAsset
 from handloom.objects.parts import Axis, Keypoint, point
 from handloom.scene.scene import Scene
 from handloom.spatial import matrix_from_quat
-from handloom.values import ObjectInstance
+from handloom.values import ObjectInstance, RobotInstance
 
 FRONT: Final = "front"
 """Axis that defines which way an object faces."""
@@ -120,9 +120,14 @@ def long_axis(asset: ObjectAsset) -> Array:
 
 def quarter_turns(scene: Scene) -> float:
     """Return the angle [rad] from world x to the right of the robot as it stood at the start, in quarter turns."""
-    if not scene.instance.robots:
+    return quarter_turns_of(scene.instance.robots)
+
+
+def quarter_turns_of(robots: Sequence[RobotInstance]) -> float:
+    """Return the same for robots as they stand at the start; 0 where there is none."""
+    if not robots:
         return 0.0
-    ahead = matrix_from_quat(np.array(scene.instance.robots[0].quat))[:, 0]
+    ahead = matrix_from_quat(np.array(robots[0].quat))[:, 0]
     return float(0.5 * np.pi * (np.round(np.arctan2(ahead[1], ahead[0]) / (0.5 * np.pi)) - 1.0))
 
 

@@ -2,7 +2,16 @@
 
 from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec
-from handloom.values.instance import FluidInstance, LightInstance, ObjectInstance, RobotInstance, TaskInstance
+from handloom.values.instance import (
+    EndPose,
+    FluidInstance,
+    LightInstance,
+    ObjectInstance,
+    RetoldFrom,
+    RobotInstance,
+    TaskInstance,
+    pair_id,
+)
 from handloom.values.record import MARK, Check, Command, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 __all__ = [
@@ -13,6 +22,7 @@ __all__ = [
     "Check",
     "Command",
     "DOFInfo",
+    "EndPose",
     "EpisodeRecord",
     "Failure",
     "FluidInstance",
@@ -20,7 +30,9 @@ __all__ = [
     "JointsState",
     "LightInstance",
     "ObjectInstance",
+    "RetoldFrom",
     "RobotInstance",
     "SkillSpan",
     "TaskInstance",
+    "pair_id",
 ]

@@ -150,6 +150,43 @@ class LightInstance:
     """Of the luminous disc [m]: a bulb is small and throws hard shadows, a soft box is wide."""
 
 
+def pair_id(task: str, seed: int, episode: int) -> str:
+    """Return the name that a scene has with every robot that acts in it, e.g. ``fr3_pick_place:0:12``.
+
+    Args:
+        task: Name of the task in which the scene was sampled.
+        seed: Seed of that run.
+        episode: Attempt index there.
+    """
+    return f"{task}:{seed}:{episode}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EndPose:
+    """Where an object lay at the end of the demonstration that is retold."""
+
+    body: str
+    """Body of the scene that carried it, e.g. ``cabinet/drawer_1``."""
+    point: Vector
+    """Origin of the object in the frame of that body [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetoldFrom:
+    """The demonstration of another robot whose scene an instance has."""
+
+    pair_id: str
+    """Same for all tellings of the scene."""
+    robot: str
+    """Who acted in it."""
+    scene_hash: str
+    """SHA-256 of its instance."""
+    ends: Annotated[dict[str, EndPose], Field(max_length=500)] = field(default_factory=dict)
+    """Object that was put somewhere > where it lay in the end."""
+    placement: Annotated[int, Field(ge=0, le=100)] = 0
+    """Which of the places on the table that suit the robot this is, 0 the first that is tried."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TaskInstance:
     """Everything needed to build the scene of one episode; plain numbers with an exact JSON form."""
@@ -189,6 +226,13 @@ class TaskInstance:
     """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
     arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
     """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+    retold: Annotated[RetoldFrom | None, Field(exclude_if=lambda source: source is None)] = None
+    """The demonstration whose scene this is; None: the scene was sampled."""
+
+    @property
+    def pair_id(self) -> str:
+        """Name of the scene, the same for every robot that acts in it."""
+        return pair_id(self.task, self.seed, self.episode) if self.retold is None else self.retold.pair_id
 
     @property
     def timestep(self) -> float:

@@ -1,6 +1,6 @@
 """``handloom report RUN``: the outcome of a run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from json import dumps
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from handloom.dataset.lerobot.file_list import refuse_strange_files
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_dataset_page, write_page
 from handloom.engine.reporting.page import dataset_sheet
+from handloom.engine.retelling import not_retold
+from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import MANIFEST
 
 MOST_REASONS = 40
@@ -68,10 +70,13 @@ def run(
     workers = cores() if workers is None else workers
     receipts = directory.counted()
     report = report_of(receipts.values())
+    missing = list(not_retold(directory, receipts))
     if json:
-        print(dumps(report.to_json(workers=workers)))
+        told = [{"pair_id": name, "reason": r.reason, "detail": r.detail} for name, r in missing]
+        print(dumps({**report.to_json(workers=workers), **({"not_retold": told} if told else {})}))
     else:
         print_report(report, workers=workers)
+        print_not_retold(missing)
     if output is not None or not json:
         page = write_page(directory, output or directory.path / "report", workers=workers, told=(receipts, report))
         if not json:
@@ -129,6 +134,14 @@ def print_report(report: RunReport, *, workers: int) -> None:
     print(f"data:    {seconds:.0f} s of demonstrations, {report.realtime_factor:.2f}x real time per core")
     print(f"         {report.robot_hours_per_day(workers):.0f} robot-hours per day with {workers} worker(s)")
     print(f"work:    ms per demonstrated second: {stages}")
+
+
+def print_not_retold(missing: Sequence[tuple[str, Receipt]]) -> None:
+    """Print the scenes that the robot of a retold run could not do, and why."""
+    for name, receipt in missing[:MOST_REASONS]:
+        print(plain(f"not retold: {name}  {receipt.reason}: {receipt.detail}"))
+    if len(missing) > MOST_REASONS:
+        print(f"            and {len(missing) - MOST_REASONS} more; --json lists all")
 
 
 def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> str:

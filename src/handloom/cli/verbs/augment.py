@@ -26,8 +26,8 @@ from handloom.config import own_code
 from handloom.engine import Goal, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
 from handloom.engine.executors.executor import HANG_LIMIT
-from handloom.engine.runs.run_directory import MANIFEST
-from handloom.engine.trust import trust_task, trusted_task
+from handloom.engine.retelling import recorded_task
+from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
@@ -131,12 +131,7 @@ def _recorded_task(path: Path, overrides: tuple[str, ...]) -> Task:
     """Return the task of a run as it was recorded."""
     if overrides:
         raise InputError("--set changes a task given with --task; without it the task stays as it was recorded")
-    if not any((folder / MANIFEST).is_file() for folder in (path, path.parent)):
-        raise InputError(f"{path} is a dataset without its run; say with --task TASK of which task it is")
-    run = RunDirectory.open(path)
-    task = trusted_task(run.settings.loaded_task(), run.path)
-    trust_task(task)
-    return task
+    return recorded_task(path)
 
 
 def _parts(source: str) -> str:

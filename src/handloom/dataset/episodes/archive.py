@@ -285,7 +285,7 @@ def outcome_of_record(
         failure_reason=None if failure is None else failure.reason,
         seed=instance.seed,
         robot="+".join(robot.robot for robot in instance.robots),
-        attempts=attempts,
+        attempts=attempts if instance.retold is None else instance.retold.placement + 1,
         segments=segments_of(record),
         columns={
             "task_name": instance.task,
@@ -293,9 +293,16 @@ def outcome_of_record(
             "failure_stage": None if failure is None else str(failure.stage),
             "failure_detail": None if failure is None else failure.detail,
             "state_hash": archive.certificate.hashes[f"states/{STATES}"],
+            **_pairing(record),
             **(columns or {}),
         },
     )
+
+
+def _pairing(record: EpisodeRecord) -> dict[str, Scalar]:
+    """Return the columns that pair an episode with the one whose scene it tells again."""
+    told = record.instance.retold
+    return {} if told is None else {"pair_id": told.pair_id, "retold_from": f"{told.robot}:{told.scene_hash[:16]}"}
 
 
 def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:

@@ -51,6 +51,11 @@ def remake(
     if not told["run"] or not told["attempts"]:
         raise InputError(f"{file} does not say which run made the dataset, so it cannot be made again")
     settings = RunSettings.model_validate(told["run"])
+    if settings.task.get("retold") is not None:
+        raise InputError(
+            f"{file} is of a run that tells the scenes of another dataset again, and they are not in a certificate; "
+            "make that dataset again, and then handloom retell it"
+        )
     settings = settings.model_copy(update={"task_path": str(file.resolve().parent / Path(settings.task_path).name)})
     task = trusted_task(settings.loaded_task(), file.resolve().parent)
     demand_code(task)

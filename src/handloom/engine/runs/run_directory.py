@@ -30,7 +30,7 @@ OWN = {
     "inputs": r"episode_\d+.*\.jsonl",
     "report": r"index\.html|[a-z0-9_]+\.png",
     "videos": r"scene_\d+_.*\.mp4",
-    **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png"), ""),
+    **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png", "scenes.parquet"), ""),
     **dict.fromkeys((f"{name}.flags.json" for name in (*DATASETS, "rendered")), ""),
 }
 """What commands write into the folder of a run, beside its manifest, locks and stop files; for folders that are no

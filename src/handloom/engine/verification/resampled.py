@@ -19,6 +19,7 @@ from handloom.scene import Scene
 from handloom.seeding import generator
 from handloom.skills.deeds import make_judge
 from handloom.tasks import sample_task, worded_skills
+from handloom.tasks.retelling.retold_scene import retold_instance
 from handloom.values import Check, EpisodeRecord, TaskInstance
 
 DATASETS = ("dataset", "failures", "rendered")
@@ -65,7 +66,11 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
     for name, told in (("task", run.task_name), ("seed", run.seed)):
         if getattr(instance, name) != told:
             return f"{name} is {short(getattr(instance, name))} in the archive, {short(told)} in {MANIFEST}"
-    right = sample_task(trusted_task(run.loaded_task(), dataset.parent), run.seed, instance.episode)
+    task, told = trusted_task(run.loaded_task(), dataset.parent), instance.retold
+    if task.config.retold is None or told is None:
+        right = sample_task(task, run.seed, instance.episode)
+    else:
+        right = retold_instance(task, run.seed, instance.episode, placement=told.placement)
     if run.source == TELEOP:
         right = replace(right, instruction=instance.instruction)  # The operator may have said it in other words.
     there, wanted = (from_json(value.to_json()) for value in (instance, right))

@@ -40,6 +40,10 @@ class PlaceConfig(Tolerances, Filters):
     [m]; absent: 3 to 6 cm, judged to 10 cm (ours)."""
     ratio_widest: Range | None = None
     """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
+    aim: Triple | None = None
+    aim_body: str | None = None
+    """Where the expert puts the origin of the object: a point in the frame of a body of the scene [m]. It replaces the
+    ratios, is not judged, and is dropped where nothing can be put down there (ours; set by ``handloom retell``)."""
     pre_place_z_offset: float = 0.2
     place_z_offset: float = 0.1
     """Height above the target before and at the place [m]."""

@@ -127,6 +127,8 @@ class Place(Skill[PlaceConfig]):
     def _concessions(self) -> Iterator[dict[str, Any]]:
         """Yield the relaxations to try if no place is possible: position, tilt, height."""
         config = self.config
+        if config.aim is not None:
+            yield {"aim": None}
         if config.ratio_widest is not None:
             yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
         if config.keep_upright is not None and config.keep_upright_widest is not None:
@@ -268,7 +270,7 @@ class Place(Skill[PlaceConfig]):
         if turned or config.point_down is not None:
             rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
-        named = config.at is not None or config.at_point is not None or config.relation in SIDES
+        named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])

@@ -40,6 +40,11 @@ def origins_at(scene: Scene, config: PlaceConfig, R_world_object: Array, rng: np
         R_world_object: Orientations in which the object may be put down (n, 3, 3).
         rng: Generator of this choice.
     """
+    if config.aim is not None and config.aim_body is not None:
+        T_world_body = scene.world.body_pose(config.aim_body)
+        return np.tile(
+            (T_world_body[:3, :3] @ np.asarray(config.aim) + T_world_body[:3, 3])[:2], (len(R_world_object), 1)
+        )
     reach = reach_of(scene, config.objects[0], R_world_object)
     spot = asked_spot(scene, config)
     if spot is not None:

@@ -214,7 +214,12 @@ def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str |
             file, missing = library_folder / "arenas" / "table.yaml", config.arena_file
         else:
             raise
-    return _read_arena(file, file.stat().st_mtime_ns), missing
+    return read_arena(file), missing
+
+
+def read_arena(file: Path) -> ArenaConfig:
+    """Return the arena of a file."""
+    return _read_arena(file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)

@@ -195,6 +195,15 @@ class DisturbanceConfig(Config):
         return any((self.position, self.rotation, self.pushes, self.drops))
 
 
+class RetoldConfig(Config):
+    """Scenes that were recorded with another robot, in a file beside the manifest; ``handloom retell`` writes this."""
+
+    sha256: str
+    """Hash over the scenes, in order."""
+    same_view: bool = False
+    """Whether cameras that hung in the room are there too, moved with the scene."""
+
+
 class TaskConfig(Config):
     """One task."""
 
@@ -249,6 +258,8 @@ class TaskConfig(Config):
     table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
 
+    retold: RetoldConfig | None = None
+    """Scenes to act in instead of sampling some (ours)."""
     work_point: tuple[Metres, Metres] | None = None
     """Origin of the work frame, from the middle of ``work_surface`` [m]: where the robot works best (ours)."""
     work_surface: str = "table"

@@ -76,6 +76,15 @@ class TaskReach:
             if all(self._gets_to(arm, aim) for arm, own in zip(arms, aims, strict=True) for aim in own):
                 yield arms
 
+    def missed(self, places: Mapping[str, Placed]) -> int:
+        """Return how many spots the hands do not get to in the best way to share the work among the arms."""
+        aims = [[*self._aims(group, places)] for group in self.groups]
+        counts = [
+            sum(not self._gets_to(arm, aim) for arm, own in zip(arms, aims, strict=True) for aim in own)
+            for arms in shared_out(self.groups)
+        ]
+        return min(counts, default=sum(map(len, aims)))
+
     def share(self, name: str, corners: Array, places: Mapping[str, Placed]) -> float:
         """Return in what fraction of a rectangle on the table (2, 2), from its middle, an object is within reach."""
         x, y = self.map.spots()

@@ -16,6 +16,7 @@ from handloom.sim import World
 from handloom.spatial import pose_from_pos_quat, quat_normalize
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.chosen_arms import choose_arms
+from handloom.tasks.retelling.retold_scene import retold_instance
 from handloom.tasks.rooms.room_lights import room_lights
 from handloom.tasks.rooms.room_of_episode import calmed, in_room
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
@@ -118,7 +119,10 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
 
     Raises:
         SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
+        FileError: The task tells recorded scenes again, and their file cannot be used.
     """
+    if task.config.retold is not None:
+        return retold_instance(task, seed, episode)
     rng = partial(generator, seed, episode, task=task.name)
     if task.config.data.variant != "clean":
         task = randomized(task, rng("variant"), extreme=task.config.data.variant == "extreme")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from handloom.seeding import generator
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.parts import SkillConfig
 from handloom.tasks.config.task import Task
+from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.reach.chosen_arms import with_arms
+from handloom.tasks.retelling.end_poses import aimed
 from handloom.values import ObjectInstance, TaskInstance
 
 Stages = tuple[dict[str, tuple[dict[str, tuple[Any, ...]], ...]], ...]
@@ -162,13 +165,18 @@ def worded_skills(task: Task, instance: TaskInstance) -> Stages:
     """Return the task's skills, each with an instruction that names its objects as they are in this episode.
 
     A skill without a text of its own gets one of the usual wordings; one whose arm the task leaves open stands under
-    the arm that was chosen for the episode.
+    the arm that was chosen for the episode. In a scene that is told again, the expert aims at where things lay in the
+    end.
     """
     task = with_arms(task, instance)
     rng = generator(instance.seed, instance.episode, "skill words", task=instance.task)
 
+    aims = aimed([skill for _, skill in placed_skills(task.config)], instance)
+    numbers = count()
+
     def worded(skill: Any) -> Any:
-        return skill.model_copy(update={"instruction": _instruction(skill, instance, rng)})
+        own = aims.get(next(numbers), {})
+        return skill.model_copy(update={"instruction": _instruction(skill, instance, rng), **own})
 
     return tuple(
         {
