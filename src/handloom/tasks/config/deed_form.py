@@ -13,7 +13,7 @@ from handloom.config import Document, merge_documents, read_document
 from handloom.config.parsing import KeyPath, Mark, dotted
 from handloom.errors import ConfigError, suggest
 from handloom.robots import load_robot
-from handloom.tasks.config.short_verbs import library_asset
+from handloom.tasks.config.short_form.verbs import library_asset
 
 DEFAULT_WORKPLACE = "table"
 REGION_KEYS = ("object", "at", "yaw", "on")
