@@ -9,7 +9,7 @@ from tests.skills.test_pick_and_place import PICK, PLACE
 
 from handloom.episode.columns import recorded_qpos
 from handloom.scene import build_scene
-from handloom.skills.placing.landing import GAP, REACH, drop_height
+from handloom.skills.placing.descent import GAP, REACH, drop_height
 from handloom.spatial import translation
 
 

@@ -8,11 +8,13 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.motion.planning import Move
+from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
-from handloom.skills.placing.landing import attitude_checks, drop_height, outcome_checks, relation_checks
-from handloom.skills.placing.place_in import NoCavityError, deepest, in_section
+from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
+from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
+from handloom.skills.placing.place_in import NoCavityError, in_section, sinks_into
 from handloom.skills.placing.place_poses import PlacePoses
 from handloom.skills.skill import Phase, command_at
 from handloom.spatial import invert_pose, translation
@@ -26,8 +28,13 @@ RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
-SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
-"""Terms that come true by themselves when what rolls or swings comes to rest."""
+SETTLES = frozenset(
+    (
+        *("calm", "carried_by", "in_cavity", "let_go", "lower_than", "lying_still", "over_box", "overlapping"),
+        *("released", "touches"),
+    )
+)
+"""Terms that come true by themselves when what falls, rolls or swings comes to rest."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
@@ -102,19 +109,48 @@ class Place(PlacePoses):
         self._retreat = self._retreat_vector()
         # The retreat leaves the object behind, so nothing has to be held any more.
         holds = [kept, HeldParts.given(config.post_place_hold_vec_weight), None][: 2 if self._retreat is None else 3]
-        for down in self._depths(place, T_base_world, T_tool_object) if not any(holds) else (0.0,):
-            self.failure, lower = None, place.copy()
-            lower[:, :3, 3] -= down * T_base_world[:3, 2]
-            chosen = choose(self, self._moves(pre, lower), test_mode=config.test_mode, holds=holds)
-            if chosen is not None:
-                goal = lower[chosen.index]
-                # Among the walls of a container, the next move of the joints would take it along.
-                self._rises = not config.until_contact and self._until_contact() and self._retreat is None
-                if self._until_contact():
-                    goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
-                self._place_z = float(goal[2, 3])
-                self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
-                return
+        for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):
+            for down in self._depths(at, T_base_world, T_tool_object) if not any(holds) else (0.0,):
+                self.failure, lower = None, at.copy()
+                lower[:, :3, 3] -= down * T_base_world[:3, 2]
+                chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=holds)
+                if chosen is not None:
+                    self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
+                    return
+
+    def _write(self, pre: Array, goal: Array, chosen: Chosen, kept: Held | None, T_tool_object: Array) -> None:
+        """Write the commands of a place (4, 4) that was chosen, lowered as far as it goes where it is to be."""
+        # Among the walls of a container, the next move of the joints would take it along.
+        self._rises = not self.config.until_contact and self._until_contact() and self._retreat is None
+        if self._until_contact():
+            goal, chosen = self._lowered(goal, chosen, invert_pose(self.controller.arm.T_world_base), T_tool_object)
+        self._place_z = float(goal[2, 3])
+        self.manip_list = self._commands(pre, goal, chosen, kept)
+
+    def _by_depth(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield poses (n, 4, 4) before and at the place; into a stand-in, first those from where the object sinks.
+
+        The ratios of a task are those of another container: on a stand-in they may mean its rim, its handle or the
+        wall between two cups.
+        """
+        config = self.config
+        if not sinks_into(self.scene, config):
+            yield pre, place
+            return
+        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)[:, :2]
+        within = box + np.array([[XY_MARGIN], [-XY_MARGIN]])
+        T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
+        shifts, depths = deeper_places(self.scene, config.objects[0], T_world_object, within)
+        level = np.concatenate([shifts, np.zeros((len(shifts), 1))], axis=1) @ T_base_world[:3, :3].T
+        moved_pre, moved = pre.copy(), place.copy()
+        moved_pre[:, :3, 3] += level
+        moved[:, :3, 3] += level
+        fits = depths >= depths.max() - NEARLY
+        yield moved_pre[fits], moved[fits]
+        if not fits.all():
+            yield moved_pre[~fits], moved[~fits]
 
     def _until_contact(self) -> bool:
         """Return whether the object is lowered: as the config says, or where a stand-in has another size than meant."""

@@ -4,14 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import ROOT, Cavity, hollow
 from handloom.scene.measures import local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.placing.landing import drop_height
 from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
@@ -24,11 +22,12 @@ ROOM = 0.004
 """How much wider than the thing a cavity must be [m]."""
 INTO = ("front", 30.0)
 """How a hand points that reaches in through a front."""
-NEARLY = 0.01
-"""How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
-BESIDE_POSES = np.zeros((4, 4, 4))
-"""Shifts of a pose by half a centimetre to all four sides [m]."""
-BESIDE_POSES[:, :2, 3] = [[0.005, 0.0], [-0.005, 0.0], [0.0, 0.005], [0.0, -0.005]]
+INSIDE_MODES = frozenset(("3diou", "xybbox", "flower"))
+"""Published success modes that a thing in a container fulfils."""
+UPWARD = 0.7
+"""Least part of the way out of a container that is up."""
+SHALLOW = 0.022
+"""What is no deeper is a plate or a tray: things lie on it wherever they are put [m]."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
 
@@ -102,18 +101,22 @@ def in_section(scene: Scene, config: PlaceConfig) -> bool:
     return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
 
 
-def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
-    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls.
-
-    Where that leaves a choice, those come first that do so a little beside their place, too: arms are not exact.
-    """
-    drops = np.array([drop_height(scene, name, pose) for pose in T_world_object])
-    fits = drops >= drops.max() - NEARLY
-    roomy = fits.copy()
-    for k in np.flatnonzero(fits):
-        moved = [T_world_object[k] + beside for beside in BESIDE_POSES]
-        roomy[k] = min(drop_height(scene, name, pose) for pose in moved) >= drops.max() - NEARLY
-    return roomy if roomy.any() else fits
+def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
+    """Return whether a place of the published form lets an object down into a container that stands in for another."""
+    target, ratios = config.objects[1], (*config.x_ratio_range, *config.y_ratio_range)
+    if config.relation is not None or config.until_contact or config.success_mode not in INSIDE_MODES:
+        return False
+    if config.place_direction != "vertical" or min(ratios) < 0.0 or max(ratios) > 1.0:
+        return False
+    if target not in scene.assets or not scene.assets[target].stands_in:
+        return False
+    up = scene.object_pose(target)[2, :3]
+    return any(
+        cavity.opening is not None
+        and up @ np.asarray(cavity.opening) > UPWARD
+        and np.abs(up) @ (cavity.box[1] - cavity.box[0]) > SHALLOW
+        for cavity in cavities_of(scene, target)
+    )
 
 
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:

@@ -1,0 +1,81 @@
+"""Stand-ins for things that are stood in a holder, and for holders: of sizes that fit each other and the judgement.
+
+A task says by its axes that a pen or a toothbrush is stood in something, and by its overlap how snugly it must sit
+there. What stands in for the missing files must be able to do so.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from handloom.objects import ObjectAsset, make_object
+from handloom.objects.importers.proxy import StandIn
+from handloom.skills.configs.places import PlaceConfig
+from handloom.tasks.config.task_config import TaskConfig, placed_skills
+
+UPRIGHT = {"bin": "pen_holder", "cardboard_box": "pen_holder", "cardboard_tray": "pen_holder", "crate": "pen_holder"}
+"""Category > one that stands in where something long is stood in it."""
+HOLDER = {"radius": 0.024, "style": "round"}
+"""Size of such a holder [m]: a narrow one, in which pens overlap much with it."""
+OPENING = 0.048
+"""Width of it [m]."""
+ROOMY = 0.45
+"""Largest fraction of the opening that a thing takes, so that two have room."""
+SLENDER = 2.0
+"""How much longer than wide an object is that can be stood in a holder as it is."""
+LONG = 2.0
+"""Least length of others, in widths of the opening."""
+SURE = 1.25
+"""How much more overlap a thing should have within the height of its holder than the task asks for: it sticks out."""
+
+
+def stood_in_holders(config: TaskConfig) -> dict[str, float]:
+    """Return the objects that skills stand in others > overlap of the boxes that must be exceeded."""
+    return {skill.objects[0]: skill.success_th for skill in _insertions(config)}
+
+
+def holder_for(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
+    """Return what stands in for an object that others may be stood in: an upright holder, if it was a wide one."""
+    if stand_in.category not in UPRIGHT or all(skill.objects[1] != name for skill in _insertions(config)):
+        return stand_in
+    return replace(stand_in, category=UPRIGHT[stand_in.category], parameters=HOLDER)
+
+
+def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAsset:
+    """Return an object that fits into a holder with an own axis up, and overlaps with it as a task asks.
+
+    Args:
+        asset: The object.
+        axis: The own axis, ``x``, ``y`` or ``z``, that it is stood up by.
+        overlap: Volume that the boxes of both have in common over that of both together, at least.
+    """
+    asset = make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
+    upright = "xyz".index(axis)
+    size = asset.extent.copy()
+    across = np.delete(size, upright)
+    wanted = np.maximum(across, OPENING * _thickness(overlap))
+    if size[upright] < SLENDER * across.max():
+        wanted = np.minimum(wanted, ROOMY * OPENING)
+        size[upright] = max(size[upright], LONG * OPENING)
+    factors = np.insert(wanted, upright, size[upright]) / asset.extent
+    if np.all(factors == 1.0):
+        return asset
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
+    return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def _thickness(overlap: float) -> float:
+    """Return how thick a thing is, in widths of its holder, that overlaps enough even if it stands quite upright."""
+    return float(np.sqrt(SURE * overlap))
+
+
+def _insertions(config: TaskConfig) -> list[PlaceConfig]:
+    """Return the skills that stand an object in another: from above, by own axes, judged by overlap."""
+    return [
+        skill
+        for _, skill in placed_skills(config)
+        if isinstance(skill, PlaceConfig)
+        and (skill.success_mode, skill.place_direction) == ("flower", "vertical")
+        and skill.align_pick_obj_axis is not None
+        and skill.align_pick_obj_axis == skill.align_place_obj_axis
+    ]
