@@ -38,6 +38,9 @@ WIDER_FILTERS = (20.0, 25.0)
 """How much the filters of a stand-in's grasps are widened, one after another [deg]: they were written for others."""
 TESTED = 128
 """Candidates that are tested at most."""
+FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
+"""Grasps that are looked at one after another for what comes next; ``ENOUGH`` of a kind are a choice."""
+ENOUGH = 8
 
 
 WIDEST_INTO = 100.0
@@ -116,6 +119,12 @@ class Pick(Skill[PickConfig]):
 
         They are of the first kind that has any: the annotated ones, those of the object as it lies, those of its rim.
         """
+        if self._follower_is_particular(name):
+            for kind in FREE:
+                candidates = self._candidates(name, kind, only_suited=True)
+                self.failure = None
+                if len(candidates) >= ENOUGH:
+                    return candidates
         source: Source = "rim" if self.config.rim else "any"
         candidates = self._candidates(name, source)
         while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
@@ -125,6 +134,16 @@ class Pick(Skill[PickConfig]):
         if source == "rim" and len(candidates):
             self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
         return candidates
+
+    def _follower_is_particular(self, name: str) -> bool:
+        """Return whether what comes next needs a part of the object free, and grasps of our own may be chosen for it.
+
+        Few of the grasps that an object has in free space can be taken where it lies, and fewer of them suit.
+        """
+        own = self.scene.assets[name].stands_in and grasp_file(self.scene.assets[name], self.config) is None
+        if not own or self.config.rim or self.follower is None or name not in self.follower.config.objects[:1]:
+            return False
+        return self.follower.is_particular
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""
@@ -181,8 +200,11 @@ class Pick(Skill[PickConfig]):
             return "lying"
         return "rim" if asset.stands_in else None
 
-    def _candidates(self, name: str, source: Source) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
+    def _candidates(self, name: str, source: Source, *, only_suited: bool = False) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first.
+
+        Those that suit what comes next are preferred, or are the only ones.
+        """
         config = self.config
         grasps = annotated_grasps(self, name, config, source=source)
         if len(grasps.score) == 0:
@@ -205,4 +227,7 @@ class Pick(Skill[PickConfig]):
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        if self.follower is not None and name in self.follower.config.objects[:1]:
+            suited = self.follower.suits(T_base_tool[kept])
+            kept = kept[suited] if suited.any() or only_suited else kept
         return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

@@ -107,16 +107,27 @@ class Place(PlacePoses):
             pre, place = pre[fits], place[fits]
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
-        # The retreat leaves the object behind, so nothing has to be held any more.
-        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight), None][: 2 if self._retreat is None else 3]
         for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):
-            for down in self._depths(at, T_base_world, T_tool_object) if not any(holds) else (0.0,):
-                self.failure, lower = None, at.copy()
-                lower[:, :3, 3] -= down * T_base_world[:3, 2]
-                chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=holds)
-                if chosen is not None:
-                    self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
-                    return
+            for holds in self._holds(kept):
+                for down in self._depths(at, T_base_world, T_tool_object) if not any(holds) else (0.0,):
+                    self.failure, lower = None, at.copy()
+                    lower[:, :3, 3] -= down * T_base_world[:3, 2]
+                    chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=holds)
+                    if chosen is not None:
+                        self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
+                        return
+
+    def _holds(self, kept: Held | None) -> Iterator[list[Held | None]]:
+        """Yield what each move must keep of the hand's pose, as asked first, then what a stand-in can be asked for.
+
+        The retreat leaves the object behind, so nothing has to be held any more. The way down is straight, which keeps
+        what a hand can keep; weights of it that name the very way are those of another hand or another grasp.
+        """
+        after = HeldParts.given(self.config.post_place_hold_vec_weight)
+        count = 2 if self._retreat is None else 3
+        yield [kept, after, None][:count]
+        if after is not None and self._stands_in():
+            yield [kept, None, None][:count]
 
     def _write(self, pre: Array, goal: Array, chosen: Chosen, kept: Held | None, T_tool_object: Array) -> None:
         """Write the commands of a place (4, 4) that was chosen, lowered as far as it goes where it is to be."""

@@ -110,12 +110,26 @@ def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
         return False
     if target not in scene.assets or not scene.assets[target].stands_in:
         return False
-    up = scene.object_pose(target)[2, :3]
-    return any(
-        cavity.opening is not None
-        and up @ np.asarray(cavity.opening) > UPWARD
-        and np.abs(up) @ (cavity.box[1] - cavity.box[0]) > SHALLOW
-        for cavity in cavities_of(scene, target)
+    return _depth(scene, target) > SHALLOW
+
+
+def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
+    """Return how deep something that is stood in a stand-in gets [m]; None where a place is no such one."""
+    if config.align_pick_obj_axis is None or not sinks_into(scene, config):
+        return None
+    return _depth(scene, config.objects[1])
+
+
+def _depth(scene: Scene, name: str) -> float:
+    """Return the depth of the deepest cavity of an object that is open above [m]; 0 where it has none."""
+    up = scene.object_pose(name)[2, :3]
+    return max(
+        (
+            float(np.abs(up) @ (cavity.box[1] - cavity.box[0]))
+            for cavity in cavities_of(scene, name)
+            if cavity.opening is not None and up @ np.asarray(cavity.opening) > UPWARD
+        ),
+        default=0.0,
     )
 
 

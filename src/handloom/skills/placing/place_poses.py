@@ -4,14 +4,15 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.scene.measures import world_box
+from handloom.scene.measures import local_box, world_box
 from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.placing.foresight import ways_to_places
+from handloom.skills.placing.foresight import FORESEEN, ways_to_places
 from handloom.skills.placing.landing import (
     BESIDE,
     HeldSize,
@@ -23,7 +24,7 @@ from handloom.skills.placing.landing import (
     stood_up,
     unit,
 )
-from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into
+from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into, inserted_depth
 from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose
@@ -37,6 +38,12 @@ HELD_ANGLE = 0.05
 """Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
 DOWN = float(np.deg2rad(15.0))
 """How far from straight down a point that goes down may point [rad]."""
+OVER_RIM = (0.05, 0.015)
+"""How far above a holder the lower end of what is stood in it needs to be before and at the place [m]."""
+FINGER = 0.012
+"""Half the height of fingertips: how far above the rim of a holder they hold what gets in to its bottom [m]."""
+UPPER = 0.6
+"""Where along a short object they hold it instead: a fraction of its height."""
 
 
 class PlacePoses(Skill[PlaceConfig]):
@@ -107,6 +114,11 @@ class PlacePoses(Skill[PlaceConfig]):
         named = config.at is not None or config.at_point is not None or config.relation in SIDES
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
+        if self.is_particular:
+            # The heights of a task belong to the length of what it meant; an arm may not get that high with another.
+            lowest = box[1, 2] - reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
+            for p, above in zip(points, OVER_RIM, strict=True):
+                p[:, 2] = np.minimum(p[:, 2], lowest + above)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
         pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
@@ -119,6 +131,23 @@ class PlacePoses(Skill[PlaceConfig]):
             self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
             return None
         return pre, place
+
+    @property
+    def is_particular(self) -> bool:
+        """Whether something is stood in a holder: the hand must hold it far enough up."""
+        return inserted_depth(self.scene, self.config) is not None
+
+    def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
+        """Return which grasps (n, 4, 4) hold what is stood in a holder so far up that it gets in to its bottom."""
+        depth, axis = inserted_depth(self.scene, self.config), self.config.align_pick_obj_axis
+        if depth is None or axis is None:
+            return super().suits(T_base_tool)
+        name, arm = self.config.objects[0], self.controller.arm
+        T_object_base = invert_pose(self.scene.object_pose(name)) @ arm.T_world_base
+        low, high = local_box(self.scene, name)[0]
+        half, middle = 0.5 * float(np.abs(unit(axis)) @ (high - low)), 0.5 * float(unit(axis) @ (high + low))
+        fingers = (T_object_base @ T_base_tool @ arm.spec.T_tool_tcp)[:, :3, 3] @ unit(axis)
+        return fingers - (middle - half) >= min(depth + FINGER, UPPER * 2.0 * half)
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
         """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
@@ -136,7 +165,9 @@ class PlacePoses(Skill[PlaceConfig]):
             T_tool_object = invert_pose(grasp) @ T_base_object
             places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
         ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
-        return ways_to_places(self.controller, places, q, ignore)
+        # At the end of an arm's reach few attitudes do, and those that turn the hand least may not be among them.
+        count = CANDIDATES + 1 if self.is_particular else FORESEEN
+        return ways_to_places(self.controller, places, q, ignore, count=count)
 
     def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
         """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""

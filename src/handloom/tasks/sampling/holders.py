@@ -15,7 +15,9 @@ from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 UPRIGHT = {"bin": "pen_holder", "cardboard_box": "pen_holder", "cardboard_tray": "pen_holder", "crate": "pen_holder"}
 """Category > one that stands in where something long is stood in it."""
-HOLDER = {"radius": 0.024, "style": "round"}
+ROUND = {"pen": "marker"}
+"""Category > one that stands in where it is stood in something: round, so that fingers find hold all along it."""
+HOLDER = {"radius": 0.024, "height": 0.1, "style": "round"}
 """Size of such a holder [m]: a narrow one, in which pens overlap much with it."""
 OPENING = 0.048
 """Width of it [m]."""
@@ -23,8 +25,8 @@ ROOMY = 0.45
 """Largest fraction of the opening that a thing takes, so that two have room."""
 SLENDER = 2.0
 """How much longer than wide an object is that can be stood in a holder as it is."""
-LONG = 2.0
-"""Least length of others, in widths of the opening."""
+LONG = 3.4
+"""Least length of a thing, in widths of the opening: fingers hold its upper part, and it gets in to the bottom."""
 SURE = 1.25
 """How much more overlap a thing should have within the height of its holder than the task asks for: it sticks out."""
 
@@ -34,11 +36,14 @@ def stood_in_holders(config: TaskConfig) -> dict[str, float]:
     return {skill.objects[0]: skill.success_th for skill in _insertions(config)}
 
 
-def holder_for(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
-    """Return what stands in for an object that others may be stood in: an upright holder, if it was a wide one."""
-    if stand_in.category not in UPRIGHT or all(skill.objects[1] != name for skill in _insertions(config)):
-        return stand_in
-    return replace(stand_in, category=UPRIGHT[stand_in.category], parameters=HOLDER)
+def stood_in_or_holder(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
+    """Return what stands in for an object that is stood in another, or that others are stood in; it itself mostly."""
+    insertions = _insertions(config)
+    if stand_in.category in ROUND and any(skill.objects[0] == name for skill in insertions):
+        return replace(stand_in, category=ROUND[stand_in.category])
+    if stand_in.category in UPRIGHT and any(skill.objects[1] == name for skill in insertions):
+        return replace(stand_in, category=UPRIGHT[stand_in.category], parameters=HOLDER)
+    return stand_in
 
 
 def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAsset:
@@ -56,7 +61,7 @@ def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAss
     wanted = np.maximum(across, OPENING * _thickness(overlap))
     if size[upright] < SLENDER * across.max():
         wanted = np.minimum(wanted, ROOMY * OPENING)
-        size[upright] = max(size[upright], LONG * OPENING)
+    size[upright] = max(size[upright], LONG * OPENING)
     factors = np.insert(wanted, upright, size[upright]) / asset.extent
     if np.all(factors == 1.0):
         return asset
