@@ -248,6 +248,7 @@ def stack_cubes(rig: str, first: str, rng: np.random.Generator) -> Values:
         blocks.append({arms[1]: [home]})
     blocks += both_rims(rig)
     keys = {"constrain_grasp_approach": True, "ignore_substring": ["material", "table"]}
+    keys |= {f"{arm}_joint_home{word}": [0.0] * 6 for arm in arms for word in ("", "_std")}
     return scene(rig, objects, regions, skills_of(rig, *blocks), 3000, arena="clean_table_arena", **keys)
 
 

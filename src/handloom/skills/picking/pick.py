@@ -21,7 +21,9 @@ from handloom.skills.picking.grasp_poses import (
     filtered,
     grasp_file,
     gripper_of,
+    in_attitude,
     levers,
+    side_in_name,
 )
 from handloom.skills.placing.place_in import INTO
 from handloom.skills.skill import Phase, Skill, between
@@ -41,6 +43,8 @@ TESTED = 128
 FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
 """Grasps that are looked at one after another for what comes next; ``ENOUGH`` of a kind are a choice."""
 ENOUGH = 8
+RIM_WAY = 0.05
+"""Length of the straight way to the rim of a stand-in [m]: places that somebody tuned by hand may need none."""
 
 
 WIDEST_INTO = 100.0
@@ -124,16 +128,24 @@ class Pick(Skill[PickConfig]):
                 candidates = self._candidates(name, kind, only_suited=True)
                 self.failure = None
                 if len(candidates) >= ENOUGH:
+                    self.controller.by_rim = False
                     return candidates
-        source: Source = "rim" if self.config.rim else "any"
+        source: Source = "rim" if self.config.rim or self._in_attitude_at_rim(name) else "any"
         candidates = self._candidates(name, source)
         while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
             self.failure, source = None, other
             candidates = self._candidates(name, source)
         self.controller.by_rim = source == "rim"
         if source == "rim" and len(candidates):
-            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
+            way = max(self._moves.pre_grasp_offset, RIM_WAY if self._in_attitude_at_rim(name) else 0.0)
+            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)), pre_grasp_offset=way)
         return candidates
+
+    def _in_attitude_at_rim(self, name: str) -> bool:
+        """Return whether the hand goes in a given attitude to places of an annotation that is missing: to a rim."""
+        asset = self.scene.assets[name]
+        given = self.config.fixed_orientation is not None and asset.stands_in and asset.holds > 0.0
+        return given and grasp_file(asset, self.config) is None
 
     def _follower_is_particular(self, name: str) -> bool:
         """Return whether what comes next needs a part of the object free, and grasps of our own may be chosen for it.
@@ -209,13 +221,16 @@ class Pick(Skill[PickConfig]):
         grasps = annotated_grasps(self, name, config, source=source)
         if len(grasps.score) == 0:
             return grasps.T_base_tool
+        side = config.direction_to_obj
         if config.fixed_orientation is not None:
-            grasps.T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
+            R = matrix_from_quat(quat_normalize(config.fixed_orientation))
+            if source == "rim":
+                grasps, side = in_attitude(self, grasps, R), side or side_in_name(config.npy_name)
+            else:
+                grasps.T_base_tool[:, :3, :3] = R
         T_base_tool, taken = attainable_grasps(self, name, grasps)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(
-            T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
-        )
+        passing = taken & filtered(T_base_tool, config, self.controller.arm.spec.approach, side, T_base_object[1, 3])
         T_base_tool = self.adjusted(T_base_tool)
         if config.largest_lever is not None:
             turns = levers(self, name, T_base_tool) > config.largest_lever

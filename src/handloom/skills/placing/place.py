@@ -108,16 +108,16 @@ class Place(PlacePoses):
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
         for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):
-            for holds in self._holds(kept):
-                for down in self._depths(at, T_base_world, T_tool_object) if not any(holds) else (0.0,):
+            for parts in self._kept_parts(kept):
+                for down in self._depths(at, T_base_world, T_tool_object) if not any(parts) else (0.0,):
                     self.failure, lower = None, at.copy()
                     lower[:, :3, 3] -= down * T_base_world[:3, 2]
-                    chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=holds)
+                    chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=parts)
                     if chosen is not None:
                         self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
                         return
 
-    def _holds(self, kept: Held | None) -> Iterator[list[Held | None]]:
+    def _kept_parts(self, kept: Held | None) -> Iterator[list[Held | None]]:
         """Yield what each move must keep of the hand's pose, as asked first, then what a stand-in can be asked for.
 
         The retreat leaves the object behind, so nothing has to be held any more. The way down is straight, which keeps

@@ -115,7 +115,8 @@ def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
 
 def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
     """Return how deep something that is stood in a stand-in gets [m]; None where a place is no such one."""
-    if config.align_pick_obj_axis is None or not sinks_into(scene, config):
+    by_axes = config.align_pick_obj_axis is not None and config.success_mode == "flower"
+    if not by_axes or not sinks_into(scene, config):
         return None
     return _depth(scene, config.objects[1])
 

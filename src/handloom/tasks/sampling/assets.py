@@ -19,7 +19,7 @@ from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
-from handloom.tasks.sampling.holders import fitting_a_holder, stood_in_holders, stood_in_or_holder
+from handloom.tasks.sampling.fitting import fitting_a_holder, fitting_stand_in, stood_in_holders
 from handloom.tasks.sampling.robots import described
 
 FURNITURE = frozenset(
@@ -255,7 +255,7 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
             height = max(FLOOR_HEIGHT, _depth(task, entry.name) - RIM)
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": height}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
-    stand_in = stood_in_or_holder(stand_in, entry.name, task.config)
+    stand_in = fitting_stand_in(stand_in, entry.name, task.config)
     if stand_in.category in TAKEN and entry.name in _picked(task.config):
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:

@@ -1,7 +1,7 @@
-"""Stand-ins for things that are stood in a holder, and for holders: of sizes that fit each other and the judgement.
+"""Stand-ins of shapes and sizes with which the deed of a task can be done, and judged as the task says.
 
 A task says by its axes that a pen or a toothbrush is stood in something, and by its overlap how snugly it must sit
-there. What stands in for the missing files must be able to do so.
+there; by the attitude of a hand that a dish is taken at its rim. What stands in for the missing files must allow it.
 """
 
 from dataclasses import replace
@@ -10,6 +10,7 @@ import numpy as np
 
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import StandIn
+from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
@@ -19,6 +20,8 @@ ROUND = {"pen": "marker"}
 """Category > one that stands in where it is stood in something: round, so that fingers find hold all along it."""
 HOLDER = {"radius": 0.024, "height": 0.1, "style": "round"}
 """Size of such a holder [m]: a narrow one, in which pens overlap much with it."""
+WALLED = {"plate": ("tray", {"style": "plain", "length": 0.24, "width": 0.2, "height": 0.025})}
+"""Category > one with a wall all around, and its size [m], that stands in where hands take it from straight above."""
 OPENING = 0.048
 """Width of it [m]."""
 ROOMY = 0.45
@@ -36,13 +39,19 @@ def stood_in_holders(config: TaskConfig) -> dict[str, float]:
     return {skill.objects[0]: skill.success_th for skill in _insertions(config)}
 
 
-def stood_in_or_holder(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
-    """Return what stands in for an object that is stood in another, or that others are stood in; it itself mostly."""
+def fitting_stand_in(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
+    """Return what stands in for an object that is stood in another, holds others, or is taken at its rim.
+
+    That is ``stand_in`` itself unless its shape forbids the deed.
+    """
     insertions = _insertions(config)
     if stand_in.category in ROUND and any(skill.objects[0] == name for skill in insertions):
         return replace(stand_in, category=ROUND[stand_in.category])
     if stand_in.category in UPRIGHT and any(skill.objects[1] == name for skill in insertions):
         return replace(stand_in, category=UPRIGHT[stand_in.category], parameters=HOLDER)
+    if stand_in.category in WALLED and name in _taken_in_attitude(config):
+        category, size = WALLED[stand_in.category]
+        return replace(stand_in, category=category, parameters=size)
     return stand_in
 
 
@@ -84,3 +93,9 @@ def _insertions(config: TaskConfig) -> list[PlaceConfig]:
         and skill.align_pick_obj_axis is not None
         and skill.align_pick_obj_axis == skill.align_place_obj_axis
     ]
+
+
+def _taken_in_attitude(config: TaskConfig) -> set[str]:
+    """Return the objects to which a hand goes in an attitude that the task gives."""
+    picks = (skill for _, skill in placed_skills(config) if isinstance(skill, PickConfig))
+    return {skill.objects[0] for skill in picks if skill.fixed_orientation is not None}
