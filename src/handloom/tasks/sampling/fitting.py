@@ -10,6 +10,7 @@ import numpy as np
 
 from handloom.objects import ObjectAsset, make_object
 from handloom.objects.importers.proxy import StandIn
+from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
@@ -22,6 +23,10 @@ HOLDER = {"radius": 0.024, "height": 0.1, "style": "round"}
 """Size of such a holder [m]: a narrow one, in which pens overlap much with it."""
 WALLED = {"plate": ("tray", {"style": "plain", "length": 0.24, "width": 0.2, "height": 0.025})}
 """Category > one with a wall all around, and its size [m], that stands in where hands take it from straight above."""
+SPRUNG = frozenset(("trash_can",))
+"""Categories whose lid falls shut by itself."""
+STAYS = {"joint_spring": 0.003, "joint_friction": 0.3}
+"""Parameters of one that stays where it is put [N m/rad, N m]."""
 OPENING = 0.048
 """Width of it [m]."""
 ROOMY = 0.45
@@ -52,6 +57,8 @@ def fitting_stand_in(stand_in: StandIn, name: str, config: TaskConfig) -> StandI
     if stand_in.category in WALLED and name in _taken_in_attitude(config):
         category, size = WALLED[stand_in.category]
         return replace(stand_in, category=category, parameters=size)
+    if stand_in.category in SPRUNG and any(o.name == name and _starts_open(o) for o in config.objects):
+        return replace(stand_in, parameters={**stand_in.parameters, **STAYS})
     return stand_in
 
 
@@ -99,3 +106,8 @@ def _taken_in_attitude(config: TaskConfig) -> set[str]:
     """Return the objects to which a hand goes in an attitude that the task gives."""
     picks = (skill for _, skill in placed_skills(config) if isinstance(skill, PickConfig))
     return {skill.objects[0] for skill in picks if skill.fixed_orientation is not None}
+
+
+def _starts_open(entry: ObjectConfig) -> bool:
+    """Return whether a joint of an entry stands open when an episode begins."""
+    return entry.joint_position_range is not None and entry.joint_position_range[0] > 0.0
