@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.scene import Scene
-from handloom.scene.measures import geom_box
+from handloom.scene.measures import geom_box, local_box
 from handloom.skills.picking.grasp_poses import UNBOUNDED
 
 GAP = 5e-4
@@ -26,6 +26,8 @@ SPACING = 0.015
 """Distance of the places that are looked at there [m]."""
 GRID = np.stack(np.meshgrid(*[np.arange(-SOUGHT, SOUGHT + 1e-9, SPACING)] * 2, indexing="ij"), axis=-1)
 """Shifts (m, m, 2) [m]."""
+FOOT = 0.01
+"""Height of the part of an object that counts as its lowest [m]."""
 
 
 class Descent:
@@ -101,23 +103,28 @@ def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]
     return roomy if roomy.any() else fits
 
 
-def deeper_places(scene: Scene, name: str, T_world_object: Array, within: Array) -> tuple[Array, Array]:
+def deeper_places(scene: Scene, name: str, T_world_object: Array, within: Array, hollow: Array) -> tuple[Array, Array]:
     """Return by how much to shift poses (n, 4, 4) of an object so that it sinks deeper, and how deep it sinks then.
 
-    Shifts are level (n, 2) [m] and keep the origin within a rectangle; depths (n,) [m] are below the poses. Among
-    places of the same depth the one counts that has most of them around it, then the nearest.
+    Shifts are level (n, 2) [m]; depths (n,) [m] are below the poses. Among places of the same depth the one counts
+    that has most of them around it, then the nearest.
 
     Args:
         scene: The scene.
         name: The object.
         T_world_object: Its poses.
-        within: Lower and upper corner (2, 2) in the world [m].
+        within: Rectangle (2, 2) in the world [m], low and high, that keeps its origin.
+        hollow: Rectangle (2, 2) that its lowest part must enter: beside a container it would sink deeper still.
     """
     descent, far = Descent(scene, name), np.linalg.norm(GRID, axis=-1)
     shifts, depths = np.zeros((len(T_world_object), 2)), np.zeros(len(T_world_object))
+    feet = _feet(scene, name, T_world_object[:, :3, :3])
     for k, pose in enumerate(T_world_object):
         at = pose[:2, 3] + GRID
-        inside = np.all((at >= within[0]) & (at <= within[1]), axis=-1) | (far == 0.0)
+        enters = np.all((at + feet[k] >= hollow[0]) & (at + feet[k] <= hollow[1]), axis=-1)
+        inside = np.all((at >= within[0]) & (at <= within[1]), axis=-1) & enters
+        if not inside.any():
+            continue
         drops = np.full(inside.shape, -1.0)
         for i, j in np.argwhere(inside):
             moved = pose.copy()
@@ -129,6 +136,15 @@ def deeper_places(scene: Scene, name: str, T_world_object: Array, within: Array)
         best = np.unravel_index(np.argmax(np.where(deep, room - far, -np.inf)), deep.shape)
         shifts[k], depths[k] = GRID[best], drops[best]
     return shifts, depths
+
+
+def _feet(scene: Scene, name: str, R_world_object: Array) -> Array:
+    """Return where an object's lowest part is, seen from above from its origin (n, 2) [m], by its orientations."""
+    low, high = local_box(scene, name)[0]
+    corners = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+    turned = np.einsum("nij,cj->nci", R_world_object, corners)
+    lowest = turned[..., 2] <= turned[..., 2].min(axis=1, keepdims=True) + FOOT
+    return np.einsum("nc,nci->ni", lowest / lowest.sum(axis=1, keepdims=True), turned[..., :2])
 
 
 def _solids(scene: Scene, name: str) -> tuple[list[int], list[int]]:

@@ -14,7 +14,7 @@ from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
-from handloom.skills.placing.place_in import NoCavityError, in_section, sinks_into
+from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import PlacePoses
 from handloom.skills.skill import Phase, command_at
 from handloom.spatial import invert_pose, translation
@@ -152,8 +152,9 @@ class Place(PlacePoses):
             return
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)[:, :2]
         within = box + np.array([[XY_MARGIN], [-XY_MARGIN]])
+        hollow = hollow_from_above(self.scene, config.objects[1])
         T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
-        shifts, depths = deeper_places(self.scene, config.objects[0], T_world_object, within)
+        shifts, depths = deeper_places(self.scene, config.objects[0], T_world_object, within, hollow)
         level = np.concatenate([shifts, np.zeros((len(shifts), 1))], axis=1) @ T_base_world[:3, :3].T
         moved_pre, moved = pre.copy(), place.copy()
         moved_pre[:, :3, 3] += level

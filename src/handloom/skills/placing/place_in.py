@@ -121,17 +121,23 @@ def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
     return _depth(scene, config.objects[1])
 
 
+def hollow_from_above(scene: Scene, name: str) -> Array:
+    """Return the rectangle (2, 2) around the cavities of an object that are open above, low and high in the world [m]."""
+    T = scene.object_pose(name)
+    boxes = [cavity.box @ T[:3, :3].T + T[:3, 3] for cavity in _open_above(scene, name)]
+    return np.stack([np.min(boxes, axis=(0, 1))[:2], np.max(boxes, axis=(0, 1))[:2]])
+
+
 def _depth(scene: Scene, name: str) -> float:
     """Return the depth of the deepest cavity of an object that is open above [m]; 0 where it has none."""
     up = scene.object_pose(name)[2, :3]
-    return max(
-        (
-            float(np.abs(up) @ (cavity.box[1] - cavity.box[0]))
-            for cavity in cavities_of(scene, name)
-            if cavity.opening is not None and up @ np.asarray(cavity.opening) > UPWARD
-        ),
-        default=0.0,
-    )
+    return max((float(np.abs(up) @ (c.box[1] - c.box[0])) for c in _open_above(scene, name)), default=0.0)
+
+
+def _open_above(scene: Scene, name: str) -> list[Cavity]:
+    """Return the cavities of an object whose opening looks up, as it stands now."""
+    up = scene.object_pose(name)[2, :3]
+    return [c for c in cavities_of(scene, name) if c.opening is not None and up @ np.asarray(c.opening) > UPWARD]
 
 
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
