@@ -122,7 +122,7 @@ def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
 
 
 def hollow_from_above(scene: Scene, name: str) -> Array:
-    """Return the rectangle (2, 2) around the cavities of an object that are open above, low and high in the world [m]."""
+    """Return the rectangle (2, 2) in the world around the cavities of an object that are open above [m]."""
     T = scene.object_pose(name)
     boxes = [cavity.box @ T[:3, :3].T + T[:3, 3] for cavity in _open_above(scene, name)]
     return np.stack([np.min(boxes, axis=(0, 1))[:2], np.max(boxes, axis=(0, 1))[:2]])
