@@ -14,22 +14,27 @@ from pathlib import Path
 import numpy as np
 import yaml
 from reference_articulated import THINGS, deed, heat_food, store_in_drawer
+from reference_containers import (
+    bin_trash,
+    example_rubbish,
+    insert_markpen,
+    pick_camera,
+    sort_rubbish,
+    stack_cubes,
+    store_eggs,
+    store_toothbrush,
+)
 from reference_long import belt, bolts, clean_dirt, conveyor_package, flip_package, handover, wipe_with_held
 from reference_picks import (
     arrange_tableware,
     dual_pnp,
     functional_pick,
     insert_flower,
-    insert_markpen,
     pack_objects,
     recovery_pick,
     single_pick,
     single_pnp,
-    sort_rubbish,
     stack_bowls,
-    stack_cubes,
-    store_eggs,
-    store_toothbrush,
 )
 from reference_pours import VESSELS, pour, pour_coke
 from reference_rare import (
@@ -57,7 +62,7 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
     ("pick_and_place/genie1/dual_pnp/", dual_pnp, ("genie1",), 2),
     ("basic/{rig}/stack_bowls/train/v1/", stack_bowls, (*BOTH, "franka"), 6),
     ("basic/{rig}/stack_cubes_lift/", stack_cubes, BOTH, 4),
-    ("basic/{rig}/store_the_eggs/train/v1/", store_eggs, BOTH, 4),
+    ("basic/{rig}/store_the_eggs/train/v1/", store_eggs, ("genie1",), 4),
     ("basic/{rig}/store_the_toothbrushes/train/v1/", store_toothbrush, BOTH, 4),
     ("basic/{rig}/insert_flower/train/v1/", insert_flower, BOTH, 4),
     ("basic/{rig}/insert_markpen/train/v1/", insert_markpen, BOTH, 4),
@@ -78,6 +83,9 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
     ("long_horizon/{rig}/sandwich/", sandwich, BOTH, 2),
     ("long_horizon/{rig}/serve_tray/", serve_tray, ("lift2",), 4),
     ("long_horizon/{rig}/two_robots/", two_robot_sandwich, ("lift2",), 3),
+    ("example/{rig}/", example_rubbish, ("split_aloha",), 1),
+    ("long_horizon/{rig}/put_the_trash_in_trashcan/", bin_trash, ("frankarobotiq",), 1),
+    ("pick_and_place/{rig}/single_pick/{arm}/", pick_camera, ("genie1",), 2),
     ("pick_and_place/{rig}/example/", example, ("frankarobotiq",), 1),
     ("art/{rig}/close_both_lids/a/b/c/", close_both_lids, ("lift2",), 1),
     ("long_horizon/{rig}/store_in_drawer/", store_in_drawer, BOTH, 4),

@@ -110,27 +110,6 @@ def stack_bowls(rig: str, arm: str, rng: np.random.Generator) -> Values:
     return stacked(rig, arm, rng, "bowl", scale=(1.0, 0.9, 1.3))
 
 
-def stack_cubes(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that stacks one cube on another and lifts its hand."""
-    return stacked(rig, arm, rng, "cube")
-
-
-def store_eggs(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that puts two eggs into a box, one after the other."""
-    objects = [rigid(f"egg_{i}", f"basic/store_eggs/egg/egg_0{i}", category="egg") for i in range(2)]
-    objects.append(rigid("egg_tray", "basic/store_eggs/egg_tray/tray_01", category="box", orientation_mode="keep"))
-    regions = [on(f"egg_{i}", *beside(arm, rig, -0.42 + 0.1 * i, -0.26 + 0.06 * i)) for i in range(2)]
-    regions.append(on("egg_tray", *goal(arm, rig), yaw=(0, 0)))
-    ways = [
-        [
-            picked(f"egg_{i}", rig, rng),
-            placed(f"egg_{i}", "egg_tray", rig, rng, x_ratio_range=[0.25 + 0.4 * i, 0.35 + 0.4 * i]),
-        ]
-        for i in range(2)
-    ]
-    return longer(task(rig, objects, regions, skills_of(rig, {arm: [*ways[0], *ways[1]]})), 1000)
-
-
 def inserted(rig: str, arm: str, rng: np.random.Generator, word: str, holder: str) -> Values:
     """Return a task that puts something long into something upright, their own axes aligned."""
     objects = [
@@ -150,16 +129,6 @@ def insert_flower(rig: str, arm: str, rng: np.random.Generator) -> Values:
     return inserted(rig, arm, rng, "flower", "vase")
 
 
-def insert_markpen(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a pen for a pen holder."""
-    return inserted(rig, arm, rng, "markpen", "pen_holder")
-
-
-def store_toothbrush(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a toothbrush for a cup."""
-    return inserted(rig, arm, rng, "toothbrush", "cup")
-
-
 def arrange_tableware(rig: str, arm: str, rng: np.random.Generator) -> Values:
     """Return a task that lays cutlery beside a plate."""
     objects = [
@@ -173,19 +142,6 @@ def arrange_tableware(rig: str, arm: str, rng: np.random.Generator) -> Values:
     place = placed("fork", "plate", rig, rng, success_mode="left" if on_left else "right", threshold=0.01)
     place |= {"x_ratio_range": ratios, "place_z_offset": 0.02, "pre_place_z_offset": 0.1}
     return task(rig, objects, regions, skills_of(rig, {arm: [picked("fork", rig, rng), place]}))
-
-
-def sort_rubbish(rig: str, arm: str, rng: np.random.Generator) -> Values:
-    """Return a task that drops rubbish into a can that stands on the floor before the table."""
-    objects = [
-        rigid("rubbish_0", "long_horizon/sort_rubbish/banana_peel/peel_01", category="banana"),
-        rigid("trash_can", "long_horizon/sort_rubbish/trash_can/can_01", category="bottle", orientation_mode="keep"),
-    ]
-    low, high = beside(arm, rig, -0.62, -0.62, 0.01)
-    floor = [[*low[:2], -0.75], [*high[:2], -0.75]]
-    regions = [on("rubbish_0", *side(arm, rig)), on("trash_can", *floor, yaw=(0, 0))]
-    place = placed("rubbish_0", "trash_can", rig, rng, success_mode="height", place_z_offset=0.15)
-    return longer(task(rig, objects, regions, skills_of(rig, {arm: [picked("rubbish_0", rig, rng), place]})), 800)
 
 
 def pack_objects(rig: str, arm: str, rng: np.random.Generator) -> Values:

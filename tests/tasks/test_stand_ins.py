@@ -5,15 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reference_articulated import deed, heat_food
+from reference_containers import bin_trash, insert_markpen, sort_rubbish, stack_cubes, store_eggs, store_toothbrush
 from reference_files import STAND_INS, written
 from reference_long import clean_dirt, conveyor_package, flip_package
-from reference_picks import insert_flower, sort_rubbish
+from reference_picks import insert_flower
 from reference_pours import pour, pour_coke
 from reference_rigs import on, rigid, task
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
-from handloom.objects import make_object
+from handloom.objects import ObjectAsset, make_object
 from handloom.scene import build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.placing.place_in import entries_into
@@ -35,9 +36,9 @@ def test_stand_ins_are_of_a_size_that_makes_their_task_possible(checkout):
     asset = make_object(package.category, parameters=dict(package.parameters))
     assert asset.extent.min() <= 0.7 * 0.088 + 1e-9  # A hand of 88 mm takes it.
     instance = sampled(checkout, sort_rubbish("split_aloha", "left", RNG), "rubbish")
-    (can,) = [o for o in instance.objects if o.name == "trash_can"]
-    assert can.category == "bin"  # Open, and as high as one that stands on the floor.
-    assert make_object(can.category, parameters=dict(can.parameters)).extent[1] == pytest.approx(0.4, abs=0.01)
+    (can,) = [o for o in instance.objects if o.name == "gso_box_left"]
+    assert can.category == "bin"  # Open, and nearly as high as the table that it stands beside.
+    assert make_object(can.category, parameters=dict(can.parameters)).extent[1] == pytest.approx(0.65, abs=0.01)
     instance = sampled(checkout, deed("close_washing_machine")("lift2", "left", RNG), "washing")
     (washer,) = [o for o in instance.objects if o.name == "object"]
     assert np.prod(make_object(washer.category, parameters=dict(washer.parameters)).extent) <= 0.02 + 1e-9
@@ -191,3 +192,44 @@ def test_filters_of_a_pick_from_a_belt_are_widened_for_a_stand_in(checkout):
     loaded = load_task(written(checkout, values, "mine/belt.yaml"), overrides=STAND_INS)
     _, record = simulate(loaded, 0, 0, Stopwatch())
     assert record.failure is None or record.failure.reason != "filters_leave_nothing"
+
+
+def stand_in(instance: TaskInstance, name: str) -> ObjectAsset:
+    (obj,) = [o for o in instance.objects if o.name == name]
+    return make_object(obj.category, parameters=dict(obj.parameters))
+
+
+def test_rubbish_is_something_to_throw_away_and_an_egg_box_holds_eggs(checkout):
+    rubbish = sampled(checkout, sort_rubbish("lift2", "left", RNG), "thrown")
+    assert {o.category for o in rubbish.objects if o.name.startswith("pick_object")} == {"can"}
+    eggs = sampled(checkout, store_eggs("genie1", "left", RNG), "eggs")
+    assert [o.category for o in eggs.objects if o.name == "gso_box"] == ["egg_box"]
+
+
+def test_a_pen_that_stands_in_its_holder_overlaps_as_much_as_the_task_asks(checkout):
+    instance = sampled(checkout, insert_markpen("lift2", "left", RNG), "pen")
+    pen, holder = stand_in(instance, "oo3d_object1"), stand_in(instance, "oo3d_object2")
+    (wide,) = {round(float(w), 3) for w in holder.extent[[0, 2]]}
+    thick, depth = float(pen.extent[[0, 2]].min()), float(holder.extent[1])
+    common = thick**2 * (depth - 0.004)  # Quite upright: leaning, its box is wider.
+    assert common / (wide**2 * depth + thick**2 * pen.extent[1] - common) > 0.15
+    assert pen.extent[1] > 1.5 * depth  # The fingers that hold its upper part stay outside.
+
+
+def test_what_is_stood_in_a_mug_is_slender_enough_for_two(checkout):
+    instance = sampled(checkout, store_toothbrush("lift2", "left", RNG), "brush")
+    for name in ("tooth_brush", "tooth_paste"):
+        assert stand_in(instance, name).extent[[0, 2]].max() < 0.025
+
+
+def test_a_lid_that_starts_open_stays_open_until_it_is_shut(checkout):
+    scene = build_scene(sampled(checkout, bin_trash("frankarobotiq", "left", RNG), "lid"))
+    start = scene.world.joint_position("trashcan/lid_joint")
+    assert start > 1.2
+    scene.world.step(1000)
+    assert scene.world.joint_position("trashcan/lid_joint") == pytest.approx(start, abs=0.1)
+
+
+def test_a_dish_that_hands_take_from_straight_above_has_a_wall(checkout):
+    instance = sampled(checkout, stack_cubes("split_aloha", "left", RNG), "dish")
+    assert [o.category for o in instance.objects if o.name == "place_object"] == ["tray"]

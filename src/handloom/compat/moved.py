@@ -167,6 +167,9 @@ RENAMED = {
     "handloom.labels.failure_facts": "handloom.labels.touches",
     "handloom.scene.model_xml": "handloom.scene.build",
     "handloom.cli.verbs.view": "handloom.cli.datasets.view",
+    "handloom.tasks.config.short_deeds": "handloom.tasks.config.short_form.deeds",
+    "handloom.tasks.config.short_points": "handloom.tasks.config.short_form.points",
+    "handloom.tasks.config.short_verbs": "handloom.tasks.config.short_form.verbs",
 }
 """Module > the module that has its code now: renamed, or merged into that one."""
 

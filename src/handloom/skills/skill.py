@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
@@ -66,6 +66,15 @@ class Skill(ABC, Generic[ConfigT]):
     @abstractmethod
     def checks(self) -> tuple[Check, ...]:
         """Return the success terms, which must all hold when the skill is done."""
+
+    @property
+    def is_particular(self) -> bool:
+        """Whether ``suits`` may leave grasps out."""
+        return False
+
+    def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
+        """Return which grasps (n, 4, 4) of its first object, where it is now, leave free what the skill needs."""
+        return np.ones(len(T_base_tool), bool)
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
         """Return how far the joints can continue from each grasp (n, 4, 4) after a pick; None if any grasp will do.

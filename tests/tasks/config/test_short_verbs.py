@@ -8,7 +8,7 @@ import pytest
 from handloom.errors import ConfigError
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.tasks import Task, load_task
-from handloom.tasks.config.short_form import VERBS
+from handloom.tasks.config.short_form.skills import VERBS
 from handloom.tasks.config.task_config import placed_skills
 
 START = """base: setups/lift2.yaml

@@ -30,7 +30,8 @@ ALIKE: Final[dict[str, str]] = {
     "bread_roll": "bread bun steamed_bun hamburger burger mushroom dumpling shaomai mantou croissant bagel muffin "
     "cupcake cake mooncake puff pastry chinese_pastry egg_tart tart pie zongzi rice_cake bread_bun biscuit_roll "
     "lotus_root pork meat steak shoe slipper sneaker gloves glove hat",
-    "can": "coke cola soda beverage drink beer_can pepsi sprite energy_drink canister tin_can pop",
+    "can": "coke cola soda beverage drink beer_can pepsi sprite energy_drink canister tin_can pop "
+    "garbage rubbish trash litter waste",
     "cardboard_box": "box package parcel packet gift_box carton_box shoebox shipping_box jewelry_box treasure_chest "
     "suitcase briefcase chest wooden_box",
     "carrot": "chili radish_long parsnip wooden_stick baton candle chalk asparagus",
@@ -51,6 +52,7 @@ ALIKE: Final[dict[str, str]] = {
     "drawer_cabinet": "storage storagefurniture storage_furniture drawer dresser nightstand drawers",
     "egg": "garlic kiwi kiwifruit haw_thorn hawthorn red_jujube jujube date walnut peanut pistachio chestnut "
     "waterchestnut litchi lychee longan loquat grape nut_fruit almond brussels_sprout acorn pebble stone rock anise",
+    "egg_box": "egg_placer egg_tray egg_carton egg_holder egg_crate",
     "eggplant": "aubergine avocado papaya",
     "electric_cooker": "cooker ricecooker rice_cooker pressure_cooker",
     "eraser": "rubber whiteboard_eraser soap nail_file",
@@ -118,7 +120,7 @@ ALIKE: Final[dict[str, str]] = {
     "toy_boat": "boat ship ferry canoe",
     "toy_car": "car bus truck train toy_bus toy_truck toy_train toy_plane plane airplane toy_motorcycle motorcycle "
     "bicycle tractor tank van taxi jeep helicopter rocket skateboard",
-    "trash_can": "dustbin trashcan garbage garbage_can wastebasket",
+    "trash_can": "dustbin trashcan garbage_can wastebasket",
     "tray": "serving_tray tray_rectangular food_tray",
     "valve": "handwheel hand_wheel",
     "potted_plant": "plant houseplant bonsai",

@@ -14,7 +14,7 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point
 from handloom.skills.arms.candidates import choose
 from handloom.skills.configs.contacts import WipeConfig
-from handloom.skills.placing.landing import drop_height
+from handloom.skills.placing.descent import drop_height
 from handloom.skills.placing.spots import reach_of
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec

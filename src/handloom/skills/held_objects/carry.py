@@ -12,7 +12,7 @@ from handloom.skills.arms.arm_controller import INSTANT, ArmController
 from handloom.skills.arms.arm_pair import ArmPair
 from handloom.skills.configs.places import CarryConfig
 from handloom.skills.picking.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
-from handloom.skills.placing.landing import drop_height
+from handloom.skills.placing.descent import drop_height
 from handloom.skills.skill import Skill, between, command_at, plan_failure
 from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, FunnelStage

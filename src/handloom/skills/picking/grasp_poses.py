@@ -33,7 +33,7 @@ from handloom.skills.arms.orientations import direction_mask
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import GraspAnnotation
 from handloom.skills.skill import Skill
-from handloom.spatial import invert_pose
+from handloom.spatial import invert_pose, make_pose
 from handloom.values import FunnelStage
 
 Source = Literal["any", "lying", "as_it_lies", "rim"]
@@ -46,6 +46,8 @@ bowl, it would push the wall aside and lift the bowl on it."""
 WRIST_ROOM = 0.006
 """Room that wrist and palm should keep from everything but the object [m]: arms sag by up to 5 mm on their way, and one
 that rubs on the table stops short of the grasp."""
+NEAR = float(np.deg2rad(25.0))
+"""How far a grasp may be from the attitude that a task gives, to be turned into it [rad]."""
 PIVOT = 0.001
 """Grasps whose contacts differ by less than this share a rotation axis [m]."""
 
@@ -149,6 +151,19 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     return Grasps(T_base_object @ T_object_tool, score, size, source, T_base_object)
 
 
+def in_attitude(skill: Skill, grasps: Grasps, R_base_tool: Array) -> Grasps:
+    """Return the grasps that a hand nearly takes in an attitude (3, 3), turned about the fingertips into it.
+
+    Annotated places that belong to the attitude are missing where an object stands in for another: these are like them.
+    """
+    nearly = np.einsum("nij,ij->n", grasps.T_base_tool[:, :3, :3], R_base_tool) >= 1.0 + 2.0 * np.cos(NEAR)
+    tip = skill.controller.arm.spec.T_tool_tcp[:3, 3]
+    T = grasps.T_base_tool[nearly]
+    at = T[:, :3, :3] @ tip + T[:, :3, 3]
+    T = make_pose(np.tile(R_base_tool, (len(T), 1, 1)), at - R_base_tool @ tip)
+    return grasps._replace(T_base_tool=T, score=grasps.score[nearly], size=grasps.size[nearly])
+
+
 def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
     """Return the annotation beside an asset file, or None when the object is to be annotated here.
 
@@ -167,6 +182,12 @@ def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
     if "npy_name" in keys.model_fields_set:
         raise ConfigError(f"npy_name: no grasp annotation {file}; leave npy_name out to have {asset.name} annotated")
     return None
+
+
+def side_in_name(npy_name: str) -> Literal["left", "right"] | None:
+    """Return the side of an object that an annotation is of by its name, as ``Aligned_grasp_sparse_left6.npy``."""
+    sides: tuple[Literal["left", "right"], ...] = ("left", "right")
+    return next((side for side in sides if side in npy_name), None)
 
 
 def attainable_grasps(skill: Skill, name: str, grasps: Grasps) -> tuple[Array, NDArray[np.bool_]]:

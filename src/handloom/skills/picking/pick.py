@@ -21,7 +21,9 @@ from handloom.skills.picking.grasp_poses import (
     filtered,
     grasp_file,
     gripper_of,
+    in_attitude,
     levers,
+    side_in_name,
 )
 from handloom.skills.placing.place_in import INTO
 from handloom.skills.skill import Phase, Skill, between
@@ -38,6 +40,11 @@ WIDER_FILTERS = (20.0, 25.0)
 """How much the filters of a stand-in's grasps are widened, one after another [deg]: they were written for others."""
 TESTED = 128
 """Candidates that are tested at most."""
+FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
+"""Grasps that are looked at one after another for what comes next; ``ENOUGH`` of a kind are a choice."""
+ENOUGH = 8
+RIM_WAY = 0.05
+"""Length of the straight way to the rim of a stand-in [m]: places that somebody tuned by hand may need none."""
 
 
 WIDEST_INTO = 100.0
@@ -116,15 +123,39 @@ class Pick(Skill[PickConfig]):
 
         They are of the first kind that has any: the annotated ones, those of the object as it lies, those of its rim.
         """
-        source: Source = "rim" if self.config.rim else "any"
+        if self._follower_is_particular(name):
+            for kind in FREE:
+                candidates = self._candidates(name, kind, only_suited=True)
+                self.failure = None
+                if len(candidates) >= ENOUGH:
+                    self.controller.by_rim = False
+                    return candidates
+        source: Source = "rim" if self.config.rim or self._in_attitude_at_rim(name) else "any"
         candidates = self._candidates(name, source)
         while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
             self.failure, source = None, other
             candidates = self._candidates(name, source)
         self.controller.by_rim = source == "rim"
         if source == "rim" and len(candidates):
-            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)))
+            way = max(self._moves.pre_grasp_offset, RIM_WAY if self._in_attitude_at_rim(name) else 0.0)
+            self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)), pre_grasp_offset=way)
         return candidates
+
+    def _in_attitude_at_rim(self, name: str) -> bool:
+        """Return whether the hand goes in a given attitude to places of an annotation that is missing: to a rim."""
+        asset = self.scene.assets[name]
+        given = self.config.fixed_orientation is not None and asset.stands_in and asset.holds > 0.0
+        return given and grasp_file(asset, self.config) is None
+
+    def _follower_is_particular(self, name: str) -> bool:
+        """Return whether what comes next needs a part of the object free, and grasps of our own may be chosen for it.
+
+        Few of the grasps that an object has in free space can be taken where it lies, and fewer of them suit.
+        """
+        own = self.scene.assets[name].stands_in and grasp_file(self.scene.assets[name], self.config) is None
+        if not own or self.config.rim or self.follower is None or name not in self.follower.config.objects[:1]:
+            return False
+        return self.follower.is_particular
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""
@@ -181,19 +212,25 @@ class Pick(Skill[PickConfig]):
             return "lying"
         return "rim" if asset.stands_in else None
 
-    def _candidates(self, name: str, source: Source) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first."""
+    def _candidates(self, name: str, source: Source, *, only_suited: bool = False) -> Array:
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first.
+
+        Those that suit what comes next are preferred, or are the only ones.
+        """
         config = self.config
         grasps = annotated_grasps(self, name, config, source=source)
         if len(grasps.score) == 0:
             return grasps.T_base_tool
+        side = config.direction_to_obj
         if config.fixed_orientation is not None:
-            grasps.T_base_tool[:, :3, :3] = matrix_from_quat(quat_normalize(config.fixed_orientation))
+            R = matrix_from_quat(quat_normalize(config.fixed_orientation))
+            if source == "rim":
+                grasps, side = in_attitude(self, grasps, R), side or side_in_name(config.npy_name)
+            else:
+                grasps.T_base_tool[:, :3, :3] = R
         T_base_tool, taken = attainable_grasps(self, name, grasps)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(
-            T_base_tool, config, self.controller.arm.spec.approach, config.direction_to_obj, T_base_object[1, 3]
-        )
+        passing = taken & filtered(T_base_tool, config, self.controller.arm.spec.approach, side, T_base_object[1, 3])
         T_base_tool = self.adjusted(T_base_tool)
         if config.largest_lever is not None:
             turns = levers(self, name, T_base_tool) > config.largest_lever
@@ -205,4 +242,7 @@ class Pick(Skill[PickConfig]):
         gripper = gripper_of(self)
         level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        if self.follower is not None and name in self.follower.config.objects[:1]:
+            suited = self.follower.suits(T_base_tool[kept])
+            kept = kept[suited] if suited.any() or only_suited else kept
         return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

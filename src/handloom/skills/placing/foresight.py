@@ -15,7 +15,12 @@ LINES = 3
 
 
 def ways_to_places(
-    controller: ArmController, places: Sequence[tuple[Array, Array] | None], q: Array, ignore: Sequence[str]
+    controller: ArmController,
+    places: Sequence[tuple[Array, Array] | None],
+    q: Array,
+    ignore: Sequence[str],
+    *,
+    count: int = FORESEEN,
 ) -> Array:
     """Return how far the joints go to the nearest place, per grasp (n,) [rad]; infinite if there is none.
 
@@ -24,15 +29,16 @@ def ways_to_places(
         places: For each grasp, poses of the hand before and at the places (m, 4, 4); None if there are none.
         q: Joints at the grasp.
         ignore: Obstacles that are left out.
+        count: Poses that are tested per grasp.
     """
     before: list[Array] = []
     at: list[Array] = []
     owner: list[int] = []
     for k, poses in enumerate(places):
         if poses is not None:
-            before.extend(poses[0][:FORESEEN])
-            at.extend(poses[1][:FORESEEN])
-            owner += [k] * min(FORESEEN, len(poses[0]))
+            before.extend(poses[0][:count])
+            at.extend(poses[1][:count])
+            owner += [k] * min(count, len(poses[0]))
     ways = np.full(len(places), np.inf)
     if not owner:
         return ways

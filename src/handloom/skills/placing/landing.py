@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,10 +9,8 @@ from handloom.arrays import Array
 from handloom.errors import ConfigError
 from handloom.judging.relations import relation_terms
 from handloom.scene import Scene
-from handloom.scene.measures import geom_box
 from handloom.skills.arms.orientations import Alignment
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.picking.grasp_poses import UNBOUNDED
 from handloom.skills.placing.spots import way_of_point
 from handloom.skills.skill import between
 from handloom.spatial import matrix_from_rotvec
@@ -21,12 +18,6 @@ from handloom.values import Check
 
 BESIDE = (0.03, 0.06)
 """Least and largest gap between an object and what it is put beside [m]."""
-GAP = 5e-4
-"""Distance that is left between the object and what it is put on [m]."""
-STEPS = 60
-"""Steps of the descent; each is as long as the nearest distance, so a few are enough above flat objects."""
-REACH = 0.3
-"""Nothing farther below than this is looked at [m]."""
 STOOD_UP = float(np.deg2rad(3.0))
 """How far from upright an object is let go that lay before [rad]."""
 LYING = float(np.cos(np.deg2rad(30.0)))
@@ -204,61 +195,6 @@ def unit(vector: tuple[float, float, float]) -> Array:
     """Return a vector (3,) of length one."""
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)
-
-
-def drop_height(scene: Scene, name: str, T_world_object: Array) -> float:
-    """Return how far an object at a pose (4, 4) can move straight down until it touches anything but robots [m].
-
-    The object is moved down by its distance from everything else, again and again: it never jumps through a wall. 0
-    where it touches already, ``REACH`` where nothing is below.
-    """
-    model = scene.world.model
-    data = mujoco.MjData(model)
-    data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = (
-        scene.world.data.qpos,
-        scene.world.data.mocap_pos,
-        scene.world.data.mocap_quat,
-    )
-    start = int(model.jnt_qposadr[model.body_jntadr[scene.world.body_index(scene.body_of(name))]])
-    data.qpos[start : start + 3] = T_world_object[:3, 3]
-    mujoco.mju_mat2Quat(data.qpos[start + 3 : start + 7], np.ascontiguousarray(T_world_object[:3, :3]).ravel())
-    mujoco.mj_kinematics(model, data)
-    own, others = _solids(scene, name)
-    pairs = [(a, b) for a in own for b in others if _may_meet(model, data, a, b)]
-    dropped = 0.0
-    for _ in range(STEPS):
-        # Planes have no distance function; a floor is far below everything that stands on it.
-        apart = min((mujoco.mj_geomDistance(model, data, a, b, REACH, None) for a, b in pairs), default=REACH)
-        if apart <= 2 * GAP or dropped >= REACH:
-            break
-        dropped += apart - GAP
-        data.qpos[start + 2] = T_world_object[2, 3] - dropped
-        mujoco.mj_kinematics(model, data)
-    return min(dropped, REACH)
-
-
-def _solids(scene: Scene, name: str) -> tuple[list[int], list[int]]:
-    """Return the solid geoms of an object, and those of everything else but robots and planes."""
-    model = scene.world.model
-    bodies = {scene.world.body_index(body) for body in scene.world.subtree(scene.body_of(name))}
-    robots = tuple(f"{robot}/" for robot in scene.robots)
-    own, others = [], []
-    for geom in range(model.ngeom):
-        if not (model.geom_contype[geom] or model.geom_conaffinity[geom]):
-            continue
-        body = model.geom_bodyid[geom]
-        if body in bodies:
-            own.append(geom)
-        elif model.geom_type[geom] not in UNBOUNDED and not model.body(body).name.startswith(robots):
-            others.append(geom)
-    return own, others
-
-
-def _may_meet(model: mujoco.MjModel, data: mujoco.MjData, above: int, below: int) -> bool:
-    """Return whether a geom that moves straight down may come to touch another."""
-    a, b = geom_box(model, data, above), geom_box(model, data, below)
-    beside = np.any(a[0, :2] > b[1, :2] + GAP) or np.any(b[0, :2] > a[1, :2] + GAP)
-    return not beside and b[0, 2] < a[1, 2] and b[1, 2] > a[0, 2] - REACH
 
 
 def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, near: float) -> tuple[Check, ...]:

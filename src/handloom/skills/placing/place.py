@@ -1,8 +1,7 @@
 """Put a held object on, in or by another."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -10,36 +9,17 @@ from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
-from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
-from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
-from handloom.skills.placing.foresight import ways_to_places
-from handloom.skills.placing.landing import (
-    BESIDE,
-    HeldSize,
-    asked_alignment,
-    attitude_checks,
-    drop_height,
-    headed,
-    keeps_heading,
-    leaning,
-    outcome_checks,
-    place_points,
-    relation_checks,
-    stood_up,
-    unit,
-)
-from handloom.skills.placing.place_in import Entry, NoCavityError, deepest, entries_into, in_section
-from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
-from handloom.skills.skill import Phase, Skill, command_at
-from handloom.spatial import invert_pose, make_pose, translation
+from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
+from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
+from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
+from handloom.skills.placing.place_poses import PlacePoses
+from handloom.skills.skill import Phase, command_at
+from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
 
-CANDIDATES = 32
-"""Poses tested; published: 20."""
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
 AGAIN = 4
@@ -48,14 +28,13 @@ RAISED = (0.04, 0.04)
 """How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
-SETTLES = frozenset({"calm", "carried_by", "in_cavity", "let_go", "lying_still", "released", "touches"})
-"""Terms that come true by themselves when what rolls or swings comes to rest."""
-ANGLE = float(np.deg2rad(0.5))
-"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
-HELD_ANGLE = 0.05
-"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
-DOWN = float(np.deg2rad(15.0))
-"""How far from straight down a point that goes down may point [rad]."""
+SETTLES = frozenset(
+    (
+        *("calm", "carried_by", "in_cavity", "let_go", "lower_than", "lying_still", "over_box", "overlapping"),
+        *("released", "touches"),
+    )
+)
+"""Terms that come true by themselves when what falls, rolls or swings comes to rest."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
@@ -68,13 +47,8 @@ HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 
 
-class Place(Skill[PlaceConfig]):
+class Place(PlacePoses):
     """The published place: random poses over the target, filters, plan, lower, open, retreat."""
-
-    Config: ClassVar = PlaceConfig
-    _entries: list[Entry] | None = None
-    """Ways into the cavities of the target; None before they are asked for."""
-    _entry: Entry | None = None
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose where and how the object is put down, and write the commands."""
@@ -104,26 +78,6 @@ class Place(Skill[PlaceConfig]):
             self.failure, self.config = None, self.config.model_copy(update=easier)
             self._choose()
 
-    def _enter(self) -> Entry | None:
-        """Find out how the object gets into a cavity, where it is to be in one; the config is changed to that.
-
-        Raises:
-            NoCavityError: There is none that is open and wide enough.
-        """
-        if self._entries is None and self.config.relation == "in":
-            self._entries = entries_into(self.scene, self.config)
-            self._entry = self._entries[0]
-            self.config = self.config.model_copy(update=self._entry.keys)
-        return self._entry
-
-    def through_a_front(self) -> bool:
-        """Return whether the object goes in through the front of something, not from above."""
-        try:
-            entry = self._enter()
-        except NoCavityError:
-            return False
-        return entry is not None and not entry.from_above
-
     def _concessions(self) -> Iterator[dict[str, Any]]:
         """Yield the relaxations to try if no place is possible: position, tilt, height."""
         config = self.config
@@ -137,10 +91,6 @@ class Place(Skill[PlaceConfig]):
             yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
             yield {"place_z_offset": config.place_z_offset + rise}
-
-    def _stands_in(self) -> bool:
-        """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
-        return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
 
     def _choose(self) -> None:
         """Write the commands of the first place whose moves are all possible, or say why there is none."""
@@ -159,21 +109,62 @@ class Place(Skill[PlaceConfig]):
             pre, place = pre[fits], place[fits]
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
-        # The retreat leaves the object behind, so nothing has to be held any more.
-        holds = [kept, HeldParts.given(config.post_place_hold_vec_weight), None][: 2 if self._retreat is None else 3]
-        for down in self._depths(place, T_base_world, T_tool_object) if not any(holds) else (0.0,):
-            self.failure, lower = None, place.copy()
-            lower[:, :3, 3] -= down * T_base_world[:3, 2]
-            chosen = choose(self, self._moves(pre, lower), test_mode=config.test_mode, holds=holds)
-            if chosen is not None:
-                goal = lower[chosen.index]
-                # Among the walls of a container, the next move of the joints would take it along.
-                self._rises = not config.until_contact and self._until_contact() and self._retreat is None
-                if self._until_contact():
-                    goal, chosen = self._lowered(goal, chosen, T_base_world, T_tool_object)
-                self._place_z = float(goal[2, 3])
-                self.manip_list = self._commands(pre[chosen.index], goal, chosen, kept)
-                return
+        for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):
+            for parts in self._kept_parts(kept):
+                for down in self._depths(at, T_base_world, T_tool_object) if not any(parts) else (0.0,):
+                    self.failure, lower = None, at.copy()
+                    lower[:, :3, 3] -= down * T_base_world[:3, 2]
+                    chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=parts)
+                    if chosen is not None:
+                        self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
+                        return
+
+    def _kept_parts(self, kept: Held | None) -> Iterator[list[Held | None]]:
+        """Yield what each move must keep of the hand's pose, as asked first, then what a stand-in can be asked for.
+
+        The retreat leaves the object behind, so nothing has to be held any more. The way down is straight, which keeps
+        what a hand can keep; weights of it that name the very way are those of another hand or another grasp.
+        """
+        after = HeldParts.given(self.config.post_place_hold_vec_weight)
+        count = 2 if self._retreat is None else 3
+        yield [kept, after, None][:count]
+        if after is not None and self._stands_in():
+            yield [kept, None, None][:count]
+
+    def _write(self, pre: Array, goal: Array, chosen: Chosen, kept: Held | None, T_tool_object: Array) -> None:
+        """Write the commands of a place (4, 4) that was chosen, lowered as far as it goes where it is to be."""
+        # Among the walls of a container, the next move of the joints would take it along.
+        self._rises = not self.config.until_contact and self._until_contact() and self._retreat is None
+        if self._until_contact():
+            goal, chosen = self._lowered(goal, chosen, invert_pose(self.controller.arm.T_world_base), T_tool_object)
+        self._place_z = float(goal[2, 3])
+        self.manip_list = self._commands(pre, goal, chosen, kept)
+
+    def _by_depth(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield poses (n, 4, 4) before and at the place; into a stand-in, first those from where the object sinks.
+
+        The ratios of a task are those of another container: on a stand-in they may mean its rim, its handle or the
+        wall between two cups.
+        """
+        config = self.config
+        if not sinks_into(self.scene, config):
+            yield pre, place
+            return
+        box = world_box(self.scene, config.objects[1], config.place_part_prim_path)[:, :2]
+        within = box + np.array([[XY_MARGIN], [-XY_MARGIN]])
+        hollow = hollow_from_above(self.scene, config.objects[1])
+        T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
+        shifts, depths = deeper_places(self.scene, config.objects[0], T_world_object, within, hollow)
+        level = np.concatenate([shifts, np.zeros((len(shifts), 1))], axis=1) @ T_base_world[:3, :3].T
+        moved_pre, moved = pre.copy(), place.copy()
+        moved_pre[:, :3, 3] += level
+        moved[:, :3, 3] += level
+        fits = depths >= depths.max() - NEARLY
+        yield moved_pre[fits], moved[fits]
+        if not fits.all():
+            yield moved_pre[~fits], moved[~fits]
 
     def _until_contact(self) -> bool:
         """Return whether the object is lowered: as the config says, or where a stand-in has another size than meant."""
@@ -239,71 +230,6 @@ class Place(Skill[PlaceConfig]):
         calm = (self.calm(config.objects[0]),) if config.process_valid else ()
         return (*outcome, *attitude_checks(config), *calm)
 
-    def _places(
-        self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
-    ) -> tuple[Array, Array] | None:
-        """Return poses of the hand before and at the place, T_base_tool (n, 4, 4) each; None after saying why not.
-
-        Args:
-            T_base_world: Pose of the world in the arm's base.
-            T_tool_object: How the object is held.
-            R_start: Orientation of the hand from where it sets out; little turning comes first.
-            kept: What the way to the place must keep of the hand's pose.
-        """
-        config = self.config
-        R = self._orientations(T_base_world, T_tool_object, R_start, kept)
-        if len(R) == 0:
-            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
-            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
-            return None
-        faces = T_tool_object[:3, :3] @ front_axis(self.scene.assets[config.objects[0]])
-        turns = (faces, T_base_world[:3, :3].T, heading(self.scene, config.facing or 0.0))
-        R = R if config.facing is None else headed(R, *turns)
-        target, part = config.objects[1], config.place_part_prim_path
-        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
-        R_target = self.scene.object_pose(config.objects[1])[:3, :3]
-        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
-        own = world_box(self.scene, config.objects[0])
-        rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
-        R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
-        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
-        if turned or config.point_down is not None:
-            rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
-        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
-        named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
-        spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
-        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
-        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
-        pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
-        if config.facing is not None:
-            kept_heading = keeps_heading(place[:, :3, :3], *turns)
-            pre, place = pre[kept_heading], place[kept_heading]
-        if len(place) == 0:
-            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
-            detail += f", facing {config.facing}" if config.facing is not None else ""
-            self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
-            return None
-        return pre, place
-
-    def ways_after(self, T_base_tool: Array, q: Array) -> Array:
-        """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
-
-        Places without a straight path down are excluded; infinite if none is left.
-        """
-        try:
-            self._enter()
-        except NoCavityError:  # It may be open by then.
-            return np.ones(len(T_base_tool))
-        T_base_world = invert_pose(self.controller.arm.T_world_base)
-        T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
-        places = []
-        for grasp in T_base_tool:
-            T_tool_object = invert_pose(grasp) @ T_base_object
-            places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
-        ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
-        return ways_to_places(self.controller, places, q, ignore)
-
     def possible_after(self, T_base_tool: Array, q: Array) -> bool:
         """Return whether a grasp (n, 4, 4) leads to a place, with all that the skill would concede.
 
@@ -325,75 +251,11 @@ class Place(Skill[PlaceConfig]):
                     return True
         return False
 
-    def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
-        """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
-        config = self.config
-        R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
-        if config.lean:
-            asset, normal = self.scene.assets[config.objects[0]], named_axis(self.scene, config.objects[1], LEAN)
-            R_world_object = leaning(np.asarray(asset.up, float), long_axis(asset), normal)
-            return T_base_world[:3, :3] @ R_world_object @ T_tool_object[:3, :3].T
-        stands = self._stood_up(T_base_world, T_tool_object, R_start)
-        up = T_base_world[:3, 2]
-        alignment = asked_alignment(config, up, T_tool_object[:3, :3], R_base_target, R_start, stands=stands)
-        if config.point_down is not None:
-            pointing = T_tool_object[:3, :3] @ way_of_point(self.scene, config.objects[0], config.point_down)
-            alignment = Alignment(axis_tool=pointing, axis_base=-up, tolerance=DOWN)
-        if isinstance(kept, HeldAxis) and alignment is None:
-            axis = np.asarray(kept.axis_tool)
-            alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
-        drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
-        axis = self.controller.arm.spec.approach
-        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
-        # The hand need not turn further than it takes to bring the object upright.
-        unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
-        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis)
-        # Then little turning first: published priority is the way of the joints, which mostly is the same.
-        turn = np.einsum("nij,ij->n", sampled, R_start)
-        return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
-
-    def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
-        """Return the axis of a lying object that is to stand, in the hand (3,); None if it stays as it is."""
-        up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
-        return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
-
-    def _kept(self, T_tool_object: Array) -> Held | None:
-        """Return what the way to the place must keep of the hand's pose."""
-        config = self.config
-        if config.hold_obj_axis is None:
-            return HeldParts.given(config.pre_place_hold_vec_weight)
-        x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
-        return HeldAxis((x, y, z))
-
     def _retreat_vector(self) -> Array | None:
         """Return how the hand draws back, in its own frame (3,) [m]; None when it stays."""
         if self.config.retreat is not None:
             return -self.config.retreat * self.controller.arm.spec.approach
         return None if self.config.post_place_vector is None else np.array(self.config.post_place_vector)
-
-    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
-        """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
-        config = self.config
-        point = np.zeros(3) if config.position_constraint == "gripper" else T_tool_object[:3, 3]
-        axis = config.align_pick_obj_axis
-        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ unit(axis)
-        # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
-        angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
-        if config.keep_upright is not None:
-            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
-            angle = np.deg2rad(0.5 * config.keep_upright)
-        taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
-        before = taken.copy()
-        before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
-        return before[found], taken[found]
-
-    def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
-        """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
-        p_base = p_world @ T_base_world[:3, :3].T + T_base_world[:3, 3]
-        if self.config.position_constraint == "gripper":
-            return make_pose(R_base_tool, p_base)
-        T_base_object = make_pose(R_base_tool @ T_tool_object[:3, :3], p_base)
-        return T_base_object @ invert_pose(T_tool_object)
 
     def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
         """Return the place (4, 4) and its paths with the object lowered to what is below, as far as the hand can go."""

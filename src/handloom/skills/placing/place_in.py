@@ -4,14 +4,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.cavities import ROOT, Cavity, hollow
 from handloom.scene.measures import BASE, local_box, world_box
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.placing.landing import drop_height
 from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
@@ -27,11 +25,12 @@ INTO = ("front", 30.0)
 OTHERWISE = ((("front", 50.0), 0.0), (INTO, 0.07), (("front", 50.0), 0.07), (("front", 70.0), 0.07))
 """How else, where it cannot, and by how much nearer to the opening the straight way in begins [m]: robots that stand
 close have no room for a long one."""
-NEARLY = 0.01
-"""How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
-BESIDE_POSES = np.zeros((4, 4, 4))
-"""Shifts of a pose by half a centimetre to all four sides [m]."""
-BESIDE_POSES[:, :2, 3] = [[0.005, 0.0], [-0.005, 0.0], [0.0, 0.005], [0.0, -0.005]]
+INSIDE_MODES = frozenset(("3diou", "xybbox", "flower"))
+"""Published success modes that a thing in a container fulfils."""
+UPWARD = 0.7
+"""Least part of the way out of a container that is up."""
+SHALLOW = 0.022
+"""What is no deeper is a plate or a tray: things lie on it wherever they are put [m]."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
 
@@ -119,18 +118,43 @@ def _named_part(config: PlaceConfig) -> str:
     return ROOT if part == BASE else part
 
 
-def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
-    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls.
+def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
+    """Return whether a place of the published form lets an object down into a container that stands in for another."""
+    target, ratios = config.objects[1], (*config.x_ratio_range, *config.y_ratio_range)
+    if config.relation is not None or config.until_contact or config.success_mode not in INSIDE_MODES:
+        return False
+    if config.place_direction != "vertical" or min(ratios) < 0.0 or max(ratios) > 1.0:
+        return False
+    if target not in scene.assets or not scene.assets[target].stands_in:
+        return False
+    return _depth(scene, target) > SHALLOW
 
-    Where that leaves a choice, those come first that do so a little beside their place, too: arms are not exact.
-    """
-    drops = np.array([drop_height(scene, name, pose) for pose in T_world_object])
-    fits = drops >= drops.max() - NEARLY
-    roomy = fits.copy()
-    for k in np.flatnonzero(fits):
-        moved = [T_world_object[k] + beside for beside in BESIDE_POSES]
-        roomy[k] = min(drop_height(scene, name, pose) for pose in moved) >= drops.max() - NEARLY
-    return roomy if roomy.any() else fits
+
+def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
+    """Return how deep something that is stood in a stand-in gets [m]; None where a place is no such one."""
+    by_axes = config.align_pick_obj_axis is not None and config.success_mode == "flower"
+    if not by_axes or not sinks_into(scene, config):
+        return None
+    return _depth(scene, config.objects[1])
+
+
+def hollow_from_above(scene: Scene, name: str) -> Array:
+    """Return the rectangle (2, 2) in the world around the cavities of an object that are open above [m]."""
+    T = scene.object_pose(name)
+    boxes = [cavity.box @ T[:3, :3].T + T[:3, 3] for cavity in _open_above(scene, name)]
+    return np.stack([np.min(boxes, axis=(0, 1))[:2], np.max(boxes, axis=(0, 1))[:2]])
+
+
+def _depth(scene: Scene, name: str) -> float:
+    """Return the depth of the deepest cavity of an object that is open above [m]; 0 where it has none."""
+    up = scene.object_pose(name)[2, :3]
+    return max((float(np.abs(up) @ (c.box[1] - c.box[0])) for c in _open_above(scene, name)), default=0.0)
+
+
+def _open_above(scene: Scene, name: str) -> list[Cavity]:
+    """Return the cavities of an object whose opening looks up, as it stands now."""
+    up = scene.object_pose(name)[2, :3]
+    return [c for c in cavities_of(scene, name) if c.opening is not None and up @ np.asarray(c.opening) > UPWARD]
 
 
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:

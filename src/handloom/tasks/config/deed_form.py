@@ -14,7 +14,7 @@ from handloom.config.parsing import KeyPath, Mark, dotted
 from handloom.config.search import find_file
 from handloom.errors import ConfigError, suggest
 from handloom.robots import load_robot
-from handloom.tasks.config.short_verbs import library_asset
+from handloom.tasks.config.short_form.verbs import library_asset
 from handloom.tasks.reach.own_workplace import own_workplace
 
 DEFAULT_WORKPLACE = "table"

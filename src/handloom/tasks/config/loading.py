@@ -23,7 +23,7 @@ from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
 from handloom.tasks.config.deed_form import expand_deed
 from handloom.tasks.config.packs import find_pack_task, pack_names, pack_of
-from handloom.tasks.config.short_form import expand_short_form
+from handloom.tasks.config.short_form.expand import expand_short_form
 from handloom.tasks.config.stand_ins import stand_ins, with_own_entries, with_own_pours
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, TaskFile, placed_skills

@@ -20,6 +20,7 @@ from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
+from handloom.tasks.sampling.fitting import fitting_a_holder, fitting_stand_in, stood_in_holders
 from handloom.tasks.sampling.robots import described
 
 FURNITURE = frozenset(
@@ -231,9 +232,11 @@ TABLETOP = 0.2
 """Longest side of a shelf that stands in for one on a table [m]."""
 WIDE = 0.1
 """Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
-FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
+FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.36
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
-BELOW = -0.3
+RIM = 0.1
+"""How far below the top of a table the rim of a container is that stands on the floor beside it [m]."""
+BELOW = 0.3
 """A region this far below the top of its target is the floor beside it [m]."""
 
 
@@ -264,8 +267,10 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
     if stand_in.category in OPEN and not moves and entry.name in place_targets(task.config):
         stand_in = replace(stand_in, category=OPEN[stand_in.category])
         if stand_in.category == "bin" and _on_floor(task, entry.name):
-            size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
+            height = max(FLOOR_HEIGHT, _depth(task, entry.name) - RIM)
+            size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": height}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
+    stand_in = fitting_stand_in(stand_in, entry.name, task.config)
     if stand_in.category in TAKEN and entry.name in _picked(task.config):
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
@@ -313,7 +318,9 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
-    axis = _named_axis(task.config, entry.name)
+    axis, overlap = _named_axis(task.config, entry.name), stood_in_holders(task.config).get(entry.name)
+    if axis is not None and overlap is not None:
+        return fitting_a_holder(asset, axis, overlap)
     long, wide = np.sort(asset.extent)[:0:-1]
     if axis is None or long < SLENDER * wide:
         return asset
@@ -344,9 +351,15 @@ def _narrowest_gripper(task: Task) -> float:
 
 def _on_floor(task: Task, name: str) -> bool:
     """Return whether a region puts an object on the floor."""
+    on_it = any(region.target == "floor" for region in task.config.regions if region.object == name)
+    return on_it or _depth(task, name) > BELOW
+
+
+def _depth(task: Task, name: str) -> float:
+    """Return how far below the top of what regions name an object may stand [m]; 0 if they put it on top."""
     regions = [region for region in task.config.regions if region.object == name]
     low = [r.random_config.pos_range[0][2] for r in regions if r.random_config and r.random_config.pos_range]
-    return any(region.target == "floor" for region in regions) or any(z < BELOW for z in low)
+    return -min(low, default=0.0)
 
 
 def _named_axis(config: TaskConfig, name: str) -> str | None:

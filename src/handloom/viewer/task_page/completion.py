@@ -16,7 +16,7 @@ from handloom.robots import robot_names
 from handloom.scene.fixtures import FIXTURES
 from handloom.skills.configs import SKILL_CONFIGS
 from handloom.tasks.config.loading import shipped
-from handloom.tasks.config.short_form import VERBS, WHERE
+from handloom.tasks.config.short_form.skills import VERBS, WHERE
 from handloom.tasks.config.task_config import TaskConfig
 from handloom.viewer.task_page.yaml_cursor import Cursor, cursor_at
 

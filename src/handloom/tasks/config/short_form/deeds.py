@@ -12,7 +12,7 @@ from typing import Any
 from handloom.errors import ConfigError
 from handloom.scene.named_points import SIDES
 from handloom.skills.contacts.press import has_button
-from handloom.tasks.config.short_points import Asset, demanded
+from handloom.tasks.config.short_form.points import Asset, demanded
 
 MOST_TURN = 90.0
 """How far a hand turns something in one go [deg]; what is turned further is taken hold of again."""

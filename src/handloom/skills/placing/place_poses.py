@@ -1,0 +1,234 @@
+"""Poses of a hand that bring what it holds to a place."""
+
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.scene.measures import local_box, world_box
+from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis
+from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
+from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.foresight import FORESEEN, ways_to_places
+from handloom.skills.placing.landing import (
+    BESIDE,
+    HeldSize,
+    asked_alignment,
+    headed,
+    keeps_heading,
+    leaning,
+    place_points,
+    stood_up,
+    unit,
+)
+from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into, inserted_depth
+from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
+from handloom.skills.skill import Skill
+from handloom.spatial import invert_pose, make_pose
+from handloom.values import FunnelStage
+
+CANDIDATES = 32
+"""Poses tested; published: 20."""
+ANGLE = float(np.deg2rad(0.5))
+"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
+HELD_ANGLE = 0.05
+"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
+DOWN = float(np.deg2rad(15.0))
+"""How far from straight down a point that goes down may point [rad]."""
+OVER_RIM = (0.05, 0.015)
+"""How far above a holder the lower end of what is stood in it needs to be before and at the place [m]."""
+FINGER = 0.012
+"""Half the height of fingertips: how far above the rim of a holder they hold what gets in to its bottom [m]."""
+UPPER = 0.6
+"""Where along a short object they hold it instead: a fraction of its height."""
+
+
+class PlacePoses(Skill[PlaceConfig]):
+    """The candidates of a place: orientations that pass its filters, at random points over its target."""
+
+    Config: ClassVar = PlaceConfig
+    _entries: list[Entry] | None = None
+    """Ways into the cavities of the target; None before they are asked for."""
+    _entry: Entry | None = None
+    _near: float = np.inf
+    """Mode ``beside``: largest distance between the origins, seen from above [m]."""
+
+    def _enter(self) -> Entry | None:
+        """Find out how the object gets into a cavity, where it is to be in one; the config is changed to that.
+
+        Raises:
+            NoCavityError: There is none that is open and wide enough.
+        """
+        if self._entries is None and self.config.relation == "in":
+            self._entries = entries_into(self.scene, self.config)
+            self._entry = self._entries[0]
+            self.config = self.config.model_copy(update=self._entry.keys)
+        return self._entry
+
+    def through_a_front(self) -> bool:
+        """Return whether the object goes in through the front of something, not from above."""
+        try:
+            entry = self._enter()
+        except NoCavityError:
+            return False
+        return entry is not None and not entry.from_above
+
+    def _stands_in(self) -> bool:
+        """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
+        return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
+
+    def _places(
+        self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
+    ) -> tuple[Array, Array] | None:
+        """Return poses of the hand before and at the place, T_base_tool (n, 4, 4) each; None after saying why not.
+
+        Args:
+            T_base_world: Pose of the world in the arm's base.
+            T_tool_object: How the object is held.
+            R_start: Orientation of the hand from where it sets out; little turning comes first.
+            kept: What the way to the place must keep of the hand's pose.
+        """
+        config = self.config
+        R = self._orientations(T_base_world, T_tool_object, R_start, kept)
+        if len(R) == 0:
+            detail = "no random orientation passes filter_x/y/z_dir and align_obj_tol; widen them"
+            self.fail(FunnelStage.REACH, "filters_leave_nothing", detail)
+            return None
+        faces = T_tool_object[:3, :3] @ front_axis(self.scene.assets[config.objects[0]])
+        turns = (faces, T_base_world[:3, :3].T, heading(self.scene, config.facing or 0.0))
+        R = R if config.facing is None else headed(R, *turns)
+        target, part = config.objects[1], config.place_part_prim_path
+        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
+        R_target = self.scene.object_pose(config.objects[1])[:3, :3]
+        reach = float(np.linalg.norm(T_tool_object[:3, 3]))
+        own = world_box(self.scene, config.objects[0])
+        rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
+        R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
+        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
+        if turned or config.point_down is not None:
+            rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
+        held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
+        named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
+        spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
+        points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
+        if self.is_particular:
+            # The heights of a task belong to the length of what it meant; an arm may not get that high with another.
+            lowest = box[1, 2] - reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
+            for p, above in zip(points, OVER_RIM, strict=True):
+                p[:, 2] = np.minimum(p[:, 2], lowest + above)
+        self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
+        pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
+        if config.facing is not None:
+            kept_heading = keeps_heading(place[:, :3, :3], *turns)
+            pre, place = pre[kept_heading], place[kept_heading]
+        if len(place) == 0:
+            detail = f"none of {len(R)} poses over {config.objects[1]} is reachable with the joints of this arm"
+            detail += f", facing {config.facing}" if config.facing is not None else ""
+            self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(R))
+            return None
+        return pre, place
+
+    @property
+    def is_particular(self) -> bool:
+        """Whether something is stood in a holder: the hand must hold it far enough up."""
+        return inserted_depth(self.scene, self.config) is not None
+
+    def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
+        """Return which grasps (n, 4, 4) hold what is stood in a holder so far up that it gets in to its bottom."""
+        depth, axis = inserted_depth(self.scene, self.config), self.config.align_pick_obj_axis
+        if depth is None or axis is None:
+            return super().suits(T_base_tool)
+        name, arm = self.config.objects[0], self.controller.arm
+        T_object_base = invert_pose(self.scene.object_pose(name)) @ arm.T_world_base
+        low, high = local_box(self.scene, name)[0]
+        half, middle = 0.5 * float(np.abs(unit(axis)) @ (high - low)), 0.5 * float(unit(axis) @ (high + low))
+        fingers = (T_object_base @ T_base_tool @ arm.spec.T_tool_tcp)[:, :3, 3] @ unit(axis)
+        return fingers - (middle - half) >= min(depth + FINGER, UPPER * 2.0 * half)
+
+    def ways_after(self, T_base_tool: Array, q: Array) -> Array:
+        """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
+
+        Places without a straight path down are excluded; infinite if none is left.
+        """
+        try:
+            self._enter()
+        except NoCavityError:  # It may be open by then.
+            return np.ones(len(T_base_tool))
+        T_base_world = invert_pose(self.controller.arm.T_world_base)
+        T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
+        places = []
+        for grasp in T_base_tool:
+            T_tool_object = invert_pose(grasp) @ T_base_object
+            places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
+        ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
+        # At the end of an arm's reach few attitudes do, and those that turn the hand least may not be among them.
+        count = CANDIDATES + 1 if self.is_particular else FORESEEN
+        return ways_to_places(self.controller, places, q, ignore, count=count)
+
+    def _orientations(self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None) -> Array:
+        """Return orientations R_base_tool (n, 3, 3) that pass the config's filters."""
+        config = self.config
+        R_base_target = T_base_world[:3, :3] @ self.scene.object_pose(config.objects[1])[:3, :3]
+        if config.lean:
+            asset, normal = self.scene.assets[config.objects[0]], named_axis(self.scene, config.objects[1], LEAN)
+            R_world_object = leaning(np.asarray(asset.up, float), long_axis(asset), normal)
+            return T_base_world[:3, :3] @ R_world_object @ T_tool_object[:3, :3].T
+        stands = self._stood_up(T_base_world, T_tool_object, R_start)
+        up = T_base_world[:3, 2]
+        alignment = asked_alignment(config, up, T_tool_object[:3, :3], R_base_target, R_start, stands=stands)
+        if config.point_down is not None:
+            pointing = T_tool_object[:3, :3] @ way_of_point(self.scene, config.objects[0], config.point_down)
+            alignment = Alignment(axis_tool=pointing, axis_base=-up, tolerance=DOWN)
+        if isinstance(kept, HeldAxis) and alignment is None:
+            axis = np.asarray(kept.axis_tool)
+            alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
+        drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
+        axis = self.controller.arm.spec.approach
+        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
+        # The hand need not turn further than it takes to bring the object upright.
+        unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
+        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis)
+        # Then little turning first: published priority is the way of the joints, which mostly is the same.
+        turn = np.einsum("nij,ij->n", sampled, R_start)
+        return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
+
+    def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
+        """Return the axis of a lying object that is to stand, in the hand (3,); None if it stays as it is."""
+        up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
+        return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
+
+    def _kept(self, T_tool_object: Array) -> Held | None:
+        """Return what the way to the place must keep of the hand's pose."""
+        config = self.config
+        if config.hold_obj_axis is None:
+            return HeldParts.given(config.pre_place_hold_vec_weight)
+        x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
+        return HeldAxis((x, y, z))
+
+    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
+        """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
+        config = self.config
+        point = np.zeros(3) if config.position_constraint == "gripper" else T_tool_object[:3, 3]
+        axis = config.align_pick_obj_axis
+        axis_tool = self.controller.arm.spec.approach if axis is None else T_tool_object[:3, :3] @ unit(axis)
+        # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
+        angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
+        if config.keep_upright is not None:
+            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            angle = np.deg2rad(0.5 * config.keep_upright)
+        taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
+        before = taken.copy()
+        before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
+        return before[found], taken[found]
+
+    def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
+        """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
+        p_base = p_world @ T_base_world[:3, :3].T + T_base_world[:3, 3]
+        if self.config.position_constraint == "gripper":
+            return make_pose(R_base_tool, p_base)
+        T_base_object = make_pose(R_base_tool @ T_tool_object[:3, :3], p_base)
+        return T_base_object @ invert_pose(T_tool_object)

@@ -1,0 +1,1 @@
+"""The short form of skills, which expands to the published one."""

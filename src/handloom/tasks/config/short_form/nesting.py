@@ -1,0 +1,131 @@
+"""A flat list of skills, nested by stage, robot, block and arm as the published form is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from handloom.config import Document
+from handloom.config.parsing import KeyPath
+from handloom.errors import ConfigError
+from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
+from handloom.tasks.config.short_form.deeds import unfolded
+from handloom.tasks.config.short_form.skills import VERBS, assets_of, library_objects, unknown_verb
+from handloom.tasks.config.short_form.verbs import handover
+
+ARMS = ("left", "right")
+
+
+def unfold(document: Document, task: dict[str, Any], where: KeyPath, *, shared: bool) -> None:
+    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file.
+
+    Where arms share the work, each clears the place before the next thing is brought there.
+    """
+    steps, marks = [], {}
+    for i, item in enumerate(task["skills"]):
+        old = (*where, i)
+        own = {path[len(old) :]: mark for path, mark in document.marks.items() if path[: len(old)] == old}
+        what = f"{document.mark(old)}: skills.{i}"
+        for step in unfolded(item, assets_of(library_objects(task)), what, shared=shared):
+            marks |= {(*where, len(steps), *path): mark for path, mark in own.items()}
+            steps.append(step)
+    if len(steps) != len(task["skills"]):
+        for path in [path for path in document.marks if path[: len(where)] == where and path != where]:
+            del document.marks[path]
+        document.marks |= marks
+    task["skills"] = steps
+
+
+def lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[Any]]]:
+    """Yield the list of skills of every arm with its path, as far as a file has the published nesting."""
+    for s, stage in enumerate(stages):
+        for robot, blocks in stage.items() if isinstance(stage, dict) else []:
+            for b, block in enumerate(blocks if isinstance(blocks, list) else []):
+                for arm, lane in block.items() if isinstance(block, dict) else []:
+                    if isinstance(lane, list):
+                        yield (*where, s, robot, b, arm), lane
+
+
+def is_step(item: Any, robots: Sequence[str]) -> bool:
+    """Return whether an entry of ``skills`` is a skill or a block of arms, and no stage of robots."""
+    if not isinstance(item, dict):
+        return item == "home"
+    return bool({"name", *VERBS, *ARMS} & item.keys()) and not any(name in item for name in robots)
+
+
+def is_stage(item: Any) -> bool:
+    """Return whether an entry of ``skills`` has the published nesting, be the robot's name right or not."""
+    return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
+
+
+def nest(
+    document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str], arms: Sequence[str] | None
+) -> None:
+    """Nest a flat list of skills: those of one arm that follow each other share a block."""
+    stages: list[dict[str, Any]] = []
+    lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
+    for path in lines:
+        del document.marks[path]
+    for i, item in enumerate(task["skills"]):
+        mark = lines.get((*where, i), document.mark(where))
+        if not is_step(item, robots):
+            raise ConfigError(f"{mark}: skills.{i}: {unknown_verb(item)}")
+        step = dict(item) if isinstance(item, dict) else item
+        block = isinstance(step, dict) and bool(set(ARMS) & step.keys())
+        robot = step.pop("robot", None) if isinstance(step, dict) else None
+        arm = step.pop("arm", None) if isinstance(step, dict) else None
+        arm, step = arm_of_step(step, arm, arms, f"{mark}: skills.{i}")
+        block |= isinstance(step, dict) and bool(set(ARMS) & step.keys())
+        if isinstance(step, dict) and "handover" in step:
+            step = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}", arms)
+            block = True
+        if robot is None:
+            if len(robots) != 1:
+                known = ", ".join(robots)
+                raise ConfigError(f"{mark}: skills.{i}: say which robot does this: add robot: NAME, one of {known}")
+            robot = robots[0]
+        if not stages or robot not in stages[-1]:
+            stages.append({robot: []})
+        blocks = stages[-1][robot]
+        if isinstance(step, list):
+            blocks += step
+        elif block:
+            blocks.append({side: skills if isinstance(skills, list) else [skills] for side, skills in step.items()})
+        elif blocks and list(blocks[-1]) == [arm] and (arm in ARMS or same_hand(blocks[-1][arm], step)):
+            blocks[-1][arm].append(step)
+        else:
+            blocks.append({arm: [step]})
+        here: KeyPath = (*where, len(stages) - 1, robot, len(blocks) - 1)
+        here = here if block else (*here, arm, len(blocks[-1][arm]) - 1)
+        old = (*where, i)
+        for place in all_arms(here):
+            document.marks |= {
+                (*place, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old
+            }
+    task["skills"] = stages
+
+
+def _handed_over(
+    task: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
+    step: dict[str, Any],
+    robot: str,
+    what: str,
+    arms: Sequence[str] | None,
+) -> list[dict[str, Any]]:
+    """Return the blocks of a handover; one whose object the hand has just picked begins with holding it out."""
+    blocks = stages[-1].get(robot, []) if stages else []
+    if arms is not None and len(arms) < len(ARMS):
+        raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; take a robot with two arms")
+    if arms is not None and not {"from", "to"} & step.keys():
+        step = {**step, "from": NEAREST, "to": OTHER}
+    first = step.get("from", "left")
+    lane = blocks[-1].get(first, []) if blocks and list(blocks[-1]) == [first] else []
+    held = (
+        bool(lane)
+        and isinstance(lane[-1], dict)
+        and step["handover"]
+        in (
+            lane[-1].get("pick"),
+            *(lane[-1].get("objects") or () if lane[-1].get("name") == "pick" else ()),
+        )
+    )
+    return handover(dict(step), assets_of(library_objects(task)), what, held=held)
