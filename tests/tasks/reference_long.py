@@ -15,6 +15,7 @@ from reference_rigs import (
     robot_entry,
     side,
     skills_of,
+    stood,
     task,
 )
 
@@ -46,19 +47,21 @@ def clean_dirt(rig: str, arm: str, rng: np.random.Generator) -> Values:
         for i in range(3)
     ]
     wipe = [[0, -0.06, 0], [0, 0.06, 0], [0, -0.06, 0], [0, 0.06, 0], [0, 0, 0]]
-    way = [picked("tool", rig, rng, grasp_scale=0.5, post_grasp_offset_min=0.0, post_grasp_offset_max=0.01, lift_th=0)]
+    way = [
+        picked("tool", rig, rng, grasp_scale=0.5, post_grasp_offset_min=0.008, post_grasp_offset_max=0.008, lift_th=0)
+    ]
     way += [
         {
             "name": "move",
             "objects": ["tool", f"wuzi_{i}"],
             "delta_trans": wipe,
             "success_threshold": float(rng.choice([0.04, 0.05])),
-            "hold_vec_weight": [1, 1, 1, 0, 0, 0],
+            "hold_vec_weight": [1, 1, 1, 0, 0, 3],
             "invisible_object": [f"wuzi_{i}"],
         }
         for i in range(3)
     ]
-    return longer(task(rig, [held, *dirt], regions, [{rig: [{arm: way}]}]), 1500)
+    return stood(longer(task(rig, [held, *dirt], regions, [{rig: [{arm: way}]}]), 1500), rig, rng)
 
 
 def wipe_with_held(rig: str, arm: str, rng: np.random.Generator) -> Values:

@@ -210,6 +210,22 @@ def stand(rig: str, name: str | None = None, x: float = 0.0) -> Values:
     return on(name or rig, place, place, yaw=(0, 0))
 
 
+STANDS = {"lift2": ((-0.86, -0.64), (-0.75, -0.6)), "split_aloha": ((-0.89, -0.83), (-0.775, -0.73))}
+"""Robot > ranges of y and z [m] from the middle of the table top at which published files put it."""
+
+
+def stood(values: Values, rig: str, rng: np.random.Generator) -> Values:
+    """Return a task whose robot stands somewhere in the range of the published files, the objects as far before it."""
+    y, z = (round(float(rng.uniform(*limits)), 3) for limits in STANDS[rig])
+    for region in values["tasks"][0]["regions"]:
+        corners = region["random_config"]["pos_range"]
+        for corner in corners if region["object"] != rig and region["target"] == "table" else ():
+            corner[1] += y - RIGS[rig]["y"]
+        if region["object"] == rig:
+            corners[:] = [[0.0, y, z], [0.0, y, z]]
+    return values
+
+
 def rigid(
     name: str, folder: str, *, category: str = "", euler: Any = (90, 0, 0), scale: Any = (1, 1, 1), **more: Any
 ) -> Values:

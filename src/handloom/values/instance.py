@@ -189,6 +189,11 @@ class TaskInstance:
     """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
     arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
     """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+    stand_ins: Annotated[dict[str, str], Field(max_length=500, exclude_if=lambda given: not given)] = field(
+        default_factory=dict
+    )
+    """What of the library stands in for missing files, by the object's name, ``fluid`` or ``skills``, and how it
+    differs: it may make the episode easier or harder than the task meant."""
 
     @property
     def timestep(self) -> float:

@@ -19,6 +19,7 @@ from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
+from handloom.tasks.sampling.fluid import poured_into, vessel_width
 from handloom.tasks.sampling.robots import described
 
 FURNITURE = frozenset(
@@ -214,8 +215,6 @@ SLENDER = 2.0
 """How much longer than wide an object is of which an own axis must be its length."""
 TABLETOP = 0.2
 """Longest side of a shelf that stands in for one on a table [m]."""
-WIDE = 0.1
-"""Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.3
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
 BELOW = -0.3
@@ -289,8 +288,8 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
         return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
     if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})
-    if entry.name in poured_into(task.config):
-        asset = _widened(asset)
+    for judged in poured_into(task.config, entry.name):
+        asset = _as_wide_as(asset, vessel_width(asset, judged))
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
@@ -301,16 +300,11 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     return make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
 
 
-def _widened(asset: ObjectAsset) -> ObjectAsset:
-    """Return a vessel that is wide enough to pour grains into."""
-    factors = np.where(np.abs(asset.up) > 0.5, 1.0, max(1.0, WIDE / float(asset.extent[np.abs(asset.up) < 0.5].min())))
+def _as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return a vessel of a width [m], as high as it is."""
+    factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
     x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
     return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
-
-
-def poured_into(config: TaskConfig) -> set[str]:
-    """Return the vessels in which grains are counted."""
-    return {skill.container_name for _, skill in placed_skills(config) if isinstance(skill, PourWaterSuccConfig)}
 
 
 def _picked(config: TaskConfig) -> set[str]:
