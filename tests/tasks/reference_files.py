@@ -14,7 +14,16 @@ from pathlib import Path
 import numpy as np
 import yaml
 from reference_articulated import THINGS, deed, heat_food, store_in_drawer
-from reference_long import belt, bolts, clean_dirt, conveyor_package, flip_package, handover, wipe_with_held
+from reference_long import (
+    belt,
+    bolts,
+    clean_dirt,
+    conveyor_package,
+    flip_package,
+    ham_sandwich,
+    handover,
+    wipe_with_held,
+)
 from reference_picks import (
     arrange_tableware,
     dual_pnp,
@@ -67,6 +76,7 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
     ("basic/{rig}/hang_the_cup/train/", hang_cup, BOTH, 4),
     ("basic/{rig}/sort_the_tray/train/", tray_on_rack, BOTH, 4),
     ("basic/{rig}/conveyor/", belt, ("lift2",), 4),
+    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, BOTH, 4),
     ("basic/{rig}/conveyor_package/", conveyor_package, BOTH, 4),
     ("basic/{rig}/recovery/", recovery_pick, BOTH, 2),
     ("basic/{rig}/track_the_targets/", track_targets, (*BOTH, "franka"), 3),

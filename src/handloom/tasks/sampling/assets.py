@@ -211,6 +211,8 @@ PICKS = frozenset(("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick"))
 """Skills that close a hand on their first object."""
 SPANNED = 0.7
 """Fraction of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
+LYING = 0.8
+"""The same fraction across what lies flat on a rack or a plate, from which a hand takes it from above."""
 SLENDER = 2.0
 """How much longer than wide an object is of which an own axis must be its length."""
 TABLETOP = 0.2
@@ -293,6 +295,8 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
+    if entry.name in _picked(task.config) & in_containers(task.config):
+        asset = _within_a_hand(asset, LYING * _narrowest_gripper(task))
     axis = _named_axis(task.config, entry.name)
     long, wide = np.sort(asset.extent)[:0:-1]
     if axis is None or long < SLENDER * wide:
@@ -305,6 +309,19 @@ def _as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
     factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
     x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
     return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def _within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return an object that is no wider than a width [m] where it lies flat, and as thick as it is."""
+    flat = int(np.argmin(asset.extent))
+    factor = min(1.0, width / float(np.sort(asset.extent)[1]))
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * np.where(np.arange(3) == flat, 1.0, factor)).tolist()
+    return asset if factor == 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def in_containers(config: TaskConfig) -> set[str]:
+    """Return the objects that regions put on a rack, a plate or a tray; what stands in for them lies flat there."""
+    return {region.object for region in config.regions if region.container}
 
 
 def _picked(config: TaskConfig) -> set[str]:
