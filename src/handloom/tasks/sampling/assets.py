@@ -192,6 +192,8 @@ OPEN = {
 
 TAKEN = {"place_mat": "sponge"}
 """Category > one that stands in where a hand takes it: no finger gets under a flat cloth."""
+ROUND, SLICED = frozenset(("apple", "ball", "lemon", "orange", "tomato")), "sandwich"
+"""What rolls, and what stands in for it on a rack or a plate of its own: food comes there in slices."""
 ARTICULATED = frozenset(
     (
         *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
@@ -252,6 +254,8 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
         if stand_in.category == "bin" and _on_floor(task, entry.name):
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": FLOOR_HEIGHT}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
+    if stand_in.category in ROUND and entry.name in in_containers(task.config):
+        stand_in = StandIn(category=SLICED, word=stand_in.word)
     if stand_in.category in TAKEN and entry.name in _picked(task.config):
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
