@@ -30,6 +30,20 @@ CASES = {
 }
 """Thing > its keys, what it is in, how it is turned there, and how far from the middle it is held [m]."""
 
+LIFTED_BASKET = """
+robot: fr3
+objects:
+  - {name: cube, category: cube, parameters: {edge: 0.03}}
+  - {name: basket, category: basket}
+regions:
+  - {object: basket, at: [0.1, 0.0]}
+  - {object: cube, at: [-0.15, 0.0]}
+skills:
+  - {pick: cube}
+  - {place: cube, in: basket}
+  - {pick: basket}
+"""
+
 
 def goal_of(scene: Scene, target: str) -> tuple[Check, ...]:
     terms = (
@@ -176,3 +190,21 @@ def test_what_rocks_stays_and_what_leans_ever_farther_falls(table: Make):
 
 def _about_x(degrees: float) -> np.ndarray:
     return matrix_from_rotvec(np.array([np.deg2rad(degrees), 0.0, 0.0]))
+
+
+def test_a_container_that_a_hand_caught_counts_only_where_the_task_takes_hold_of_it(tmp_path: Path):
+    file = tmp_path / "lift_basket.yaml"
+    file.write_text(LIFTED_BASKET, encoding="utf-8")
+    scene, record = simulate(load_task(file), 3, 0, Stopwatch())
+    assert record.success, record.failure
+    scene.world.restore_state(record.states[-1])
+    assert holds(scene, Check(name="in_hand", arguments={"object": "basket"}))
+    inside = relation_terms(scene, "cube", "in", "basket")
+    (wanted,) = lasting_terms(scene, inside, handled={"basket", "cube"})
+    (caught,) = lasting_terms(scene, inside, handled={"cube"})
+    assert "let_go" not in wanted.arguments
+    assert caught.arguments["let_go"] == ["basket"]
+    assert holds(scene, wanted)
+    assert not holds(scene, caught), "the cube falls with the basket when the hand goes"
+    (on_table,) = lasting_terms(scene, (Check(name="carried_by", arguments={"object": "cube", "target": "table"}),))
+    assert "let_go" not in on_table.arguments, "no hand lifts a table"

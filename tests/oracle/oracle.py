@@ -1,7 +1,7 @@
 """An independent oracle: were the deeds of a task done? Asked of the last state, answered by another method.
 
 The judge is never imported here. The oracle samples points in the volume of things, casts rays to find out whether a
-place is enclosed, takes the robot away and lets a second of physics pass to find out whether things stay, and reads
+place is enclosed, takes the robot away and lets two seconds of physics pass to find out whether things stay, and reads
 the contacts that are left. ``None`` as an answer means that people would disagree, too: a mug that leans by 25 degrees.
 """
 
@@ -36,7 +36,7 @@ RIM_BEARS, ALL_OF_IT = 0.5, 0.9
 SAMPLED = 0.05
 """How much a share of a volume differs with how it is sampled, and with the hull or the box that it is in."""
 STAYS = 0.02
-"""How far a thing may move in a second without the robot [m]."""
+"""How far a thing may move in two seconds without the robot [m]. A pear that begins to topple takes more than one."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
 BESIDE, NEAR = 0.1, 0.15
@@ -129,7 +129,7 @@ class Oracle:
         mujoco.mj_setState(self.later_model, self.later, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         self.grains = grains
         self.moments: list[Array] = []
-        for _ in range(0 if grains else 10):
+        for _ in range(0 if grains else 20):
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
             mujoco.mj_kinematics(self.later_model, self.later)
             self.moments.append(np.array(self.later.xpos))
@@ -150,12 +150,12 @@ class Oracle:
         return self.model.body(body).name.partition("/")[0]
 
     def solids(self, name: str, part: str = "", *, later: bool = True) -> Solids:
-        """Return the solids of an object, as they are a second after the last state unless told otherwise."""
+        """Return the solids of an object, as they are two seconds after the last state unless told otherwise."""
         model, data = (self.later_model, self.later) if later else (self.model, self.data)
         return Solids(model, data, self.bodies(name, part))
 
     def centre(self, name: str) -> Array:
-        """Return the centre of mass of an object a second after the last state [m]."""
+        """Return the centre of mass of an object two seconds after the last state [m]."""
         return np.array(self.later.subtree_com[self._root(name)])
 
     def touched(self, name: str, *, later: bool = True) -> set[int]:
@@ -185,11 +185,13 @@ class Oracle:
             other = self._root(relative_to)
             moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
-            return f"it moves {far:.3f} m in a second"
+            return f"it moves {far:.3f} m in two seconds"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
         before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
         turn = np.degrees(np.arccos(np.clip(before @ after, -1, 1)))
-        return f"it falls by {turn:.0f} degrees in a second" if turn > 20 and self.categories[name] not in ROUND else ""
+        return (
+            f"it falls by {turn:.0f} degrees in two seconds" if turn > 20 and self.categories[name] not in ROUND else ""
+        )
 
     def tilt(self, name: str) -> float:
         """Return the angle between up and an object's own z axis [deg]."""
@@ -369,7 +371,7 @@ class Oracle:
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
-        """Return the shares of a joint's range at the start, at the end, and a second later."""
+        """Return the shares of a joint's range at the start, at the end, and two seconds later."""
         name = f"{deed.obj}/{deed.part}_joint"
         joint = self.model.joint(name).id
         low, high = self.model.jnt_range[joint]

@@ -1,8 +1,10 @@
 """Success must last: a second more of physics, looked at and undone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -30,7 +32,7 @@ RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
 """Terms of objects that have been put somewhere."""
 
 
-def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
+def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] = ()) -> tuple[Check, ...]:
     """Return the term that a goal still holds one second later and that placed objects stay where they are.
 
     Goals without placed objects (held, poured, open) need none. Nor does any where a belt runs.
@@ -38,6 +40,7 @@ def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
     Args:
         scene: The scene.
         goal: All other terms of the goal.
+        handled: Objects that the task has a robot take hold of; no hand may hold up any other container or support.
     """
     if any(obj.category in BELTS for obj in scene.instance.objects):
         return ()
@@ -46,13 +49,30 @@ def lasting_terms(scene: Scene, goal: Sequence[Check]) -> tuple[Check, ...]:
     still = [name for term in at_rest(scene, put) for name in term.arguments["objects"]]
     if not still:
         return ()
-    about = {"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN, "rocking": ROCKS}
+    about: dict[str, Any] = {"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN, "rocking": ROCKS}
+    targets = dict.fromkeys(term.arguments.get("target") for term in goal if term.name in RESTING)
+    if loose := [name for name in targets if name and name not in handled and _movable(scene, name)]:
+        about["let_go"] = loose
     return (Check(name=LASTING, arguments=about),)
+
+
+def _movable(scene: Scene, name: str) -> bool:
+    """Return whether an object is a free body, which a hand could lift."""
+    world = scene.world
+    joint = int(world.model.body_jntadr[world.body_index(scene.body_of(name))])
+    return joint >= 0 and world.model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
 
 
 @check()
 def lasting_after(
-    scene: Scene, *, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
+    scene: Scene,
+    *,
+    objects: Sequence[str],
+    after: float,
+    distance: float,
+    angle: float,
+    rocking: float = 0.0,
+    let_go: Sequence[str] = (),
 ) -> bool:
     """Return whether objects stay where they are for some time, also without support from a robot.
 
@@ -63,8 +83,9 @@ def lasting_after(
         distance: How far each may move [m].
         angle: How far each may lean over [rad].
         rocking: How far each may lean that rocks, and so leans no farther as time goes on [rad].
+        let_go: Containers and supports that no hand may hold up meanwhile.
     """
-    with imagined(scene):
+    with imagined(scene, let_go):
         return not _moving(scene, objects, after, distance, angle, rocking)
 
 
@@ -76,21 +97,26 @@ def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
         term: The term ``lasting_after``: what must stay at rest, and for how long.
         goal: Terms that must still hold then.
     """
-    with imagined(scene):
-        moving = _moving(scene, **term.arguments)
+    about = dict(term.arguments)
+    with imagined(scene, about.pop("let_go", ())):
+        moving = _moving(scene, **about)
         return moving or "; ".join(f"no longer holds: {in_words(other)}" for other in goal if not holds(scene, other))
 
 
 @contextmanager
-def imagined(scene: Scene) -> Iterator[None]:
+def imagined(scene: Scene, let_go: Collection[str] = ()) -> Iterator[None]:
     """Undo, bit for bit, whatever happens to the state of a scene in a block, and let nothing lean on a robot in it.
 
     An egg lies still in a basket that a finger props up, and rolls when the arm goes. Where a hand has hold of
     something, or a fluid is about, robots stay as solid as they are.
+
+    Args:
+        scene: The scene.
+        let_go: Objects that the task lets no hand hold: a basket that fingers caught by its rim drops.
     """
     world, model = scene.world, scene.world.model
     state, masks = world.save_state(), (model.geom_contype.copy(), model.geom_conaffinity.copy())
-    solid = [obj.name for obj in scene.instance.objects if obj.solid]
+    solid = [obj.name for obj in scene.instance.objects if obj.solid and obj.name not in let_go]
     if scene.grains is None and not any(in_hand(scene, object=name) for name in solid):
         own = tuple(f"{name}/" for name in scene.robots)
         bodies = [world.body_index(name) for name in world.bodies if name.startswith(own)]

@@ -1,5 +1,6 @@
 """The ``goal:`` of a task file: the state the author wants, and the terms it expands to."""
 
+from collections.abc import Collection
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -125,12 +126,13 @@ class GoalTerm(Config):
         return tuple(name for name in named if name)
 
 
-def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...]) -> tuple[Check, ...]:
+def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...], handled: Collection[str] = ()) -> tuple[Check, ...]:
     """Return the terms that a goal stands for.
 
     Args:
         scene: The scene in its first state.
         goal: What the author wrote.
+        handled: Objects that the task's skills take hold of.
 
     Raises:
         ConfigError: An object or a part does not exist, or cannot be what is said of it.
@@ -145,7 +147,8 @@ def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...]) -> tuple[Check, ...]:
     for entry in goal:
         names = _movable(scene) if entry.untouched == OTHERS else entry.untouched
         terms += [_unmoved(scene, name) for name in names if entry.untouched != OTHERS or name not in about]
-    terms += lasting_terms(scene, terms)
+    held = {entry.object for entry in goal if entry.held}
+    terms += lasting_terms(scene, terms, {*handled, *held})
     return tuple({_key(term): term for term in terms}.values())
 
 

@@ -14,6 +14,7 @@ from handloom.robots.robot_description import RobotDescription
 
 # Name on the command line and in task files > folder in zoo/.
 ZOO: dict[str, str] = {
+    "aloha": "aloha",
     "fr3": "fr3",
     "fr3_pair": "fr3_pair",
     "fr3_suction": "fr3_suction",
@@ -28,10 +29,12 @@ ZOO: dict[str, str] = {
     "lift2": "lift2",
     "so101": "so101",
     "split_aloha": "split_aloha",
+    "ur5e_robotiq85": "ur5e_robotiq85",
 }
 
 # Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
 TARGET_CLASSES: dict[str, str] = {
+    "Aloha": "aloha",
     "FR3": "fr3",
     "FR3Pair": "fr3_pair",
     "FR3Suction": "fr3_suction",
@@ -41,6 +44,7 @@ TARGET_CLASSES: dict[str, str] = {
     "Lift2": "lift2",
     "SO101": "so101",
     "SplitAloha": "split_aloha",
+    "UR5eRobotiq85": "ur5e_robotiq85",
 }
 
 

@@ -77,7 +77,8 @@ def make_judge(scene: Scene, stages: Stages, rng: np.random.Generator | None, *,
     """
     steps = steps_of(scene, stages, rng)
     written = tuple(GoalTerm.model_validate(entry) for entry in scene.instance.goal)
-    return Judge(scene, goal_terms(scene, written) if written else goal_of(scene, steps), steps, hold=hold)
+    goal = goal_terms(scene, written, _handled(steps)) if written else goal_of(scene, steps)
+    return Judge(scene, goal, steps, hold=hold)
 
 
 def steps_of(scene: Scene, stages: Stages, rng: np.random.Generator | None) -> tuple[Step, ...]:
@@ -128,7 +129,12 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         goal += [replace(term, seconds=once) for term in undone]
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in RESTING)
     goal += at_rest(scene, [name for name in handled if name])
-    return (*goal, *lasting_terms(scene, goal))
+    return (*goal, *lasting_terms(scene, goal, _handled(steps)))
+
+
+def _handled(steps: Sequence[Step]) -> set[str]:
+    """Return the objects that skills take hold of: the first that each of them names."""
+    return {step.objects[0] for step in steps if step.objects}
 
 
 def _joint_of(term: Check) -> tuple[str, str] | None:

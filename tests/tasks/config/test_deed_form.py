@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from handloom.errors import ConfigError
+from handloom.robots import load_robot
 from handloom.tasks import Task, load_task
 from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.loading import shipped
@@ -39,7 +40,8 @@ def arms(task: Task) -> list[str]:
 
 
 def test_the_robots_of_the_table_are_these():
-    assert ROBOTS == ["fr3", "fr3_pair", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha"]
+    expected = "aloha fr3 fr3_pair franka_robotiq85 genie1 lift2 so101 split_aloha ur5e_robotiq85"
+    assert expected.split() == ROBOTS
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -54,7 +56,7 @@ def test_a_deed_is_loaded_for_every_robot_with_its_work_point(tmp_path, robot):
     assert ranges.pos_range[0] == pytest.approx((x - 0.1, y, 0.0))
     assert ranges.pos_range[0] == ranges.pos_range[1], "a spot is a rectangle without extent"
     assert ranges.yaw_rotation == (-60.0, 60.0)
-    assert arms(task) == (["nearest"] if robot in ("fr3_pair", "genie1", "lift2", "split_aloha") else ["left"])
+    assert arms(task) == (["nearest"] if len(load_robot(robot).arms) == 2 else ["left"])
 
 
 def test_the_file_says_who_does_it_unless_the_caller_does(tmp_path):
@@ -137,3 +139,22 @@ def test_a_task_with_robots_of_its_own_is_not_done_by_another(tmp_path):
         load_task("fr3_pick_place", robot="lift2")
     with pytest.raises(ConfigError, match=r"--robot lift9: robot: no robot"):
         loaded(tmp_path, DEED, "lift9")
+
+
+def test_a_task_that_names_its_own_robots_may_write_regions_in_short(tmp_path):
+    text = """
+base: setups/fr3.yaml
+objects: [{name: cube, category: cube}, {name: plate, category: plate}]
+regions:
+  - {object: cube, at: [[-0.1, 0.05], [0.1, 0.1]], yaw: [0, 90]}
+  - {object: plate, target: table, random_config: {pos_range: [[0.2, 0.1], [0.2, 0.1]]}}
+skills: [{pick: cube}]
+"""
+    cube, plate = load_task(written(tmp_path, text)).config.regions
+    assert (cube.target, cube.within_reach) == ("table", False)
+    assert cube.random_config is not None
+    assert cube.random_config.pos_range == ((-0.1, 0.05, 0.0), (0.1, 0.1, 0.0))
+    assert cube.random_config.yaw_rotation == (0.0, 90.0)
+    assert plate.target == "table"
+    with pytest.raises(ConfigError, match=r"deed.yaml:\d+: regions.0.at: a spot"):
+        load_task(written(tmp_path, text.replace("[[-0.1, 0.05], [0.1, 0.1]]", "[0.1]")))

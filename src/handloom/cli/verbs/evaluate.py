@@ -65,7 +65,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
         weights: File that the class is given.

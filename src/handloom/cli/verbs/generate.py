@@ -106,7 +106,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Attempts to make instead, whatever comes out.
         only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.

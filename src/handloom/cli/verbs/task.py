@@ -39,7 +39,7 @@ def check(
 
     Args:
         files: Task names, YAML files or folders.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
         tries: How often the expert tries; up to four times as often where some tries succeed and some do not. 0 only
             looks where the hands get to.
@@ -127,7 +127,7 @@ def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
     """
@@ -157,7 +157,7 @@ def sample(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
@@ -190,7 +190,7 @@ def preview(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episodes: How many scenes.
         output: Image to write.

@@ -89,7 +89,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do. Default: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
         host: Address to serve at; one that other machines reach is served over HTTPS only.

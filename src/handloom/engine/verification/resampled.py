@@ -78,8 +78,8 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
     """Return how the goal by which an episode was judged is not that of the run's task; empty when it is.
 
-    Recordings from before success had to last have no term for it, and whoever forges one leaves it out: whether it
-    lasts is asked of the last state of either.
+    Older recordings have no term that success must last, or one that asks for less, and whoever forges one leaves it
+    out: whether it lasts is asked of the last state of all of these.
 
     Args:
         run: The manifest.
@@ -92,10 +92,10 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     scene.world.restore_state(record.states[0])
     draws = None if run.source == EXPERT else generator(run.seed, record.instance.episode, "skills", task=task.name)
     wanted = make_judge(scene, worded_skills(task, record.instance), draws).goal
-    undone = ""
-    if LASTING not in {term.name for term in record.goal}:
-        lasting = [term for term in wanted if term.name == LASTING]
-        wanted = tuple(term for term in wanted if term.name != LASTING)
+    undone, judged_by = "", record.goal
+    lasting = [term for term in wanted if term.name == LASTING]
+    if any(_as_strict(term, record.goal) not in record.goal for term in lasting):
+        wanted, judged_by = (tuple(term for term in terms if term.name != LASTING) for terms in (wanted, record.goal))
         scene.world.restore_state(record.states[-1])
         standing = [term for term in wanted if not term.seconds]
         undone = "; ".join(undone_after(scene, term, standing) for term in lasting if record.success)
@@ -103,7 +103,7 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     if undone:
         return f"the goal in the archive does not ask that success lasts, and it does not: {undone}"
     wanted = tuple(_as_strict(term, record.goal) for term in wanted)
-    there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (record.goal, wanted))
+    there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (judged_by, wanted))
     found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
     return f"the episode was judged by another goal than the task has: {found}" if found else ""
 

@@ -28,6 +28,8 @@ class GripResult:
 
     rise: float
     """How far the cube rose [m]."""
+    lift: float
+    """How far the tool centre rose [m]; less than was asked where a small arm is near the end of its reach."""
     slip: float
     """Largest distance the cube moved in the tool frame after the settling time [m]."""
     turn: float
@@ -79,7 +81,7 @@ class GripTrial:
         self._grip(self.arm.gripper_closed)
         self._step(1.0)
         self._free_the_cube()
-        start = self.data.body("cube").xpos[2]
+        start, tool_start = self._heights()
         for q in self._lift_path(rise, 30):
             self._target(q)
             self._step(FRAME_S)
@@ -90,8 +92,13 @@ class GripTrial:
             self._step(FRAME_S)
             distance, angle = pose_error(T_tcp_start, self._cube_in_tool())
             slip, turn = max(slip, float(distance)), max(turn, float(angle))
-        rise = float(self.data.body("cube").xpos[2] - start)
-        return GripResult(rise=rise, slip=slip, turn=turn, touching=self._touching())
+        end, tool_end = self._heights()
+        return GripResult(rise=end - start, lift=tool_end - tool_start, slip=slip, turn=turn, touching=self._touching())
+
+    def _heights(self) -> tuple[float, float]:
+        """Return the heights of the cube and of the tool centre in the world [m]."""
+        tool = self.data.site(f"robot/{self.arm.tcp_site}")
+        return float(self.data.body("cube").xpos[2]), float(tool.xpos[2])
 
     def _free_the_cube(self) -> None:
         """Give the cube its weight and take away what kept it in place."""

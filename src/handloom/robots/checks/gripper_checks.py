@@ -53,7 +53,7 @@ def pad_gap(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm, *, prefix: str
 
 # A cube that fits the gripper, light enough for a desktop arm.
 CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
-RISE_M, HOLD_S = 0.05, 1.0
+RISE_M, SMALLEST_RISE_M, HOLD_S = 0.05, 0.02, 1.0
 
 
 def check_opening(home: RobotAtHome) -> CheckRow:
@@ -109,7 +109,12 @@ def check_grip(home: RobotAtHome) -> CheckRow:
         result = trial.run(rise=RISE_M, hold_s=HOLD_S)
         cube = f"holds a {CUBE_MASS_KG:g} kg cube"
         found.append(f"{arm.name} {cube}, which slips {result.slip * 1000:.2f} mm in {HOLD_S:g} s")
-        if result.rise < 0.9 * RISE_M or not np.isfinite(result.slip):
+        if result.lift < SMALLEST_RISE_M:
+            faults.append(
+                f"from home, the {arm.name} arm can raise its tool by only {result.lift * 1000:.0f} mm; "
+                f"choose another {arm.name}_joint_home"
+            )
+        elif result.rise < 0.9 * result.lift or not np.isfinite(result.slip):
             faults.append(f"the {arm.name} gripper drops a {CUBE_MASS_KG:g} kg cube of {edge * 1000:.0f} mm")
         elif result.slip > LARGEST_SLIP_M:
             faults.append(f"a cube slips {result.slip * 1000:.1f} mm in the {arm.name} gripper in {HOLD_S:g} s")

@@ -11,9 +11,11 @@ from typing import Any
 
 from handloom.config import Document, merge_documents, read_document
 from handloom.config.parsing import KeyPath, Mark, dotted
+from handloom.config.search import find_file
 from handloom.errors import ConfigError, suggest
 from handloom.robots import load_robot
 from handloom.tasks.config.short_verbs import library_asset
+from handloom.tasks.reach.own_workplace import own_workplace
 
 DEFAULT_WORKPLACE = "table"
 REGION_KEYS = ("object", "at", "yaw", "on")
@@ -41,15 +43,18 @@ def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, P
 
 
 def expand_deed(
-    document: Document, root: KeyPath, *, shipped: Path, robot: str | None = None
+    document: Document, root: KeyPath, *, shipped: Path, robot: str | None = None, allow_outside: bool = False
 ) -> tuple[str, ...] | None:
     """Complete a deed file with the work place of its robot, in place.
+
+    A robot of the library has a work place there; one of the user's own, named by its folder, gets one that suits it.
 
     Args:
         document: The task file.
         root: Keys that lead to the task inside it.
         shipped: Folder of the task library.
         robot: Robot that does it instead of the one that the file names.
+        allow_outside: The folder of a robot may lie anywhere.
 
     Returns:
         The arms of its robot; None for a task that names its robots itself, which stays as it is.
@@ -62,6 +67,7 @@ def expand_deed(
         return None
     if robot is None and "robot" not in task:
         _refuse_without_robot(document, root, task)
+        _expand_regions(document, root, task)
         return None
     mark = document.mark((*root, "robot")) if robot is None else Mark(f"--robot {robot}")
     if "robots" in task:
@@ -74,7 +80,10 @@ def expand_deed(
     name = task.pop("robot", None) if robot is None else robot
     task.pop("robot", None)
     workplace, where = task.pop("workplace", DEFAULT_WORKPLACE), document.mark((*root, "workplace"))
-    _merge_workplace(document, root, _workplace_file(shipped, workplace, where, name, mark), shipped)
+    place = _own_workplace(document, workplace, name, mark, allow_outside=allow_outside)
+    if place is None:
+        place = read_document(_workplace_file(shipped, workplace, where, name, mark), shipped=shipped)
+    _merge_workplace(document, root, place)
     task = _at(document.values, root)
     arms = _arms(task)
     _complete_objects(task)
@@ -99,6 +108,15 @@ def _refuse_without_robot(document: Document, root: KeyPath, task: Mapping[str, 
         )
 
 
+def _expand_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> None:
+    """Write the short regions of a task that names its own robots in the published form; ``at`` is from the middle."""
+    middle = {"work_point": [0.0, 0.0], "work_area": [[0.0, 0.0], [0.0, 0.0]], **task}
+    for i, region in _dicts(task.get("regions")):
+        if "at" in region and "target" not in region:
+            where = f"{document.mark((*root, 'regions', i))}: regions.{i}"
+            task["regions"][i] = {**_published_region(region, middle, set(), where), "within_reach": False}
+
+
 def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark: Mark) -> Path:
     places = sorted(folder.name for folder in (shipped / "workplaces").iterdir() if folder.is_dir())
     if workplace not in places:
@@ -107,11 +125,29 @@ def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark:
         )
     known = workplaces(shipped, workplace)
     if not isinstance(name, str) or name not in known:
-        raise ConfigError(f"{mark}: robot: no robot {name!r} works at a {workplace}; {suggest(str(name), known)}")
+        raise ConfigError(
+            f"{mark}: robot: no robot {name!r} works at a {workplace}; {suggest(str(name), known)}; for one of your "
+            "own give its folder, such as robots/my_arm (handloom robot add makes one)"
+        )
     return known[name]
 
 
-def _merge_workplace(document: Document, root: KeyPath, file: Path, shipped: Path) -> None:
+def _own_workplace(
+    document: Document, workplace: Any, name: Any, mark: Mark, *, allow_outside: bool
+) -> Document | None:
+    """Return the work place of a robot that is named by its folder; None for any other."""
+    if not isinstance(name, str) or "/" not in name:
+        return None
+    if workplace != DEFAULT_WORKPLACE:
+        raise ConfigError(f"{mark}: robot: a robot of your own works at a {DEFAULT_WORKPLACE}, not at a {workplace}")
+    folder = find_file(name, near=document.path.parent, what=f"{mark}: robot", allow_outside=allow_outside).absolute()
+    robot = load_robot(folder)
+    if not robot.arms:
+        raise ConfigError(f"{mark}: robot: {name} has no arm")
+    return Document(own_workplace(robot, str(folder)), folder, {})
+
+
+def _merge_workplace(document: Document, root: KeyPath, place: Document) -> None:
     """Put the work place of a robot below what a task says, as a base file is."""
     size = len(root)
     own = Document(
@@ -119,7 +155,7 @@ def _merge_workplace(document: Document, root: KeyPath, file: Path, shipped: Pat
         document.path,
         {path[size:]: mark for path, mark in document.marks.items() if path[:size] == root},
     )
-    merged = merge_documents(read_document(file, shipped=shipped), own)
+    merged = merge_documents(place, own)
     for path in [path for path in document.marks if path[:size] == root]:
         del document.marks[path]
     document.marks |= {(*root, *path): mark for path, mark in merged.marks.items()}

@@ -65,7 +65,8 @@ def load_task(
         allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
             so may its assets.
         text: What the file would say, such as the present text of an editor; None reads it.
-        robot: Robot that does it, for tasks that any robot can do: ``fr3``, ``lift2``; None: the one the file names.
+        robot: Robot that does it, for tasks that any robot can do: ``fr3``, ``lift2``, or a folder ``robots/my_arm``;
+            None: the one the file names.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
@@ -87,7 +88,7 @@ def load_task(
     pack = pack_of(path)
     name = name if pack is None else f"{pack}/{name}"
     locate_room_files(document, root, allow_outside=allow_outside)
-    arms = expand_deed(document, root, shipped=shipped(), robot=robot)
+    arms = expand_deed(document, root, shipped=shipped(), robot=robot, allow_outside=allow_outside)
     expand_short_form(document, root, arms=arms)
     apply_overrides(document, overrides, root=root)
     config = parse_config(document, TaskFile).tasks[index] if root else parse_config(document, TaskConfig)

@@ -1,0 +1,167 @@
+"""A work place for a robot that the library does not know: where it stands, where it works, what looks on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from handloom.robots import RobotDescription
+from handloom.robots.checks.robot_at_home import place_at_home
+
+SAMPLES = 2000
+"""Random configurations by which the reach of an arm is measured."""
+WORKS_AT = 0.52
+"""Where an arm works best, as a fraction of its reach; what the work places of the library have in common."""
+FULL_SIZE = 0.94
+"""Reach from which on the camera across the table is as far away as it gets [m]."""
+AREA = [[-0.25, -0.12], [0.25, 0.12]]
+"""Work area in the work frame [m]; regions are cut to what the arms reach of it."""
+TABLE_TOP = 0.75
+"""Height of the table of the arena [m]."""
+DEEPEST = 0.42
+"""How far behind the middle of the table a robot stands on it at most [m]; the edge is 0.5 m behind."""
+STANDS_ON_FLOOR = 0.35
+"""From this height of the arms' bases above the robot's own on, a robot stands on the floor [m]."""
+BEFORE_TABLE = 0.16
+"""How far in front of the table's edge the arms of such a robot begin [m]."""
+SHOULDERS_ABOVE = 0.12
+"""How far the arms of such a robot begin above its table [m]."""
+HEIGHTS = (0.5, 0.85)
+"""Lowest and highest table of such a robot [m]."""
+COMMON = 0.5
+"""Arms whose tools have less than this share of their way from the base in common face each other."""
+EDGE = 0.5
+"""From the middle of the table to its edge [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stance:
+    """How a robot's model is laid out, in the frame of its base at home."""
+
+    yaw: float
+    """Direction in which its tools are, in quarter turns [rad]."""
+    opposed: bool
+    """Whether its arms face each other, so that it works between them."""
+    reach: float
+    """Largest horizontal distance of a tool centre from the base of its arm [m]."""
+    ahead: float
+    """How far the middle of the arms' bases is ahead of the robot's own base [m]."""
+    high: float
+    """How high it is above the lowest point of the robot [m]."""
+    lowest: float
+    """Height of the robot's lowest point in the frame of its base [m]."""
+
+
+def own_workplace(robot: RobotDescription, file: str) -> dict[str, Any]:
+    """Return the work place of a robot of the user's own, as the files of the library's work places say it.
+
+    Small and middling arms are mounted on the table, facing it; a robot whose arms begin high above its base stands on
+    the floor before a table that suits them.
+
+    Args:
+        robot: The robot, with one arm or two.
+        file: How a task file names it.
+    """
+    stance = stance_of(robot)
+    works_at = 0.0 if stance.opposed else WORKS_AT * stance.reach
+    task: dict[str, Any] = {"arena_file": "arenas/table.yaml", "data": {"max_episode_length": 900}}
+    if stance.high > STANDS_ON_FLOOR:
+        top = float(np.clip(stance.high - SHOULDERS_ABOVE, *HEIGHTS))
+        shoulder_y, z = -EDGE - BEFORE_TABLE, 0.0
+        task["table_height"] = [round(top, 3)] * 2
+    else:
+        top, shoulder_y, z = TABLE_TOP, -min(DEEPEST, works_at), TABLE_TOP
+    work_y, scale = round(shoulder_y + works_at, 3), min(1.0, stance.reach / FULL_SIZE)
+    name = Path(file).stem if Path(file).suffix else Path(file).name
+    task["robots"] = [
+        {
+            "name": name,
+            "robot_config_file": file,
+            "translation": [0.0, round(shoulder_y - stance.ahead, 3), round(z - stance.lowest, 4)],
+            "euler": [0.0, 0.0, 90.0 - round(float(np.degrees(stance.yaw)))],
+            "ignore_substring": ["floor", "wall"],
+        }
+    ]
+    task["cameras"] = [_across(name, work_y, top, scale), *_mounted(robot, name)]
+    task["work_point"], task["work_area"] = [0.0, work_y], AREA
+    return task
+
+
+def stance_of(robot: RobotDescription) -> Stance:
+    """Measure a robot's model: where it faces, how far it reaches, where its arms begin."""
+    model = robot.spec().compile()
+    data = mujoco.MjData(model)
+    place_at_home(model, data, robot)
+    mujoco.mj_kinematics(model, data)
+    tools = np.array([data.site(arm.tcp_site).xpos for arm in robot.arms])
+    bases = np.array([data.body(arm.base_body).xpos for arm in robot.arms])
+    # Arms that face each other have no common direction: x of the base is ahead then.
+    forward = (tools - bases)[:, :2]
+    opposed = bool(np.linalg.norm(forward.mean(axis=0)) < COMMON * np.linalg.norm(forward, axis=1).mean())
+    turn = 0.0 if opposed else np.arctan2(*forward.mean(axis=0)[::-1])
+    yaw = float(0.5 * np.pi * np.round(turn / (0.5 * np.pi)))
+    middle = bases.mean(axis=0)
+    lowest = _lowest(model, data)
+    return Stance(
+        yaw=yaw,
+        opposed=opposed,
+        reach=max(_reach(model, data, robot, index) for index in range(len(robot.arms))),
+        ahead=float(middle[:2] @ [np.cos(yaw), np.sin(yaw)]),
+        high=float(middle[2]) - lowest,
+        lowest=lowest,
+    )
+
+
+def _lowest(model: mujoco.MjModel, data: mujoco.MjData) -> float:
+    """Return the height of the lowest corner of the boxes around all geoms [m]."""
+    centres = data.geom_xpos + np.einsum("nij,nj->ni", data.geom_xmat.reshape(-1, 3, 3), model.geom_aabb[:, :3])
+    halves = np.einsum("nij,nj->ni", np.abs(data.geom_xmat.reshape(-1, 3, 3)), model.geom_aabb[:, 3:])
+    return float((centres - halves)[:, 2].min())
+
+
+def _reach(model: mujoco.MjModel, data: mujoco.MjData, robot: RobotDescription, index: int) -> float:
+    """Return the largest horizontal distance of an arm's tool centre from the arm's base in random poses [m]."""
+    arm, rng = robot.arms[index], np.random.default_rng(0)
+    addresses = [int(model.joint(name).qposadr[0]) for name in arm.joint_names]
+    lower, upper = np.clip([model.joint(name).range for name in arm.joint_names], -np.pi, np.pi).T
+    home, far = data.qpos.copy(), 0.0
+    for q in rng.uniform(lower, upper, (SAMPLES, len(addresses))):
+        data.qpos[addresses] = q
+        mujoco.mj_kinematics(model, data)
+        offset = data.site(arm.tcp_site).xpos - data.body(arm.base_body).xpos
+        far = max(far, float(np.linalg.norm(offset[:2])))
+    data.qpos[:] = home
+    return far
+
+
+def _across(name: str, work_y: float, top: float, scale: float) -> dict[str, Any]:
+    """Return a camera that looks at the work point from across the table, nearer for a small robot."""
+    return {
+        "name": f"{name}_front",
+        "parent": "",
+        "translation": [round(-0.2 * scale, 3), round(work_y + 0.6 * scale, 3), round(top + 0.5 * scale, 3)],
+        "look_at": [0.0, work_y, round(top + 0.03, 3)],
+        "camera_file": "realsense_d455_v3",
+        "size": [224, 224],
+        "apply_randomization": True,
+        "max_translation_noise": 0.02,
+        "max_orientation_noise": 1.5,
+    }
+
+
+def _mounted(robot: RobotDescription, name: str) -> list[dict[str, Any]]:
+    """Return the cameras that the robot's own file mounts on it."""
+    return [
+        {
+            "name": f"{name}_{mount}",
+            "parent": f"{name}/{robot.resolve_body(camera.parent)}",
+            "translation": list(camera.translation),
+            "orientation": list(camera.orientation),
+            "camera_axes": camera.camera_axes,
+            "camera_file": "realsense_d435i",
+            "size": [224, 224],
+        }
+        for mount, camera in robot.config.cameras.items()
+    ]
