@@ -284,7 +284,7 @@ class ApproachRotateConfig(SkillConfig):
     z_offset: float = 0.0
     """Added to the present height [m]."""
     hold_vec_weight: Hold | None = None
-    """Parts of the hand's pose that the move must keep."""
+    """Parts of the hand's pose that change on the way no more than the goal makes them."""
     dummy_forward: DummyForward | None = None
     """Joint move at the end."""
 
