@@ -202,7 +202,7 @@ class PourTilt(Skill[PourT]):
         far = np.where(free, np.linalg.norm(upright - q, axis=-1), np.inf)
         ways = np.full(len(way), np.inf)
         for k, order in enumerate(np.argsort(far, axis=1, kind="stable")):
-            for c in order[: min(FOLLOWED, int(free[k].sum()))].tolist():
+            for c in order[: min(FOLLOWED, int(np.isfinite(far[k]).sum()))].tolist():
                 if planner.plan_through(upright[k, c], way[k, 1:, c], ignore=ignore).ok:
                     ways[k] = far[k, c]
                     break

@@ -144,7 +144,9 @@ class GraspMoves:
         Infinite too where what is taken cannot be shifted as it is to be before that.
         """
         ways = follower.ways_after(grasps, q)
-        for shift in skill.shifts if ways is not None else ():
+        if ways is None:
+            return None
+        for shift in skill.shifts:
             shifted = self._lifted(grasps)
             shifted[:, :3, 3] += shift
             move = Move(T_base_tool=shifted, ignore=skill.controller.obstacles_of(self.object))
