@@ -25,7 +25,7 @@ WIDE = 0.1
 """Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
 MAX_GRAINS = 500
 """More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
-NARROW, WALL = 1.35, 0.004
+NARROW, WALL = 1.2, 0.004
 """Inner radius of a narrow one, as a multiple of the radius within which grains count, and its wall [m]."""
 SPARE = 1.5
 """Grains that there are for each that must count: some are spilled, and some stay behind."""
