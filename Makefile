@@ -4,7 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 # Two test processes fill a laptop; Numba and BLAS threads on top of them would only fight.
 JOBS ?= 2
-PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup
+# A file stays in one process, so that what its tests share is made once.
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile
 
 .PHONY: help demo test test-slow test-selected test-browser axe test-reader check format bench docs setup clean
 help:

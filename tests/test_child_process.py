@@ -24,13 +24,14 @@ def nap(): time.sleep(2.5); return "done"
 def fill(size): return len(bytearray(size))
 def chatter(): os.write(1, b"a library prints"); return "fine"
 def large(size): return bytes(size)
+def variable(name): return os.environ.get(name)
 """
 
 
 @pytest.fixture(autouse=True)
 def functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "apart_functions.py").write_text(FUNCTIONS)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
 
 
 def call(name: str, *arguments: object, seconds: float = 20.0) -> object:
@@ -43,6 +44,16 @@ def test_values_come_back_and_the_child_is_kept(tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     assert call("place") == str(tmp_path)
     assert call("large", 30_000_000) == bytes(30_000_000)
+
+
+def test_a_call_sees_the_cache_and_home_of_its_caller_without_a_new_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = call("number")
+    for folder in ("/one", "/two"):
+        monkeypatch.setenv("HANDLOOM_CACHE", folder)
+        assert call("variable", "HANDLOOM_CACHE") == folder
+    monkeypatch.delenv("HANDLOOM_CACHE")
+    assert call("variable", "HANDLOOM_CACHE") is None
+    assert call("number") == before
 
 
 def test_what_libraries_print_is_not_taken_for_an_answer() -> None:

@@ -4,4 +4,4 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-"""Double-precision numbers of any shape; the shape is said in the docstring."""
+"""Double-precision numbers of any shape; the docstring gives the shape."""

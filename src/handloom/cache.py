@@ -18,8 +18,8 @@ VARIABLE = "HANDLOOM_CACHE"
 def user_cache() -> Path:
     """Return Handloom's cache folder; the variable ``HANDLOOM_CACHE`` overrides the default.
 
-    Where that cannot be written (a container without a home, a read-only image), a temporary folder takes its place,
-    with what is in the read-only one; one line on standard error says so.
+    Where that cannot be written (a container without a home, a read-only image), a temporary folder with a copy of the
+    read-only one's content is used, and one line on standard error says so.
 
     Raises:
         FileError: There is no temporary folder either.

@@ -1,7 +1,7 @@
 """Child processes that try what may end, fill or hang the process that does it: graphics drivers, files from strangers.
 
 The readers of MuJoCo, USD and CoACD are native code. A file can make them allocate without end, never return, or crash.
-``call_apart`` has them work in a child with bounded time and memory, and hands over what they made.
+``call_apart`` runs them in a child process with bounded time and memory, and returns their result.
 """
 
 import atexit
@@ -29,7 +29,7 @@ TIMEOUT = 60.0
 SECONDS = 15.0
 """Processor time that reading a file may take [s]."""
 PATIENCE = 6.0
-"""Times as long may pass by the clock, for a machine that is busy with other things."""
+"""Wall-clock time allowed, as a multiple of processor time, for a busy machine."""
 MEMORY = 1_250_000_000
 """How much data reading a file may hold [bytes]."""
 LARGE = 400_000_000
@@ -37,8 +37,8 @@ LARGE = 400_000_000
 LOOK = 0.5
 """How often a child that takes long is checked [s]."""
 THREADS = 4
-HEEDED = ("HANDLOOM_CACHE", "HOME", "PYTHONPATH", "XDG_CACHE_HOME")
-"""Variables that readers heed: when one changes, the child is restarted."""
+FOLLOWED = ("HANDLOOM_CACHE", "HOME", "XDG_CACHE_HOME")
+"""Environment variables that every request brings along, since readers look them up at each call."""
 _SIZE = struct.Struct(">Q")
 
 
@@ -86,7 +86,8 @@ def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECON
         FileError: It raised anything else, crashed, took too long or needed too much memory.
     """
     try:
-        answer = _stage().call((function, arguments, os.getcwd(), seconds), seconds)
+        variables = {name: os.environ.get(name) for name in FOLLOWED}
+        answer = _stage().call((function, arguments, os.getcwd(), variables, seconds), seconds)
     except TimeoutError as error:
         raise FileError(f"{what}: cannot be read in {seconds:g} s{more and '; '}{more}") from error
     if isinstance(answer, _Trouble):
@@ -107,12 +108,12 @@ class _Stage:
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
-        self._heeded: list[str | None] = []
+        self._search_path: str | None = None
         self._lock = Lock()
         atexit.register(self._end)
 
     def call(self, request: Any, seconds: float) -> Any:
-        """Return the child's answer, or what became of it.
+        """Return the child's answer, or how it ended.
 
         Raises:
             TimeoutError: It did not appear in time.
@@ -136,11 +137,11 @@ class _Stage:
             return answer
 
     def _started(self) -> "subprocess.Popen[bytes]":
-        heeded = [os.environ.get(name) for name in HEEDED]
-        if self._child is not None and self._child.poll() is None and self._heeded == heeded:
+        search_path = os.environ.get("PYTHONPATH")  # Read when Python starts: a change needs a new child.
+        if self._child is not None and self._child.poll() is None and self._search_path == search_path:
             return self._child
         self._end()
-        self._heeded = heeded
+        self._search_path = search_path
         self._child = subprocess.Popen(
             # Not from the working folder, where the stranger's files may be.
             [sys.executable, "-P", "-m", "handloom.child_process"],
@@ -214,7 +215,7 @@ def _stage() -> _Stage:
 
 
 def _serve() -> None:
-    """Be the child: carry out one request after the other until there are no more."""
+    """Serve requests in the child until there are no more."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
     for number in (signal.SIGINT, signal.SIGTERM):  # Sent to a whole group, they are for who waits for the answer.
@@ -223,9 +224,11 @@ def _serve() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _send(answers, None)
     while size := requests.read(_SIZE.size):
-        function, arguments, folder, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
+        function, arguments, folder, variables, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
         signal.alarm(round(PATIENCE * seconds) + 5)  # In case no one is left who would end this process.
         os.chdir(folder)
+        for name, value in variables.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
         answer = _carried_out(function, arguments)
         last = _resident() > LARGE
         _send(answers, (answer, last))

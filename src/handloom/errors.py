@@ -44,11 +44,11 @@ class MachineError(StateError):
 
 
 class NotAllowedError(HandloomError):
-    """A file needs a permission that the user has not given; the text says how to give it."""
+    """A file needs a permission that the user has not given; the message says how to give it."""
 
 
 class MissingExtraError(HandloomError, ImportError):
-    """An optional package is not installed; the text says which extra brings it."""
+    """An optional package is not installed; the message says which extra provides it."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
@@ -76,7 +76,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> NotFoundError:
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import an optional package, or say which extra installs it.
+    """Import an optional package, or raise with the extra that installs it.
 
     Args:
         module: Dotted module name, e.g. ``"ray"``.

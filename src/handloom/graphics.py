@@ -1,7 +1,7 @@
 """Keeps ``import mujoco`` alive on machines without graphics libraries.
 
 MuJoCo reads ``MUJOCO_GL`` while it is imported and raises when the value is unknown or the library it names is missing.
-Handloom draws with its own ray caster and needs none of them, so the command line takes away a value that cannot work.
+Handloom draws with its own ray caster and needs none of them, so the command line drops a value that cannot work.
 Programs that use Handloom as a library call ``drop_unusable_mujoco_gl`` themselves, before anything imports MuJoCo.
 """
 

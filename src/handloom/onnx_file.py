@@ -1,4 +1,4 @@
-"""ONNX files that anyone may have made: opened without reading anything outside their folder, run on one core.
+"""Untrusted ONNX files: opened without reading anything outside their folder, run on one core.
 
 ONNX Runtime runs no code of a model but its own operators; libraries of custom ones are never loaded. What is left is
 ``external_data``, by which a model names files with its weights.
@@ -31,7 +31,7 @@ def open_onnx(path: Path) -> OnnxFile:
     """Open an ONNX file.
 
     Raises:
-        FileError: It is no model that can be run, or names files outside its folder.
+        FileError: It is not a runnable model, or refers to files outside its folder.
         MissingExtraError: The packages for ONNX are not installed.
     """
     onnx, runtime = require("onnx", extra="policy"), require("onnxruntime", extra="policy")

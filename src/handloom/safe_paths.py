@@ -14,7 +14,7 @@ from handloom.errors import NotAllowedError
 MOST_BYTES = 120
 """Longest safe name [bytes]; file systems take 255, and endings are added to it."""
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$|clock\$)(\..*)?", re.IGNORECASE)
-"""What is a device on Windows, whatever its ending."""
+"""Device names on Windows, whatever their extension."""
 _ENDING = re.compile(r"(?<=[^.])\.[A-Za-z0-9]{1,8}$")
 _OTHER = re.compile(r"[^\w .,+=@()\[\]-]")
 
@@ -43,7 +43,7 @@ def below(root: Path, name: str, *, what: str) -> Path:
     Args:
         root: The folder.
         name: Parts joined by ``/``.
-        what: Start of the error message: which file says so.
+        what: Start of the error message: the file in question.
 
     Raises:
         NotAllowedError: It is absolute, has ``..``, ``\`` or a zero in it, or leads out of the folder by a link.

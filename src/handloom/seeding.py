@@ -18,7 +18,7 @@ def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np
     Args:
         run_seed: Seed of the run, >= 0.
         episode: Attempt index within the run, >= 0.
-        stream: What the numbers are for, e.g. ``"objects"``; any non-empty text.
+        stream: Purpose of the numbers, e.g. ``"objects"``; any non-empty text.
         task: Name of the task, so that two tasks at one seed share no lights or textures; may be empty.
     """
     for name, value in (("run_seed", run_seed), ("episode", episode)):

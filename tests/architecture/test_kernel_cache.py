@@ -31,24 +31,15 @@ def folders_seen_from(package: Path) -> dict[str, str]:
     return dict(word.split("=") for word in result.stdout.split())
 
 
-def changed_parts(package: Path, edited: Path) -> set[str]:
-    before = folders_seen_from(package)
-    edited.write_text(edited.read_text() + "\n# changed\n")
-    after = folders_seen_from(package)
-    return {part for part in before if before[part] != after[part]}
-
-
-def test_editing_a_kernel_source_changes_the_cache_folder_of_its_part_only(copy):
-    edited = kernel_sources()[-1].relative_to(ROOT)
-    assert changed_parts(copy, copy / edited) == {edited.parts[0]}
-
-
-def test_editing_the_decorator_changes_every_cache_folder(copy):
-    assert changed_parts(copy, copy / "kernels.py") == set(kernel_parts())
-
-
-def test_editing_a_file_without_kernels_keeps_every_cache_folder(copy):
-    assert changed_parts(copy, copy / "errors.py") == set()
+def test_an_edit_changes_the_cache_folders_of_the_kernels_that_it_may_change_and_no_others(copy):
+    source = kernel_sources()[-1].relative_to(ROOT)
+    before = folders_seen_from(copy)
+    for edited, parts in (("errors.py", set()), (source, {source.parts[0]}), ("kernels.py", set(kernel_parts()))):
+        file = copy / edited
+        file.write_text(file.read_text() + "\n# changed\n")
+        after = folders_seen_from(copy)
+        assert {part for part in before if before[part] != after[part]} == parts, edited
+        before = after
 
 
 def test_a_kernel_is_cached_in_the_folder_of_its_part():

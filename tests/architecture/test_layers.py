@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from source_trees import tree_of
+
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 
 # Lowest first. A folder may import from rows below its own, never from its
@@ -38,7 +40,7 @@ def imported_folders(file: Path) -> set[str]:
     """Return the first-level handloom folders that a source file imports."""
     package = ["handloom", *file.relative_to(SRC).parts[:-1]]
     found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -8,9 +8,12 @@ where it is checked. A division of numbers is told from a join by the word at it
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from source_trees import tree_of
 
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 FOLDERS = re.compile(
@@ -129,7 +132,7 @@ KNOWN = {
 
 def joins(file: Path) -> list[tuple[int, str]]:
     """Return line and text of every part of a join in a file that is not plain."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = tree_of(file)
     found: list[tuple[int, ast.expr]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and _is_folder(node.left):
@@ -200,23 +203,25 @@ def _is_own_name(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("name", "stem") and _is_folder(node.value)
 
 
-FILES = sorted(SRC.rglob("*.py"))
-FOUND = {file.relative_to(SRC).as_posix(): joins(file) for file in FILES}
+@cache
+def found_joins() -> dict[str, list[tuple[int, str]]]:
+    """Return the joins of every file of the package."""
+    return {file.relative_to(SRC).as_posix(): joins(file) for file in sorted(SRC.rglob("*.py"))}
 
 
-@pytest.mark.parametrize("file", [name for name in FOUND if FOUND[name]])
-def test_every_part_of_a_path_is_plain_safe_or_listed(file: str) -> None:
+def test_every_part_of_a_path_is_plain_safe_or_listed() -> None:
     wrong = [
         f"{file}:{line}: {part}"
-        for line, part in FOUND[file]
+        for file, found in found_joins().items()
+        for line, part in found
         if f"{file}: {part}" not in KNOWN and file.partition("/")[0] not in KNOWN
     ]
-    assert not wrong, f"{wrong}: use safe_name or below of safe_paths, or say in KNOWN why it is no stranger's word"
+    assert not wrong, f"{wrong}: use safe_name or below of safe_paths, or say in KNOWN why no file of others decides it"
 
 
 def test_the_list_of_exceptions_holds_nothing_that_is_gone() -> None:
-    there = {f"{file}: {part}" for file, found in FOUND.items() for _, part in found}
-    there |= {file.partition("/")[0] for file, found in FOUND.items() if found}
+    there = {f"{file}: {part}" for file, found in found_joins().items() for _, part in found}
+    there |= {file.partition("/")[0] for file, found in found_joins().items() if found}
     assert sorted(set(KNOWN) - there) == []
 
 

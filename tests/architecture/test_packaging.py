@@ -7,6 +7,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+from source_trees import tree_of
+
 ROOT = Path(__file__).parents[2]
 SRC = ROOT / "src" / "handloom"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -33,7 +35,7 @@ def imported(file: Path) -> set[str]:
     """Return the distributions that a source file imports, by statement or by name."""
     text = file.read_text(encoding="utf-8")
     modules = set(re.findall(r"(?:require|import_module|find_spec)\(\s*\"([\w.]+)", text))
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:

@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from source_trees import tree_of
+
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 TEXT = {"read_text": 0, "write_text": 1}
 """Methods of Path that read or write text, and how many arguments come before the encoding."""
@@ -11,7 +13,7 @@ TEXT = {"read_text": 0, "write_text": 1}
 def without_encoding(file: Path) -> list[int]:
     """Return the lines that read or write text in the encoding of the locale."""
     lines = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(tree_of(file)):
         if not isinstance(node, ast.Call) or any(keyword.arg == "encoding" for keyword in node.keywords):
             continue
         name = getattr(node.func, "attr", None)

@@ -146,7 +146,7 @@ def test_a_demonstration_that_drives_a_lift_is_refused(two_arm_record):
     other = int(np.setdiff1d(np.arange(two_arm_record.asked.shape[1]), arms)[0])
     asked = two_arm_record.asked.copy()
     asked[:, other] = np.linspace(0.0, 0.01, len(asked))
-    with pytest.raises(InputError, match=r"demo drives a base or a lift; only ways of arms"):
+    with pytest.raises(InputError, match=r"demo drives a base or a lift; only paths of arms"):
         Demonstration.of_record(replace(two_arm_record, asked=asked), "demo")
 
 

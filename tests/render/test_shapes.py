@@ -186,17 +186,7 @@ def test_glass_lets_what_is_behind_it_shine_through():
         )
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
-        camera = CameraSpec(
-            name="c",
-            width=32,
-            height=32,
-            fx=60.0,
-            fy=60.0,
-            cx=16.0,
-            cy=16.0,
-            position=(0.0, 0.0, 2.0),
-            quat=(0.0, 1.0, 0.0, 0.0),
-        )
+        camera = CameraSpec.centred("c", 32, 32, 60.0, position=(0.0, 0.0, 2.0), quat=(0.0, 1.0, 0.0, 0.0))
         return Renderer(model).render(data, [camera])["c"]["rgb"][16, 16].astype(float)
 
     solid, half, thin = picture(1.0), picture(0.5), picture(0.1)

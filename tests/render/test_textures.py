@@ -44,17 +44,7 @@ def test_an_added_texture_is_seen_upright_on_the_geom():
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    camera = CameraSpec(
-        name="c",
-        width=64,
-        height=64,
-        fx=64.0,
-        fy=64.0,
-        cx=32.0,
-        cy=32.0,
-        position=(0.0, 0.0, 1.1),
-        quat=(0.0, 1.0, 0.0, 0.0),
-    )
+    camera = CameraSpec.centred("c", 64, 64, 64.0, position=(0.0, 0.0, 1.1), quat=(0.0, 1.0, 0.0, 0.0))
     albedo = Renderer(model).render(data, [camera], ("albedo",))["c"]["albedo"].astype(int)
     # Seen from above with x to the right and y up: the first row of the image is at the top, its start at the left.
     assert albedo[16, 40, 0] > 200 > albedo[16, 40, 2]

@@ -1,4 +1,4 @@
-"""What demonstrations are worth for training: what cameras see, how the arms move, how objects land, what is said."""
+"""Quality of demonstrations for training: visibility, arm motion, landing of objects, instructions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ EVERY = 10
 SEEN = 0.0008
 """Fraction of an image above which an object counts as visible: 40 of 224 x 224 pixels."""
 STILL = 0.01
-"""Joint speed [rad/s or m/s] below which an arm stands still."""
+"""Joint speed [rad/s or m/s] below which an arm counts as idle."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
 """Skills for which ending near the start means a detour; others move back and forth on purpose."""
 WORD_SCENES = 200
@@ -44,7 +44,7 @@ class Audit:
     idle: float
     """Fraction of the dataset's frames in which nothing of the robots moves."""
     path_ratio: float
-    """Length of the tools' ways over the straight distances between grasps and releases."""
+    """Length of the tools' paths divided by the straight distances between grasps and releases."""
     wrist_turn: float
     """Largest turn of a last arm joint within a skill [rad]."""
     fall: float
@@ -183,7 +183,7 @@ def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
 
 
 def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> float:
-    """Return the way of the tools over the straight way from start to end of each skill that carries or fetches."""
+    """Return the tools' path length divided by the straight distance of each skill that carries or fetches."""
     length = straight = 0.0
     for span in record.timeline:
         if span.skill in CARRY:
@@ -194,7 +194,7 @@ def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> f
 
 
 def _straight(way: Array) -> float:
-    """Return the length of the shortest way over the lowest point of a skill, where it grasps or lets go [m]."""
+    """Return the length of the shortest path through the lowest point of a skill, where it grasps or releases [m]."""
     turn = int(np.argmin(way[:, 2]))
     return float(np.linalg.norm(way[turn] - way[0]) + np.linalg.norm(way[-1] - way[turn]))
 

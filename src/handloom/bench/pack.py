@@ -26,7 +26,7 @@ from handloom.version import VERSION
 FORMAT = 1
 """Version of the record file."""
 SAVE_EVERY = 10.0
-"""The record is written so often while attempts come in [s]."""
+"""Interval at which the record is written while attempts finish [s]."""
 Z = 1.96
 """Standard deviations of a 95 % interval."""
 
@@ -43,7 +43,7 @@ class PackTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class PackOutcome:
-    """What an attempt came to, as the record keeps it."""
+    """The outcome of an attempt, as stored in the record."""
 
     episode: int
     success: bool
@@ -69,13 +69,13 @@ def run(
 
     Args:
         names: The pack.
-        robot: Who does it; empty: the first robot of the pack.
+        robot: Robot that carries the tasks out; empty: the first robot of the pack.
         tasks: Names or patterns such as ``KITCHEN*``; none means all.
         attempts: Attempts per task.
         seed: Seed of the run.
         processes: Worker processes; 1 runs everything here.
-        limit: No attempt begins after so much time [s].
-        record: JSON file of the outcomes; what it has of tasks that did not change since is not attempted again.
+        limit: No attempt starts after this time [s].
+        record: JSON file of the outcomes; outcomes of unchanged tasks are reused.
     """
     begin = time.monotonic()
     if len(names) != 1:
@@ -114,7 +114,7 @@ def chosen(pack: Pack, patterns: Sequence[str]) -> list[str]:
     """Return the tasks of a pack that names, patterns or names of its groups pick out.
 
     Raises:
-        NotFoundError: One of them picks out none.
+        NotFoundError: One of them matches no task.
     """
     wanted: list[str] = []
     for given in patterns:
@@ -170,7 +170,7 @@ def _crashed(finished: Finished) -> PackOutcome:
 
 
 def _fingerprint(name: str, robot: str) -> str:
-    """Return a hash of a task as it is carried out, or why the robot is not given it."""
+    """Return a hash of the resolved task, or why the robot cannot be given it."""
     try:
         task = _loaded(name, robot)
     except HandloomError as error:
@@ -192,7 +192,7 @@ def _read(
         entries = {name: (entry["task"], [PackOutcome(**one) for one in entry["outcomes"]])
                    for name, entry in values["tasks"].items()}  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{record}: is no record of bench pack ({error}); name another file") from error
+        raise InputError(f"{record}: is not a record of bench pack ({error}); name another file") from error
     if of != (FORMAT, pack, robot, seed):
         raise InputError(f"{record}: is of pack {of[1]} on {of[2]} with seed {of[3]}; name another file")
     for name, (fingerprint, outcomes) in entries.items():

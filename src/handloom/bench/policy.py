@@ -31,7 +31,7 @@ def run(robots: tuple[str, ...] = ROBOTS, steps: int = STEPS) -> BenchResult:
 
 
 def _followed(obstacles: int, steps: int) -> dict[str, Any]:
-    """Let RMPflow lead an FR3 after a target that circles among boxes, a step of 1 ms at a time."""
+    """Let RMPflow track a target circling among boxes with an FR3, in steps of 1 ms."""
     policy = RmpFlow(**(load_supported_motion_policy_config("fr3") or {}))
     rng, none = np.random.default_rng(0), np.zeros(0)
     for k in range(obstacles):

@@ -151,18 +151,8 @@ def front_camera(width: int, height: int) -> CameraSpec:
 def hand_camera(width: int, height: int) -> CameraSpec:
     """Return a camera on the hand that looks past the fingers: no two of its images share a pixel's ray."""
     focal = height / 2 / np.tan(np.deg2rad(43) / 2)
-    return CameraSpec(
-        name="hand",
-        width=width,
-        height=height,
-        fx=focal,
-        fy=focal,
-        cx=width / 2,
-        cy=height / 2,
-        parent="fr3_hand",
-        position=(0.085, 0.0, -0.02),
-        quat=(-0.6903, 0.1531, 0.1531, -0.6903),
-    )
+    mount = {"parent": "fr3_hand", "position": (0.085, 0.0, -0.02), "quat": (-0.6903, 0.1531, 0.1531, -0.6903)}
+    return CameraSpec.centred("hand", width, height, focal, **mount)
 
 
 ALL_KINDS = ("rgb", "depth", "segmentation")
@@ -194,7 +184,7 @@ OURS = (
 
 
 def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
-    """Measure processor time per frame, all threads together, so that neighbours on the machine do not count.
+    """Measure processor time per frame over all threads, so that other load on the machine does not count.
 
     Args:
         seconds: How long each contender draws each size.
@@ -254,7 +244,7 @@ def _rates(
     kinds: Sequence[str],
     seconds: float,
 ) -> list[float]:
-    """Draw moving scenes in turn, the same frames of each, so that a busy machine disturbs all alike; see ``_rate``."""
+    """Draw moving scenes in turn, the same frames of each, so that load affects all equally; see ``_rate``."""
     best, frame = [0.0] * len(scenes), 0
     for _, data, renderer in scenes:
         renderer.render(data, [camera], kinds)

@@ -33,7 +33,7 @@ class TaskTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt:
-    """What one attempt came to and what it cost."""
+    """The outcome of one attempt and its cost."""
 
     receipt: Receipt
     cpu_s: float

@@ -37,7 +37,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
     """Drive each task for a few seconds with two views, and the first one with all of its views, too.
 
     Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
-    physics and of its images says what it takes, whatever else runs.
+    physics and of its images shows the cost regardless of other load.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     rows.append(_measured(names[0], seed, seconds, views=0))
@@ -45,7 +45,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
 
 
 def _saved(name: str, seed: int, seconds: float) -> dict[str, object]:
-    """Save a demonstration with all its images and continue with the next scene: how long the stream stands still."""
+    """Save a demonstration with all its images and continue with the next scene: how long the stream pauses."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     with tempfile.TemporaryDirectory() as folder:
         settings = RunSettings.of_task(
@@ -103,7 +103,7 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
 
 
 def _hand(tick: int) -> dict[str, Any]:
-    """Return what a controller says that is moved in a circle, its squeeze held."""
+    """Return samples of a controller moved in a circle with its squeeze held."""
     angle = 2.0 * np.pi * tick / RATE / 4.0
     return {
         "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
@@ -114,7 +114,7 @@ def _hand(tick: int) -> dict[str, Any]:
 
 
 class _Page:
-    """What a page does, without a browser: it starts the session, moves a hand in a circle and counts images."""
+    """Emulates a page without a browser: it starts the session, moves a hand in a circle and counts images."""
 
     def __init__(self, app: TeleopApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds
@@ -155,7 +155,7 @@ class _Page:
         }
 
     def drive_on(self) -> dict[str, float]:
-        """Drive, save, and drive in the next scene until what was saved is written; return how the stream fared."""
+        """Drive, save, and drive in the next scene until what was saved is written; return statistics of the stream."""
         with self._page() as (socket, pictures):
             asked = time.monotonic()
             self._send(socket, type="command", command="save")

@@ -1,4 +1,4 @@
-"""How well the legged robots walk: attempts with other floors, loads, starts and pushes, and how many go well."""
+"""How well the legged robots walk: success rate over varied floors, loads, starts and pushes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

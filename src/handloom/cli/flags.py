@@ -1,4 +1,4 @@
-"""The flags that verbs share, with the words that their help shows: TASK, N, KEY=VALUE; not STR or {None}|INT."""
+"""Flags shared by verbs, with readable metavars: TASK, N, KEY=VALUE; not STR or {None}|INT."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -15,7 +15,7 @@ from handloom.version import VERSION
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 """Exit codes: the job is done; the job failed; the input is wrong."""
 ENOUGH = 4 * 10**9
-"""Address space with which every verb can begin [bytes]; most of it is libraries and is never touched."""
+"""Address space that every verb needs to start [bytes]; most of it is libraries and is never touched."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(name: str, words: list[str]) -> int:
-    """Run a verb; what a user did or may do ends with one message, not with a traceback."""
+    """Run a verb; a user's mistake ends with one message, not a traceback."""
     try:
         try:
             # In a context of its own: what one command allows, the next in this process does not.

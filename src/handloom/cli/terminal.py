@@ -1,4 +1,4 @@
-"""What the terminal can take: streams that are closed or lack characters, and text without control characters."""
+"""Output to any terminal: closed streams, limited encodings, and text without control characters."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ def plain(text: str) -> str:
 
 
 def mend_streams() -> None:
-    """Give closed standard streams a place to go, and let the others replace what their encoding does not have.
+    """Redirect closed standard streams to the null device, and replace characters that an encoding lacks.
 
-    A file that is opened while standard output is closed gets its number, and what libraries print goes into the file.
+    Otherwise a file opened while standard output is closed would get its descriptor, and library output with it.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         stream = getattr(sys, name)
@@ -26,7 +26,7 @@ def mend_streams() -> None:
 
 
 def discard_output() -> None:
-    """Throw away what standard output cannot take, so that the end of the process does not try again."""
+    """Discard what standard output cannot take, so that the interpreter does not retry at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Import paths that were, and where their modules and names are now: old paths import the very same objects.
+"""Former import paths and their current locations: old paths import the very same objects.
 
 ``import handloom`` consults this table only if an import of ``handloom.something`` fails. A path in this table imports
 the module that replaced it, with a DeprecationWarning that names the new path; a path that never existed stays an
@@ -168,7 +168,7 @@ RENAMED = {
     "handloom.scene.model_xml": "handloom.scene.build",
     "handloom.cli.verbs.view": "handloom.cli.datasets.view",
 }
-"""Module > the module that has its code now: it has another name, or it became a part of that one."""
+"""Module > the module that has its code now: renamed, or merged into that one."""
 
 NAMES = {
     "handloom.judging:collateral": "handloom.judging.judge:Bystanders",
@@ -178,7 +178,7 @@ NAMES = {
     "handloom.robots:register_robot": "handloom.isaac.articulation:register_robot",
     "handloom.robots:robot_class": "handloom.isaac.articulation:robot_class",
 }
-"""Names that left a folder which is still there: ``"old folder:name"`` > ``"new folder:name"``."""
+"""Names that moved out of a folder that still exists: ``"old folder:name"`` > ``"new folder:name"``."""
 
 _PLACES = FOLDERS | {
     f"{old}.{name}": f"{new}.{name}" for (old, new), names in MODULES.items() for name in names.split()
@@ -212,7 +212,7 @@ def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:
 
 
 def moved_name(folder: str, name: str) -> Any:
-    """Return an object by the folder that had it before.
+    """Return an object by its former folder.
 
     Raises:
         AttributeError: The folder never had that name.
@@ -226,7 +226,7 @@ def moved_name(folder: str, name: str) -> Any:
 
 
 class OldFolder(ModuleType):
-    """A folder by its old path: its names are those of the new one, its modules are looked up in this table.
+    """A folder under its old path: names come from the new one, modules are looked up in this table.
 
     It has no path of its own, so that no module is read from its file a second time under an old name.
     """

@@ -14,7 +14,7 @@ class NotHereError(HandloomError, ImportError):
 
 
 class NotHere(str):
-    """A row of a name that is not here: the reason."""
+    """A row of a name that is not provided: the reason."""
 
 
 class PublishedModule(ModuleType):

@@ -46,7 +46,7 @@ def read_document(
     """Read a YAML file and the files its top-level ``base:`` key names, nearest file winning.
 
     Mappings merge key by key; lists replace, except lists of mappings with a ``name``, which merge by name; an entry
-    ``{name: NAME, drop: true}`` takes the base's out.
+    ``{name: NAME, drop: true}`` removes the base's entry.
 
     Args:
         path: The file.
@@ -54,7 +54,7 @@ def read_document(
         allow_outside: A ``base`` may lie outside the folders around the file.
         foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
             refusing them.
-        text: What the file would say, such as the present text of an editor; None reads it.
+        text: Content to use instead of the file's, such as an editor's current text; None reads the file.
         inherit: Whether ``base:`` is followed; False leaves it among the values.
 
     Raises:
@@ -80,7 +80,7 @@ def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_
 
 
 def _part(document: Document, keys: KeyPath) -> Document:
-    """Return a value inside a document as a document of its own."""
+    """Return a value inside a document as a separate document."""
     values, depth = document.values, len(keys)
     for key in keys:
         values = values[key]
@@ -167,7 +167,7 @@ def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_
 
 
 def _checked_text(text: str, path: Path) -> str:
-    """Refuse a text that no file could hold."""
+    """Refuse text that cannot be encoded in a file."""
     if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
         raise ConfigError(f"{path}: a config file has at most {MAX_BYTES / 1e6:.0f} MB")
     return text
@@ -225,7 +225,7 @@ def _merge_named(
     path: KeyPath,
     out: Document,
 ) -> list[Any]:
-    """Merge two lists of mappings by name; one of ``b`` with ``drop: true`` takes its namesake out."""
+    """Merge two lists of mappings by name; one of ``b`` with ``drop: true`` removes the entry of that name."""
     names = [item["name"] for item in a]
     for i, item in enumerate(b):
         if item.get("drop") is True and item["name"] not in names:

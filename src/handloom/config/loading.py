@@ -17,7 +17,7 @@ def apply_overrides(document: Document, overrides: Iterable[str], *, root: KeyPa
     """Write overrides into a document, in order.
 
     The last key may be absent from the file: the model then decides whether it exists, and its error names the
-    override. Every key before it must be there.
+    override. All keys before it must exist.
 
     Args:
         document: Changed in place.
@@ -51,7 +51,7 @@ def _write(document: Document, dotted: str, value: Any, root: KeyPath, mark: Mar
 
 
 def _step(container: Any, key: str, where: str, mark: Mark, *, new_key_allowed: bool) -> str | int:
-    """Return the key or index to follow in ``container``, or say what exists there."""
+    """Return the key or index to follow in ``container``, or raise with the ones that exist."""
     if isinstance(container, dict):
         if key in container or new_key_allowed:
             return key

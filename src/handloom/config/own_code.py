@@ -1,10 +1,10 @@
-"""Code outside the package that a file names, such as ``my_module:MySkill``: imported only where the user allowed it.
+"""Code outside the package that a file refers to, such as ``my_module:MySkill``: imported only if the user allowed it.
 
 A task, a graph, a robot folder or an archive may come from anyone. Names in our own tables are always imported.
-Every other name needs the user's word: ``--allow-code``, the name itself on the command line, or the folder of the
+Any other name needs the user's permission: ``--allow-code``, the name itself on the command line, or the folder of the
 code under ``allow_code`` in the user's settings file.
 
-The same word is kept here for files: archives and runs may name robots and objects elsewhere only with
+The same permission covers files: archives and runs may refer to robots and objects elsewhere only with
 ``--allow-outside``. No file can grant either.
 """
 
@@ -26,7 +26,7 @@ from handloom.errors import InputError, NotAllowedError
 
 
 class UserSettings(Config):
-    """What a user decided for all commands, in ``settings.yaml``."""
+    """The user's settings for all commands, in ``settings.yaml``."""
 
     allow_code: tuple[str, ...] = ()
     """Folders whose Python code files may name."""
@@ -38,7 +38,7 @@ class Permission:
 
     everything: bool = False
     names: frozenset[str] = frozenset()
-    """Names that the user gave himself, e.g. ``my_module:MySource``."""
+    """Names given by the user, e.g. ``my_module:MySource``."""
     folders: tuple[str, ...] = ()
     """Folders whose code may run."""
     outside: bool = False
@@ -52,7 +52,7 @@ _permission: ContextVar[Permission | None] = ContextVar("permission", default=No
 
 
 class _Change:
-    """A changed permission: for good, or for the length of a ``with`` block."""
+    """A changed permission: permanent, or for the duration of a ``with`` block."""
 
     def __init__(self, permission: Permission) -> None:
         self._token = _permission.set(permission)
@@ -65,7 +65,7 @@ class _Change:
 
 
 def allow_code(*names: str) -> _Change:
-    """Let files name code outside the package from here on, or within a ``with`` block.
+    """Let files refer to code outside the package from here on, or within a ``with`` block.
 
     Args:
         names: The only names that are allowed, e.g. ``my_module:MySkill``; none: all of them.
@@ -109,7 +109,7 @@ def allowed_folders() -> tuple[Path, ...]:
 
 
 def with_permission(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that runs with the present permission wherever it is called, also in another process."""
+    """Return a function that runs with the current permission wherever it is called, even in another process."""
     return partial(_run_with, _present(), function)
 
 

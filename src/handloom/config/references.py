@@ -8,7 +8,7 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, suggest
 
 MAX_SIZE = 10_000_000
-"""Most characters and values that the references of a document may bring; a few lines can ask for any number."""
+"""Most characters and values that the references of a document may bring; a few lines can expand to any amount."""
 _CAN_REFER = (str, dict, list)
 _REFERENCE = re.compile(r"\$\{([\w.\[\]-]+)\}")
 
@@ -20,7 +20,7 @@ def resolved(document: Document) -> Any:
     Paths start at the top of the file.
 
     Raises:
-        ConfigError: A reference leads nowhere or in a circle, is not a plain path, or all together bring too much.
+        ConfigError: A reference is broken or circular, is not a plain path, or the references expand to too much.
     """
     if not _Sizes(document).look_over():
         return document.values
@@ -109,7 +109,7 @@ class _Sizes:
         return total
 
     def _brought(self, name: str, path: KeyPath, chain: tuple[str, ...]) -> int:
-        """Return the size of what a reference brings; one that leads nowhere is refused when it is resolved."""
+        """Return the size of what a reference expands to; a broken one is refused when it is resolved."""
         if name in chain:
             raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: references in a circle: ${{{name}}}")
         if name not in self.known:

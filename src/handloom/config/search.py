@@ -1,4 +1,4 @@
-"""Where a path in a file may point: to the file's own surroundings, and nowhere else unless the user allows it."""
+"""Paths in files: they may point to the file's own surroundings, and elsewhere only if the user allows it."""
 
 import os
 import tempfile
@@ -112,7 +112,7 @@ def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> No
     """Refuse a file or folder that resolves to a path outside the given folders and our package.
 
     Raises:
-        NotAllowedError: It does; the text says how to allow it.
+        NotAllowedError: It does; the message says how to allow it.
     """
     if not is_inside(file, folders):
         raise NotAllowedError(
@@ -122,7 +122,7 @@ def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> No
 
 
 def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
-    """Return whether a file lies, links followed, in one of some folders or in our package."""
+    """Return whether a file, with links resolved, is in one of the given folders or in our package."""
     try:
         real, folders = file.resolve(), (*folders, PACKAGE)
         around = {str(real), *map(str, real.parents)}

@@ -1,4 +1,4 @@
-"""What a policy may command: joint targets, tool poses or steps of the tool, turned into actuator targets."""
+"""Actions of a policy: joint targets, tool poses or tool deltas, converted to actuator targets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ DAMPING = 0.02
 GAP = (1e-5, 1e-4)
 """The tool is there [m], [rad]."""
 PULL = 0.1
-"""Fraction of the way to a wanted posture that redundant joints go per step."""
+"""Fraction of the distance to a wanted posture that redundant joints move per step."""
 MARGIN = 0.01
 """Distance that commands keep from joint limits [rad]."""
 
@@ -55,7 +55,7 @@ class Actions:
         ]
         self._chains = [_chain(scene, arm) for _, arm in self._arms] if kind.startswith("tool") else []
         self._goals: list[Array | None] = [None] * len(self._arms)
-        """Where steps have led each tool so far (4, 4); None before the first."""
+        """Accumulated pose of each tool (4, 4); None before the first step."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ class Actions:
         return np.array(low), np.array(high)
 
     def targets(self, action: Sequence[float] | Array) -> Array:
-        """Return actuator targets (controls,) [m or rad], NaN where nothing is asked."""
+        """Return actuator targets (controls,) [m or rad], NaN where there is no command."""
         values = np.asarray(action, float)
         if values.shape != (len(self.names),):
             raise InputError(f"an action of kind {self.kind} has {len(self.names)} values, got shape {values.shape}")
@@ -143,7 +143,7 @@ def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array
         chain: The arm.
         q: Joints to start from (n,).
         T_base_tool: The pose.
-        posture: Joints (n,) that a redundant arm is drawn to while it goes there; None leaves it as it is.
+        posture: Joints (n,) that a redundant arm is drawn to while it goes there; None leaves it free.
     """
     lower, upper = chain.lower + MARGIN, chain.upper - MARGIN
     for _ in range(ITERATIONS):
@@ -169,7 +169,7 @@ def _chain(scene: Scene, arm: SceneArm) -> Chain:
 
 
 def _actuator_of(model: Any, control: int) -> int:
-    """Return the actuator that a place in ``ctrl`` belongs to."""
+    """Return the actuator that an index in ``ctrl`` belongs to."""
     return int(np.flatnonzero(model.actuator_ctrladr == control)[0])
 
 

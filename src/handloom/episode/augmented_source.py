@@ -1,4 +1,4 @@
-"""Demonstrations as the source of new ones: ways relative to objects, carried over to where the objects are now."""
+"""Demonstrations as the source of new ones: paths relative to objects, transferred to the objects' new poses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from handloom.spatial import invert_pose, pose_error
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 METRES_PER_RADIAN = 0.1
-"""What turning a way costs beside shifting it."""
+"""Cost of rotating a path relative to shifting it."""
 MIXED = 5
 """This many of the nearest demonstrations are shuffled before use; taking only the nearest would waste the others."""
 
@@ -34,12 +34,13 @@ class AugmentedSource:
     """Carries out a task as one of several demonstrations did, each segment moved with its object.
 
     The demonstration is chosen before the first frame: one whose paths can be followed in this scene and whose objects
-    lay much as they do now. Each segment is carried over when it begins, from where its object is then. All hands go
-    through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in step.
+    lay much as they do now. Each segment is transferred when it begins, from the current pose of its object. All hands
+    go through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in
+    step.
 
     Args:
         scene: The scene in its first state.
-        stages: The skills of the task, which are not needed: the task's terms are judged by others.
+        stages: The skills of the task; unused, since the judge evaluates the task's terms.
         rng: Chooses among demonstrations.
         demonstrations: Source of the paths.
     """
@@ -78,7 +79,7 @@ class AugmentedSource:
         return targets
 
     def _begin(self, hand: _Hand) -> bool:
-        """Carry the next segment of a hand over to where its object is now; return whether that is possible."""
+        """Transfer the next segment of a hand to where its object is now; return whether that is possible."""
         segment = hand.upcoming.pop(0)
         q = self._scene.world.data.ctrl[hand.carrier.arm.ctrl_index].copy()
         X = self._transform(hand.carrier, hand.way, segment, self._present(segment))

@@ -1,4 +1,4 @@
-"""What a dataset shows of an episode: columns of every robot, on request in detail, and images of every camera."""
+"""The dataset's view of an episode: columns of every robot, optionally in detail, and images of every camera."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -30,7 +30,7 @@ def detailed_columns(scene: Scene, record: EpisodeRecord, series: dict[str, Robo
     Args:
         scene: The scene of the record's instance.
         record: What happened.
-        series: What each robot did, by its name.
+        series: Recorded series of each robot, by name.
     """
     start = scene.world.save_state()
     velocity, effort, poses = _replayed(scene, record)
@@ -174,7 +174,7 @@ def _base_series(base: MobileBase, qpos: Array, qvel: Array, controls: Array) ->
 
 
 def _driven(joints: Array) -> Array:
-    """Return how far the joints x, y, yaw (..., 3) of a base have carried its robot, as poses (..., 4, 4)."""
+    """Return the robot's displacement by the joints x, y, yaw (..., 3) of its base, as poses (..., 4, 4)."""
     zero = np.zeros_like(joints[..., :1])
     turn = matrix_from_rotvec(np.concatenate([zero, zero, joints[..., 2:]], axis=-1))
     return make_pose(turn, np.concatenate([joints[..., :2], zero], axis=-1))
@@ -183,7 +183,7 @@ def _driven(joints: Array) -> Array:
 def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
     """Return the targets (frames, controls) that the source asked for, within the actuators' ranges.
 
-    Physics got the same ones, unless the episode was disturbed: then the action is what should have been done.
+    Physics got the same ones, unless the episode was disturbed: then the action is the intended one.
     """
     model = scene.world.model
     applied = record.applied[:, : model.nu]
@@ -327,10 +327,10 @@ def rendered_frames(
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
         preset: How much work goes into an image: fast, balanced or quality.
-        kinds: Which images of each camera; ``segmentation`` is that of instances, as the dataset has it, ``geoms`` that
-            of geom ids, as the renderer gives it.
+        kinds: Which images of each camera; ``segmentation`` holds instance ids, as in the dataset, ``geoms`` the
+            renderer's geom ids.
         frames: Which frames of the demonstration; None draws all.
-        renderer: What draws the scene's model; by default the processor, with the preset.
+        renderer: Renderer of the scene's model; by default the CPU ray caster with the preset.
     """
     world, cameras = scene.world, record.instance.cameras
     renderer = renderer or Renderer(world.model, preset, looks=scene.looks)

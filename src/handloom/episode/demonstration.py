@@ -1,4 +1,4 @@
-"""A demonstration taken apart: the way of each hand in segments, each relative to one object."""
+"""A demonstration split into segments of each hand's path, each relative to one object."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from handloom.scene import Scene, SceneArm, build_scene
 from handloom.values import EpisodeRecord
 
 STILL = 1e-5
-"""Targets that change by less than this in a frame stand still [m or rad]."""
+"""Targets that change by less than this per frame count as still [m or rad]."""
 PAUSE = 20
-"""Longest stretch of frames without any motion that is kept; a person stops to think."""
+"""Longest pause that is kept [frames]; people stop to think."""
 TAIL = 5
 """Frames kept after the last motion."""
 TAKEN = 8
@@ -33,7 +33,7 @@ GRIPS = 0.02
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WaySegment:
-    """A stretch of a hand's way that belongs to one object."""
+    """A segment of a hand's path that belongs to one object."""
 
     start: int
     """First row of the way."""
@@ -51,7 +51,7 @@ class WaySegment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HandWay:
-    """What one hand was asked to do in a demonstration."""
+    """The commands of one hand in a demonstration."""
 
     robot: str
     arm: str
@@ -67,14 +67,14 @@ class HandWay:
 
     @cached_property
     def length(self) -> Array:
-        """Length of the way up to each row (n,) [m]."""
+        """Length of the path up to each row (n,) [m]."""
         steps = np.linalg.norm(np.diff(self.T_world_tcp[:, :3, 3], axis=0), axis=1)
         return np.concatenate([[0.0], np.cumsum(steps)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Demonstration:
-    """The ways of all hands, row by row at the same time, without pauses."""
+    """The paths of all hands, synchronized row by row, without pauses."""
 
     name: str
     """What it is called in messages."""
@@ -88,7 +88,7 @@ class Demonstration:
         """Take a recorded episode apart.
 
         Segments come from the sub-tasks of the record: what the expert carried out, or what the operator achieved. A
-        hand that no sub-task speaks of is taken apart by what its fingers close on and let go of.
+        hand without sub-tasks is segmented by what its fingers grasp and release.
 
         Raises:
             FileError: The record does not fit the scene of its instance.
@@ -126,7 +126,7 @@ class _Watched:
         self._bodies = {o.name: scene.world.subtree(scene.body_of(o.name)) for o in record.instance.objects}
 
     def hand(self, arm: SceneArm) -> HandWay:
-        """Return the way of a hand."""
+        """Return the path of a hand."""
         self._go(0)
         chain = tcp_chain(self._scene, arm)
         joints, T_world_base = self._controls[:, arm.ctrl_index], arm.T_world_base
@@ -186,7 +186,7 @@ class _Watched:
         return ""
 
     def _grasps(self, arm: SceneArm) -> Iterator[_Part]:
-        """Yield a part for every time that fingers close on an object, and one until they let go of it."""
+        """Yield a segment for every grasp of an object, and one until its release."""
         held, begin = "", 0
         for row in range(len(self._frames)):
             self._go(row)
@@ -236,5 +236,5 @@ def _refuse_other_motion(name: str, arms: list[SceneArm], controls: Array) -> No
         driven[arm.ctrl_index] = driven[arm.gripper_ctrl_index] = True
     if np.any(np.ptp(controls[:, ~driven], axis=0) > STILL):
         raise InputError(
-            f"{name} drives a base or a lift; only ways of arms and grippers can be carried over to new scenes"
+            f"{name} drives a base or a lift; only paths of arms and grippers can be transferred to new scenes"
         )

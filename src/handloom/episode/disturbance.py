@@ -1,4 +1,4 @@
-"""Disturbs the expert at work; the recorded action stays the expert's own command."""
+"""Perturbs the expert while it works; the recorded action remains the expert's own command."""
 
 import math
 from collections.abc import Sequence
@@ -20,22 +20,22 @@ LEAST_FRICTION = 0.3
 PUSH_SECONDS = 0.13
 """How long a push acts."""
 PUSH_DELAY = (0.1, 1.0)
-"""When it comes, after the hand has set out for the object [s]."""
+"""When it occurs, after the hand has started towards the object [s]."""
 DROP_SECONDS = 0.3
-"""How long a hand is open that loses its object."""
+"""How long a hand stays open when it drops its object."""
 DROP_DELAY = (0.1, 0.7)
-"""When it does, after the hand has set out with the object [s]."""
+"""When it drops the object, after the hand has started moving with it [s]."""
 
 
 class Disturbance:
     """Correlated noise on the pose that each hand is commanded to: an Ornstein-Uhlenbeck process; pushes and drops.
 
-    The executed command is the asked one plus the noise. Since the expert asks for its way and not for the disturbed
-    one, its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise has full
+    The executed command is the asked one plus the noise. Since the expert commands its own path, not the disturbed one,
+    its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise has full
     strength on free paths, a fraction of it on straight paths to and from objects, and not while a gripper works
     (``Schedule.room``); what is left of it then dies away.
 
-    A push is a horizontal force on an object that a hand is on its way to, a drop opens a hand that carries one; each
+    A push is a horizontal force on an object that a hand is approaching, a drop opens a hand that carries one; each
     object is pushed and dropped once at most. The expert has to notice both (``Schedule.retries``).
 
     Args:
@@ -100,7 +100,7 @@ class Disturbance:
                 executed[arm.gripper_ctrl_index] = arm.spec.gripper_open
 
     def _decide(self, phase: HandPhase) -> None:
-        """Draw whether and when something happens to an object; all draws are made, so that none depends on another."""
+        """Draw whether and when an object is disturbed; all draws are always made, so that they stay independent."""
         config, fps = self._config, self._scene.instance.fps
         share, (early, late) = (config.pushes, PUSH_DELAY) if phase.phase == "reach" else (config.drops, DROP_DELAY)
         happens, delay = self._rng.random() < share, self._rng.uniform(early, late)

@@ -1,4 +1,4 @@
-"""What a recorded episode did to the robots: how deep they pressed into objects, how near they came to their limits."""
+"""Stress on the robots in a recorded episode: penetration depths, and margins to joint and speed limits."""
 
 from dataclasses import dataclass
 
@@ -46,7 +46,7 @@ class Examination:
 
 
 def examine(record: EpisodeRecord) -> Examination:
-    """Simulate a recorded episode again and look at every physics step, not only at the frames."""
+    """Simulate a recorded episode again and measure every physics step, not only the frames."""
     scene = build_scene(record.instance)
     world, watch = scene.world, _Watch(scene)
     model, data = world.model, world.data
@@ -93,7 +93,7 @@ class _Watch:
         self._range = self._model.jnt_range[joints]
 
     def look(self) -> None:
-        """Take the figures of the step just made."""
+        """Record the figures of the last step."""
         q = self._data.qpos[self._qpos]
         outside = np.maximum(self._range[:, 0] - q, q - self._range[:, 1])
         self.excess = max(self.excess, float(outside.max(initial=0.0)))

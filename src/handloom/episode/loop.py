@@ -17,7 +17,7 @@ from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpa
 
 
 class Source(Protocol):
-    """Gives the actuator targets of one frame after the other."""
+    """Provides the actuator targets frame by frame."""
 
     @property
     def failure(self) -> Failure | None:
@@ -35,7 +35,7 @@ class Source(Protocol):
         ...
 
     def next(self, frame: int) -> Array | None:
-        """Return targets (controls,) [m or rad], NaN where nothing is asked; None at the end.
+        """Return targets (controls,) [m or rad], NaN where there is no command; None at the end.
 
         Args:
             frame: Number of frames carried out so far; the scene is in the state after them.
@@ -153,6 +153,6 @@ def user_inputs(scene: Scene) -> Array:
 
 
 def _gaps(kept: list[bool]) -> tuple[tuple[int, int], ...]:
-    """Return the stretches of frames, first and one past the last, that are not kept."""
+    """Return the spans of frames, first and one past the last, that are not kept."""
     edges = np.flatnonzero(np.diff(np.array([True, *kept, True], dtype=int)))
     return tuple((int(start), int(stop)) for start, stop in edges.reshape(-1, 2))

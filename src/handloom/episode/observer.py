@@ -1,4 +1,4 @@
-"""What a policy sees of the present state: the observation columns of the dataset, computed by the same code."""
+"""Observations of the current state for a policy: the dataset's observation columns, computed by the same code."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,11 +30,11 @@ class Observer:
     """Reads observations off a scene, under the names, shapes and units of the dataset.
 
     Args:
-        scene: The scene; its present state is what is seen.
+        scene: The scene; its current state is observed.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into an image.
-        backend: What draws: ``cpu`` or ``cuda``.
+        backend: Renderer, ``cpu`` or ``cuda``.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
     """
 
@@ -55,7 +55,7 @@ class Observer:
         self._renderer: Renderer | None = None
         self._objects = observed_bodies(scene) if objects else {}
         self._last: dict[str, Array] = {}
-        """Poses of the observation before, whose quaternions the next ones follow without jumps of sign."""
+        """Poses of the previous observation, used to keep quaternion signs continuous."""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -117,7 +117,7 @@ def movable_objects(scene: Scene) -> tuple[str, ...]:
 def observed_bodies(scene: Scene) -> dict[str, str]:
     """Return the bodies whose true poses can be observed: objects, and moving parts as ``cabinet.drawer_0``.
 
-    Tables and floors are left out: they stand where the task says.
+    Tables and floors are left out: their poses are given by the task.
     """
     bodies = {}
     for obj in scene.instance.objects:

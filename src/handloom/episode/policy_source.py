@@ -87,12 +87,12 @@ class PolicySource:
         return self.command(frame)
 
     def interrupt(self) -> None:
-        """Forget what was to be carried out: someone else has moved the robot, and the policy looks again."""
+        """Discard pending actions: something else moved the robot, so the policy must observe again."""
         self._chunk.clear()
         self._waypoints.clear()
 
     def command(self, frame: int) -> Array | None:
-        """Return what the policy wants in a frame (controls,), whatever the goals; None when it asks for no number."""
+        """Return the policy's command in a frame (controls,), regardless of the goals; None if it is not finite."""
         if not self._waypoints:
             if not self._chunk:
                 self._chunk.extend(self._asked())
@@ -113,7 +113,7 @@ class PolicySource:
 
 
 def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequence[Feature]) -> None:
-    """Raise an error that names every input of a policy that a task does not have, or has in another shape."""
+    """Raise an error that lists every policy input that the task lacks or has in another shape."""
     shapes = {feature.name: feature.shape for feature in observed}
     missing = [name for name in inputs if name not in shapes]
     if missing:
@@ -126,7 +126,7 @@ def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequenc
 
 
 def interpolated(scene: Scene, targets: Array, frames: int) -> Array:
-    """Return the targets (frames, controls) that lead evenly from the present ones to given ones; NaN stays."""
+    """Return targets (frames, controls) interpolated evenly from the current ones to given ones; NaN stays."""
     present = scene.world.data.ctrl
     share = np.arange(1, frames + 1)[:, None] / frames
     between = present + (targets - present) * share

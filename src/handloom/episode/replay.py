@@ -42,7 +42,7 @@ def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
 
     Args:
         record: What happened.
-        scene: The scene of the record's instance, just built, for whoever continues with it; its state is overwritten.
+        scene: The scene of the record's instance, just built, for further use by the caller; its state is overwritten.
 
     Raises:
         FileError: The recording does not fit the scene that its instance gives.

@@ -1,4 +1,4 @@
-"""A policy that the expert relieves: where it fails, the expert continues from a state that the policy led to."""
+"""A policy with expert takeover: where it fails, the expert continues from a state that the policy reached."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from handloom.skills.schedule import Schedule, Stages
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 PATIENCE = 8.0
-"""How long a policy may go without bringing the task forward before it counts as stuck [s]."""
+"""How long a policy may go without progress before it counts as stuck [s]."""
 DONE = "policy_succeeded"
 """Reason of an attempt in which there was nothing to take over."""
 
@@ -29,12 +29,12 @@ Lane = tuple[str, str]
 
 
 class TakeoverSource:
-    """Lets a policy do a task, and the expert finish what it cannot.
+    """Lets a policy try a task, and the expert finish what it cannot.
 
-    The policy is tried first, in a scene of its own, until it succeeds or is stuck. The very same commands lead the
-    scene of the attempt to a moment between its last success and there; from then on the expert does what is left of
-    the task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and
-    ``failure`` says so.
+    The policy is tried first, in a separate scene, until it succeeds or is stuck. The same commands bring the
+    attempt's scene to a moment between the last success and that point; from then on the expert does the rest of the
+    task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and ``failure``
+    says so.
 
     Args:
         scene: The scene in its first state.
@@ -101,7 +101,7 @@ class TakeoverSource:
         return targets
 
     def _relieved(self) -> Schedule:
-        """Return the expert with what is left to do, its hands as the policy left them."""
+        """Return the expert with the remaining task, its hands as the policy left them."""
         scene = self._scene
         held = {
             (robot, arm.name): [
@@ -120,7 +120,7 @@ class TakeoverSource:
 def tried(
     scene: Scene, stages: Stages, rng: np.random.Generator, policy: TrainedPolicy
 ) -> tuple[list[Array], int | None]:
-    """Let a policy try a task in a scene of its own, until it succeeds or is stuck.
+    """Let a policy try a task in a separate scene, until it succeeds or is stuck.
 
     Returns:
         Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it
@@ -176,7 +176,7 @@ def left_to_do(
 
 
 def _without_mistakes(stages: Stages) -> Stages:
-    """Return the stages without skills that fail on purpose: there was a mistake already."""
+    """Return the stages without skills that fail on purpose: a mistake has already happened."""
 
     def meant(config: Any) -> bool:
         return skill_class(checked_config(config).name).kind != "mistake"
@@ -193,7 +193,7 @@ def _without_mistakes(stages: Stages) -> Stages:
 
 
 def _first_left(steps: Sequence[Step], done: int, held: Sequence[str]) -> int:
-    """Return the place of the first skill of an arm that is left to do."""
+    """Return the index of an arm's first remaining skill."""
     changing = [k for k, step in enumerate(steps) if step.terms]
     if done == 0:
         return 0

@@ -26,15 +26,15 @@ from handloom.spatial import (
 APPROACH = 0.06
 """Length of the path before a contact that is transferred unchanged [m]; the bridge ends where it starts."""
 LEAST_ROWS = 12
-"""Rows of a bridge at least; where the demonstration leaves fewer, time stands still for it."""
+"""Least rows of a bridge; where the demonstration leaves fewer, its clock pauses."""
 LIFTS = (0.0, 0.06, 0.12)
 """Heights by which the middle of a bridge is raised [m], tried in this order until it is collision-free."""
 NEAR = {True: (0.003, 0.03), False: (0.006, 0.4)}
-"""How far the hand may be off near its object [m], [rad]: arms that can take any pose, and those that cannot."""
+"""Tolerance of the hand near its object [m], [rad]: for arms that can reach any pose, and for others."""
 FREE = (0.04, 0.5)
 """How far it may be off on a bridge [m], [rad]."""
 CALM = 4
-"""Rows over which a slower pace is spread out to either side."""
+"""Rows over which a slowdown is smoothed on either side."""
 STRIDE = 2
 """Every so many knots of a bridge are tested for collisions."""
 
@@ -50,7 +50,7 @@ class TransferredPath:
     pace: Array
     """Rows per frame that the arm can follow from each knot on (k,), at most 1."""
     X: Array
-    """What carried the way over: T_world_new = X @ T_world_demonstrated (4, 4)."""
+    """The transfer: T_world_new = X @ T_world_demonstrated (4, 4)."""
 
     def at(self, row: float) -> Array:
         """Return the joints (n,) at a row."""
@@ -62,7 +62,7 @@ class TransferredPath:
 
 
 class WayCarrier:
-    """Carries segments of demonstrated ways over for one arm.
+    """Transfers segments of demonstrated paths for one arm.
 
     Args:
         scene: The scene in its first state.
@@ -78,7 +78,7 @@ class WayCarrier:
         self._step = motion_limits(arm.spec).velocity / scene.instance.fps
 
     def transform(self, way: HandWay, segment: WaySegment, T_world_object: Array, turns: int, up: Array) -> Array:
-        """Return what carries a segment over (4, 4).
+        """Return the transform of a segment (4, 4).
 
         Of the symmetries of the object, the one that rotates the hand least is used.
 
@@ -106,7 +106,7 @@ class WayCarrier:
         Args:
             way: The demonstrated way.
             segment: The segment.
-            X: What carries it over (4, 4).
+            X: Its transform (4, 4).
             q: Joints commanded last (n,), from which a bridge leads to it.
         """
         here = self.arm.T_world_base @ self._chain.T_base_tool(q, threads=1)
@@ -178,7 +178,7 @@ def _eased(x: Array) -> Array:
 
 
 def _bridged(T: Array, X_from: Array, X_to: Array, share: Array) -> Array:
-    """Return poses (k, 4, 4) that lead from one carried way to another."""
+    """Return poses (k, 4, 4) that lead from one transferred path to another."""
     a, b = X_from @ T, X_to @ T
     quats = quat_slerp(quat_from_matrix(a[:, :3, :3]), quat_from_matrix(b[:, :3, :3]), share)
     s = share[:, None]

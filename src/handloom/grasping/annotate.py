@@ -33,11 +33,11 @@ class GraspCandidates:
     R: Array
     """(n, 3, 3): columns approach, closing, and their cross product."""
     hand: Array
-    """(n, 3) place of the end effector [m]."""
+    """(n, 3) position of the end effector [m]."""
     depth: Array
     """(n,) how far the fingertips reach past the contacts [m]."""
     level: Array
-    """(n,) where the drive stands when the fingers are just clear of the contacts."""
+    """(n,) drive level at which the fingers just clear the contacts."""
 
     def __len__(self) -> int:
         """Return n."""
@@ -137,13 +137,13 @@ STRAIGHT_DOWN = np.array([0.0, 0.0, -1.0])
 SIDE, THICKNESS = 2.0, 0.1
 """Size of the piece of table that counts [m]."""
 LEVEL = np.sin(np.deg2rad(20.0))
-"""Fingers that close at a steeper angle to the table would have one of them in it."""
+"""Steeper closing directions would push one finger into the table."""
 METRES_PER_RADIAN = 0.05
 """In the choice of diverse grasps a turn by 1 rad counts like a shift by 5 cm, about the size of the objects."""
 CURVED_SEGMENTS = 6
 """Straight pieces that the path of a turning finger is cut into: 0.2 rad each, 0.5 mm of sagitta at 10 cm."""
 BATCH = 2000
-"""Poses tested before the search looks whether it has enough."""
+"""Poses tested between checks whether the search has found enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +211,8 @@ def annotate(
         asset: The object, joints at zero.
         gripper: The gripper's shape; ``GripperShape.of(robot)``.
         options: Settings.
-        rng: Draws surface points, closing and approach directions; the same state gives the same bits.
-        ground: What the object lies on, which the gripper must not touch either; None lets it float.
+        rng: Draws surface points, closing and approach directions; the same state gives bit-identical results.
+        ground: Surface under the object, which the gripper must not touch either; None: the object floats.
 
     Returns:
         At most ``options.count`` grasps, best score first; empty when the gripper cannot hold the object.

@@ -7,7 +7,7 @@ import numpy as np
 from handloom.errors import InputError
 
 FRICTIONS = tuple(round(0.1 * k, 1) for k in range(1, 11))
-"""Published scores: the coefficients of friction a grasp is tried with, the least that holds is its score."""
+"""Published scores: the lowest coefficient of friction at which a grasp holds, out of these."""
 DEPTHS = (0.005, 0.01, 0.02, 0.03, 0.04)
 """Published depths [m]."""
 
@@ -25,12 +25,12 @@ class AnnotateOptions:
     approaches: int = 8
     """Approach directions per pair of contacts: half of them along the object's own axes, half random."""
     frictions: tuple[float, ...] = FRICTIONS
-    """Coefficients of friction, rising; the least one that holds is the score."""
+    """Coefficients of friction, ascending; the lowest one that holds is the score."""
     max_friction: float = 0.6
     """Grasps that need more friction than this are dropped; rubber on wood has about 1."""
     patch: float = 0.003
-    """Reach of the contact patch [m]: a contact must bear a shift by this much in four directions. Each direction in
-    which it would slip off the object, or onto a surface more than ``patch_step`` away, costs one level of score."""
+    """Reach of the contact patch [m]: a contact must tolerate a shift by this much in four directions. Each direction
+    in which it would slip off the object, or onto a surface more than ``patch_step`` away, costs one level of score."""
     patch_step: float = 0.0015
     """[m]"""
     depths: tuple[float, ...] = DEPTHS
@@ -38,7 +38,7 @@ class AnnotateOptions:
     clearance: float = 0.0015
     """Room between each finger and the contact before it closes [m]."""
     margin: float = 0.0005
-    """Distance that every part of the gripper keeps on its way [m], less than ``clearance``."""
+    """Clearance of every gripper part during the approach [m], less than ``clearance``."""
     edge: float = 0.0015
     """Distance of a contact from the edge of the pad [m]."""
     approach_length: float = 0.08
@@ -50,7 +50,7 @@ class AnnotateOptions:
     enough: int = 4
     """The search ends once it has this many times ``count`` grasps to choose from."""
     poses: int = 12000
-    """Most hand poses tested for collisions at places drawn from the whole surface."""
+    """Most hand poses tested for collisions at points drawn from the whole surface."""
     neighbours: int = 20000
     """Most hand poses tested next to grasps already found, for objects that leave little room, such as bowls."""
     step: float = 0.015

@@ -151,7 +151,7 @@ def shifted(
 
 
 def _slips(parts: ConvexParts, contact: Array, inward: Array, options: AnnotateOptions) -> NDArray[np.int64]:
-    """Return in how many of four directions (n,) a contact slips off the surface when it is shifted by the patch."""
+    """Return in how many of four directions (n,) a contact leaves the surface when shifted by the patch size."""
     side, other = _across(inward)
     slips = np.zeros(len(contact), np.int64)
     for shift in (side, -side, other, -other):

@@ -104,7 +104,7 @@ def _radius(kind: int, size: Array) -> float:
 
 
 def _planes(vertices: Array, faces: NDArray[np.int32]) -> Array:
-    """Return the outward planes (f, 4) of a closed convex surface; slivers without an area say nothing."""
+    """Return the outward planes (f, 4) of a closed convex surface; degenerate triangles are skipped."""
     a, b, c = vertices[faces].transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
     length = np.linalg.norm(normal, axis=1)

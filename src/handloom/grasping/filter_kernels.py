@@ -1,4 +1,4 @@
-"""Kernels that keep grasps which collide with nothing and differ from each other."""
+"""Kernels that filter grasps for collisions and diversity."""
 
 import math
 
@@ -59,7 +59,7 @@ def free_poses(
         segments: Straight pieces of the closing motion.
         margin: Distance to keep [m].
 
-    Cost: at most parts x solids x (1 + segments) distance questions per grasp; most end at the balls around them.
+    Cost: at most parts x solids x (1 + segments) distance queries per grasp; most end at the bounding spheres.
     """
     n, parts, solids = len(hand_R), len(hand.kind), len(solid.kind)
     free = np.ones(n, np.bool_)

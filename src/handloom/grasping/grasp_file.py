@@ -1,4 +1,4 @@
-"""Grasp annotations on disk: the published ``.npy`` layout, read with care, written at once."""
+"""Grasp annotations on disk: the published ``.npy`` layout, validated on reading, written atomically."""
 
 import os
 import tempfile
@@ -68,7 +68,7 @@ def read_grasps(path: Path | str) -> Rows:
 
     Raises:
         FileError: The file cannot be read, or holds pickled objects, which are never run.
-        InputError: A row is senseless; the text names file, row and column.
+        InputError: A row is invalid; the message names file, row and column.
     """
     path = Path(path)
     try:
@@ -89,13 +89,13 @@ def read_grasps(path: Path | str) -> Rows:
 
 
 def _demand_small(path: Path) -> None:
-    """Refuse a file that holds, or unpacks to, more than any list of grasps."""
+    """Refuse a file that is, or unpacks to something, larger than any list of grasps."""
     size = path.stat().st_size
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
     if size > MAX_BYTES:
-        raise ValueError(f"{size / 1e6:.0f} MB are no grasps; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        raise ValueError(f"{size / 1e6:.0f} MB is too large; at most {MAX_BYTES / 1e6:.0f} MB are read")
 
 
 def write_grasps(path: Path | str, rows: ArrayLike) -> Path:

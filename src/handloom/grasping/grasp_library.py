@@ -47,13 +47,13 @@ UNEVEN = 5e-4
 EDGE = 0.003
 """How far the lip stays from the edge of a patch [m]."""
 ABOVE = 5e-3
-"""Rays start this far above the plane [m], below what a lip cannot get past."""
+"""Rays start this far above the plane [m], below any obstacle that a lip cannot pass."""
 PRESSED = 1e-3
 """How far the lip is pressed on [m]."""
 
 
 def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return grasp rows (n, 17) of places where a cup seals; the score is the lever of the weight on the cup.
+    """Return grasp rows (n, 17) where a cup seals; the score is the lever arm of the weight about the cup.
 
     The approach is against the normal. The closing axis, which has no meaning for a suction cup, is aligned with an
     axis of the object, so that the hand is parallel to its sides; each patch comes with two of them, a quarter turn
@@ -89,7 +89,7 @@ def _distinct(points: Array, normals: Array) -> tuple[Array, Array]:
 
 
 def _across(normals: Array) -> tuple[Array, Array]:
-    """Return two unit vectors (n, 3) in each plane, the first along the object's axis that lies in it best."""
+    """Return two unit vectors (n, 3) in each plane, the first along the object axis closest to it."""
     axis = np.eye(3)[np.argmin(np.abs(np.round(normals, 6)), axis=1)]
     flat = axis - np.sum(axis * normals, axis=1, keepdims=True) * normals
     first: Array = flat / np.linalg.norm(flat, axis=1, keepdims=True)
@@ -118,7 +118,7 @@ def _rows(points: Array, normals: Array, lever: Array, turned: bool) -> NDArray[
 
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
-"""How grasps of lying objects are searched: half of the approaches straight down, and with the very fingertips too."""
+"""How grasps of lying objects are searched: half of the approaches straight down, and with just the fingertips too."""
 RIM_OPENING = 0.020
 """How far the fingers of a hand that takes a rim are open on the way [m]."""
 RIM = AnnotateOptions(
@@ -127,11 +127,11 @@ RIM = AnnotateOptions(
 """How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
 millimetres off on its way."""
 DIRECTIONS = 6
-"""Steps of one in which the direction that is up is counted: seven degrees at most from the true one."""
+"""Quantization steps per unit of the up direction: at most seven degrees off."""
 REST_POSES = 4
 """Rest poses of an object that are considered."""
 ALGORITHM = 2
-"""Raised whenever the annotator gives other rows for the same input, so that no old file is taken."""
+"""Incremented whenever the annotator's output changes, to invalidate cached files."""
 
 SUCTION_ALGORITHM = 1
 """The same for patches of suction cups."""
@@ -143,7 +143,7 @@ def grasps_for(
     """Return the grasp rows (n, 17) of an object; annotated on first use, then read from the cache.
 
     The generator is seeded by the content of object, gripper and options, so the rows depend on nothing else: not on
-    the run, the worker, or whether the cache was there.
+    the run, the worker or the cache.
 
     Args:
         asset: The object.
@@ -157,7 +157,7 @@ def grasps_for(
 def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
     """Return grasp rows (n, 17) of an object that lies on a table, in any of its first few rest poses.
 
-    They reach down to pens and spoons, where of grasps that are good in the air hardly any leaves the table alone.
+    They reach pens and spoons lying flat, where most grasps found in free space would hit the table.
 
     Args:
         asset: The object.
@@ -169,7 +169,7 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
 def grasps_as_it_lies(asset: ObjectAsset, gripper: GripperShape, up: Array) -> NDArray[np.float32]:
     """Return grasp rows (n, 17) of an object that lies on a table in the pose it has, whatever its rest poses are.
 
-    A lemon rolls: its rest pose is one of many, and grasps that come down on that one come from the side on others.
+    A lemon rolls: it has many rest poses, and a grasp from above in one comes from the side in another.
 
     Args:
         asset: The object.
@@ -186,7 +186,7 @@ def grasps_as_it_lies(asset: ObjectAsset, gripper: GripperShape, up: Array) -> N
 def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
     """Return grasp rows (n, 17) of rims and edges of an object on a table, for a hand that is open ``RIM_OPENING``.
 
-    They take plates: one finger goes under the rim, where an open one would be in the table.
+    They suit plates: one finger goes under the rim, where a fully open one would hit the table.
 
     Args:
         asset: The object.

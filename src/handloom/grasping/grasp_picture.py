@@ -128,7 +128,7 @@ def _close_up(
 
 
 def _open_then_close(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm) -> None:
-    """Close the gripper on the object, which stays where it is."""
+    """Close the gripper on the object, which is held in place."""
     actuators = [model.actuator(f"robot/{name}").id for name in arm.gripper_actuators]
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     data.ctrl[actuators] = arm.gripper_open

@@ -15,11 +15,11 @@ from handloom.robots import Arm, RobotDescription
 from handloom.robots.tool_poses import clipped_widths, extra_depth_curve
 
 LEVELS = 17
-"""Openings the shape is known at. Between two of them a pivoting jaw is off a straight line by less than 0.1 mm."""
+"""Number of sampled openings. Between two of them a pivoting jaw deviates from a straight line by less than 0.1 mm."""
 TIP = (0.005, 0.01, 0.02)
 """Distances from the fingertips at which an opening is measured [m]; the first that lies on both pads counts."""
 TIP_LENGTH = 0.02
-"""What reaches to within this distance of the fingertips is part of a finger [m]."""
+"""Parts that reach within this distance of the fingertips belong to a finger [m]."""
 SETTLE_STEPS = 200
 """Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
 TURNING = 0.02
@@ -81,7 +81,7 @@ class GripperShape:
     joint_names: tuple[str, ...]
     """Joints behind the arm's last one, as in the robot's model."""
     joints: Array
-    """Where they stand (levels, j) [m or rad]."""
+    """Their positions (levels, j) [m or rad]."""
     arm: Arm
     """Names, tool centre and extra depths of the arm."""
     content_hash: str
@@ -217,7 +217,7 @@ class GripperShape:
         return closed + level / (len(self.position) - 1) * (opened - closed)
 
     def joints_at(self, level: float) -> dict[str, float]:
-        """Return where each joint of the hand stands at a level [m or rad], followers of the drive included."""
+        """Return the position of each hand joint at a level [m or rad], including followers of the drive."""
         known = np.arange(len(self.joints))
         return {name: float(np.interp(level, known, self.joints[:, k])) for k, name in enumerate(self.joint_names)}
 
@@ -226,7 +226,7 @@ class GripperShape:
 
 
 class _Key:
-    """A robot and an arm, equal to another if they are described by the same words."""
+    """A robot and an arm, compared by their descriptions."""
 
     def __init__(self, robot: RobotDescription, arm: str, words: str) -> None:
         self.robot, self.arm, self.words = robot, arm, words

@@ -246,7 +246,7 @@ def outer_points(parts, starts, directions, reach):
 def exits(parts, start, direction, joined, out_t, out_n, spans, order):
     """Write where one ray that starts on the surface leaves the solid; return how many times it does.
 
-    Intervals of the parts that overlap or lie closer than ``joined`` [m] are one stretch of solid.
+    Intervals of parts that overlap or lie closer than ``joined`` [m] count as one solid span.
 
     Args:
         parts: The solid.

@@ -1,7 +1,7 @@
 """Tasks as Gymnasium environments (extra ``gym``): ``gymnasium.make("handloom/fr3_pick_place-v0")``.
 
 Importing this folder registers the library's tasks; ``gymnasium.make("handloom.gym:handloom/fr3_pick_place-v0")`` does
-both. A task file of one's own is opened with ``TaskEnvironment("my_task.yaml")``. Nothing heavy is loaded before an
+both. Open your own task file with ``TaskEnvironment("my_task.yaml")``. Nothing heavy is loaded before an
 environment is made.
 """
 

@@ -26,7 +26,7 @@ from handloom.values import TaskInstance
 
 Observation = dict[str, NDArray[Any]]
 UNSAMPLED = 20
-"""Scenes in a row that may not be possible before that is an error."""
+"""Consecutive infeasible scenes before an error is raised."""
 
 
 class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
@@ -48,9 +48,9 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px]; None keeps each camera's own.
         preset: How much work goes into an image.
-        backend: What draws: ``cpu``, or ``cuda`` for an NVIDIA GPU.
+        backend: Renderer: ``cpu``, or ``cuda`` for an NVIDIA GPU.
         objects: Whether the true poses of objects and of their moving parts are observed, too.
-        frames_per_step: Frames of the dataset that a step takes; targets are led evenly to the action's.
+        frames_per_step: Frames of the dataset that a step takes; targets are interpolated evenly to the action's.
         reward: ``success``, or ``progress``, which adds the gain of a potential: steps of the task that were done, and
             how near hands and objects are to the next ones. It changes which policy learns fast, not which is best.
         discount: Discount of the learner, by which the potential of the next state is weighed.
@@ -108,7 +108,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         wanted = (options or {}).get("episode")
         unknown = set(options or {}) - {"episode"}
         if unknown:
-            raise InputError(f"reset knows the option 'episode' only, got {sorted(unknown)}")
+            raise InputError(f"reset only takes the option 'episode', got {sorted(unknown)}")
         if wanted is None:
             self._begin(self._next_instance())
         elif isinstance(wanted, int | np.integer):
@@ -175,7 +175,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._potential = potential(scene, self._judge) - 1.0 if self._shaped else 0.0
 
     def _next_instance(self) -> TaskInstance:
-        """Return the next scene that is possible."""
+        """Return the next feasible scene."""
         for tries_left in reversed(range(UNSAMPLED)):
             self._episode += 1
             try:

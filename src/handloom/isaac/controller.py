@@ -1,4 +1,4 @@
-"""What every controller of a robot has."""
+"""Base class of robot controllers."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -7,10 +7,10 @@ from handloom.values import ArticulationAction
 
 
 class BaseController(ABC):
-    """A controller turns a command into an action; derive from it for one of your own.
+    """A controller turns a command into an action; subclass it to write your own.
 
     Args:
-        name: What the controller is called.
+        name: Name of the controller.
     """
 
     def __init__(self, name: str) -> None:

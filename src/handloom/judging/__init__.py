@@ -1,4 +1,4 @@
-"""Did it succeed? Success terms, how long they stand, and the judge of a whole task."""
+"""Did it succeed? Success terms, how long they remain valid, and the judge of a whole task."""
 
 import importlib
 from typing import Any

@@ -29,7 +29,7 @@ GROWTH = float(np.deg2rad(1.0))
 LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
-"""Terms of objects that have been put somewhere."""
+"""Terms of placed objects."""
 
 
 def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] = ()) -> tuple[Check, ...]:
@@ -107,8 +107,8 @@ def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
 def imagined(scene: Scene, let_go: Collection[str] = ()) -> Iterator[None]:
     """Undo, bit for bit, whatever happens to the state of a scene in a block, and let nothing lean on a robot in it.
 
-    An egg lies still in a basket that a finger props up, and rolls when the arm goes. Where a hand has hold of
-    something, or a fluid is about, robots stay as solid as they are.
+    An egg lies still in a basket propped up by a finger, and rolls when the arm leaves. If a hand holds something, or
+    there is a fluid, robots stay solid.
 
     Args:
         scene: The scene.
@@ -133,7 +133,7 @@ def imagined(scene: Scene, let_go: Collection[str] = ()) -> Iterator[None]:
 def _moving(
     scene: Scene, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
 ) -> str:
-    """Let time pass with all targets held and all bases stopped; say which object did not stay as it lay."""
+    """Simulate with all targets held and all bases stopped; return which object did not stay in place."""
     for robot in scene.robots.values():
         if robot.base is not None:
             robot.base.drive_at(scene.world.data.ctrl, np.zeros(3))
@@ -156,7 +156,7 @@ def _watched(
     distance: float,
     angles: Mapping[str, float],
 ) -> str:
-    """Let time pass and say which object did not stay; notes how far each leaned over [rad]."""
+    """Simulate and return which object did not stay in place; records how far each leaned over [rad]."""
     for _ in range(frames_of(after, scene.instance.fps)):
         try:
             scene.world.step(scene.instance.substeps)

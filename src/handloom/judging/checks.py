@@ -26,24 +26,24 @@ VIEW_ANGLE = 0.35
 
 
 class Nature(Enum):
-    """How long a success term stands."""
+    """How long a success term remains valid."""
 
     MOMENT = "moment"
     """It ends with its skill: a hand at a pose, a grasp."""
     PLACED = "placed"
-    """Where an object is put; it stands until something takes the object up again."""
+    """Placement of an object; valid until the object is picked up again."""
     CONTAINED = "contained"
-    """What is in a container; it stays there wherever the container is carried, until it is taken out."""
+    """Content of a container; valid wherever the container is carried, until it is taken out."""
     CONTENTS = "contents"
-    """How much is in an object; it stands wherever the object is put later."""
+    """Fill level of an object; valid wherever the object is put later."""
     JOINT = "joint"
-    """Where a joint of an object stands; until the same joint is moved again."""
+    """Position of an object's joint; valid until that joint is moved again."""
 
 
 CHECKS: dict[str, Callable[..., bool]] = {}
 """Name of a success term > function of the scene and the term's arguments."""
 NATURES: dict[str, Nature] = {}
-"""Name of a success term > how long it stands."""
+"""Name of a success term > how long it remains valid."""
 
 
 def check(nature: Nature = Nature.MOMENT) -> Callable[[Term], Term]:
@@ -248,7 +248,7 @@ def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
     """Return the window (3,) [m] of a scanner and the direction (3,) it looks, in its own frame.
 
     Raises:
-        ConfigError: The object is no scanner.
+        ConfigError: The object is not a scanner.
     """
     asset = scene.assets[scanner]
     if "window" not in asset.keypoints or "view" not in asset.axes:
@@ -270,7 +270,7 @@ def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: 
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check asks for one finger only and so calls an object that leans on the hand grasped. Of a gripper
+    The published check requires only one finger and so counts an object leaning on the hand as grasped. Of a gripper
     that holds by suction, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
@@ -304,7 +304,7 @@ def held_up(scene: Scene, *, object: str) -> bool:
 
 @check(Nature.JOINT)
 def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
-    """Return whether a joint of an object stands where it should; all lengths and angles [m or rad].
+    """Return whether a joint of an object is where it should be; all lengths and angles [m or rad].
 
     Args:
         scene: The scene.

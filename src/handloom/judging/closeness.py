@@ -45,7 +45,7 @@ def _near(scene: Scene, step: Step, term: Check) -> float:
 
 
 def _joint(scene: Scene, step: Step, term: Check) -> float:
-    """Return how near a joint is to where it should stand; until it moves, how near the hand is to what it moves."""
+    """Return how close a joint is to its goal; until it moves, how close the hand is to the moving part."""
     about = term.arguments
     q, start = scene.world.joint_position(f"{about['object']}/{about['joint']}"), about.get("start", 0.0)
     if about.get("mode") == "zero":

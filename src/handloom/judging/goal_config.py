@@ -31,7 +31,7 @@ WIPED = 0.5
 
 
 class GoalTerm(Config):
-    """One thing that must be so at the end. Say of which ``object``, and what; several of them may stand together."""
+    """One condition that must hold at the end. State which ``object``, and what; several may be combined."""
 
     object: str = ""
     """What it is about."""
@@ -61,7 +61,7 @@ class GoalTerm(Config):
     """Where its ``front`` faces, or its x axis where it has none, as the robot sees it: a word, or degrees, 0 to the
     right and 90 away; to 15 degrees."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """Standing, to 15 degrees or to an angle [deg]; false lets what usually stands lie."""
+    """Standing, to 15 degrees or to an angle [deg]; false allows it to lie."""
     joint: str | None = None
     """Moving part for ``open`` and ``closed``; absent: the main one."""
     open: bool | Share | None = None
@@ -127,7 +127,7 @@ class GoalTerm(Config):
 
 
 def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...], handled: Collection[str] = ()) -> tuple[Check, ...]:
-    """Return the terms that a goal stands for.
+    """Return the terms that a goal expands to.
 
     Args:
         scene: The scene in its first state.
@@ -135,7 +135,7 @@ def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...], handled: Collection[str
         handled: Objects that the task's skills take hold of.
 
     Raises:
-        ConfigError: An object or a part does not exist, or cannot be what is said of it.
+        ConfigError: An object or a part does not exist, or cannot satisfy the statement.
     """
     for name in dict.fromkeys(name for term in goal for name in term.names):
         if name not in scene.assets:

@@ -1,4 +1,4 @@
-"""The judge of a task: what of its goal holds in the present state, whoever brought it about."""
+"""The judge of a task: which of its goal terms hold in the current state, regardless of who achieved them."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -158,7 +158,7 @@ class Judge:
         return Failure(stage=FunnelStage.SUCCESS, reason=f"not_{broken[0].name}", detail=detail)
 
     def _look_ahead(self) -> None:
-        """Find out whether all that holds lasts; it takes a second of physics, and so is asked last and seldom."""
+        """Find out whether success lasts; this takes a second of physics, so it is checked last and rarely."""
         standing = [term for term in self.goal if term.name != LASTING and not term.seconds]
         found = (undone_after(self._scene, term, standing) for term in self.goal if term.name == LASTING)
         self._undone, self._now = next((undone for undone in found if undone), ""), ()
@@ -213,7 +213,7 @@ class Bystanders:
     def disturbed(self, goal: Sequence[Check], timeline: Sequence[SkillSpan]) -> tuple[str, ...]:
         """Return what was moved by more than 5 cm or fell over, and was not meant to.
 
-        What was carried along in or on something that was meant to move is where it should be.
+        Objects carried along in or on something that was meant to move count as intended.
 
         Args:
             goal: What the task wants; what its terms name is meant.
@@ -245,6 +245,6 @@ def _differs(before: Array, now: Array) -> bool:
 
 
 def _names(arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the words among the arguments of a term; those that are no object do no harm."""
+    """Yield the strings among the arguments of a term; those that are not objects are harmless."""
     for value in arguments.values():
         yield from (word for word in (value if isinstance(value, list | tuple) else [value]) if isinstance(word, str))

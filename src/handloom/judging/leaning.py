@@ -1,4 +1,4 @@
-"""Success term about a thing that leans on another."""
+"""Success term about an object that leans on another."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Success terms about named points and sides of things: left of, pressed, struck, shaken, facing."""
+"""Success terms about named points and sides of objects: left of, pressed, struck, shaken, facing."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ NOTHING = 0.02
 BOTH = 2
 """Hands that hold something together."""
 ASTRAY = 0.03
-"""How far to the side of a thing's middle that which is left of it, or before it, may always be [m]."""
+"""Lateral offset that is always allowed for an object left of, or in front of, another [m]."""
 
 
 @check(Nature.PLACED)
@@ -34,7 +34,7 @@ def apart_along(
         object: The object.
         target: What it is left of, right of, in front of or behind.
         way: Unit vector (2,) along a world axis from the target to the object.
-        low: Least gap between their boxes along the way [m].
+        low: Least gap between their boxes along that direction [m].
         high: Largest gap [m].
         level: Largest difference of their lowest points [m].
     """
@@ -60,14 +60,14 @@ def pressed_at(
     travel: float = 0.0,
     within: float = PART,
 ) -> bool:
-    """Return whether fingers press on a named point of an object along a way, and its joint is pushed in by it.
+    """Return whether fingers press on a named point of an object along a direction, pushing in its joint.
 
     Args:
         scene: The scene.
         object: What is pressed.
         point: Where.
-        way: The way of the press (3,), in the frame of the body that the point is on.
-        force: Least force along the way [N].
+        way: Direction of the press (3,), in the frame of the body that the point is on.
+        force: Least force along that direction [N].
         joint: Joint that must have moved; None asks for none.
         start: Where that joint stood at first [m or rad].
         travel: How far it must have moved, with its sign [m or rad].
@@ -96,11 +96,11 @@ def used_on(
     stroke: int = 0,
     apart: bool = False,
 ) -> bool:
-    """Return whether a thing in a hand touches a target with a named point of its own.
+    """Return whether a held object touches a target with one of its named points.
 
     Args:
         scene: The scene.
-        object: What is held and used: a hammer, a seal.
+        object: The held tool: a hammer, a seal.
         target: What it touches.
         point: Its point that must touch; None: any part of it.
         target_point: Named point of the target that must be touched; None: any part of it.
@@ -129,7 +129,7 @@ def used_on(
 
 @check()
 def swings(scene: Scene, *, object: str, way: Sequence[float], speed: float, stroke: int) -> bool:
-    """Return whether a thing in a hand moves along a way with at least a speed; one stroke of a shake.
+    """Return whether a held object moves along a direction with at least a given speed; one stroke of a shake.
 
     Args:
         scene: The scene.

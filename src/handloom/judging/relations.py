@@ -1,4 +1,4 @@
-"""The terms of what people say about where a thing is and faces: in, on, stacked on, beside, left of, to the left."""
+"""Success terms of spatial relations: in, on, stacked on, beside, left of, facing left."""
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from handloom.values import Check
 UPRIGHT = 15.0
 """Largest tilt of what stands upright [deg]."""
 LEANING = 25.0
-"""The same in a container, whose walls and floor things lean on [deg]."""
+"""The same in a container, where objects lean on walls and floor [deg]."""
 BESIDE_WITHIN = 0.1
-"""Largest gap between things that are beside each other [m]."""
+"""Largest gap between objects that count as beside each other [m]."""
 GAP_SLACK = 0.005
-"""How far from the gap that a task names things may be [m]."""
+"""Tolerance on the gap that a task names [m]."""
 HEADING = float(np.deg2rad(15.0))
 """Tolerance of an object's heading [rad]."""
 
@@ -34,7 +34,7 @@ def relation_terms(
     gap: tuple[float, float] | None = None,
     lean: bool = False,
 ) -> tuple[Check, ...]:
-    """Return the terms of a relation: where the thing is, that it stands if it is one that stands, and is let go.
+    """Return the terms of a relation: the position of the object, upright if it usually stands, and released.
 
     Args:
         scene: The scene.

@@ -38,7 +38,7 @@ WORDS = {
     "unmoved": "{object} is where it was",
     "wipes": "{target} has been wiped with {object}{of_part}",
 }
-"""Name of a term > sentence; other terms are said by their names."""
+"""Name of a term > sentence; other terms are shown by name."""
 
 
 def in_words(term: Check) -> str:

@@ -1,4 +1,4 @@
-"""Success terms about the world alone: in, on, at, beside, open, held. They ask the same of whoever did it."""
+"""Success terms about the world alone: in, on, at, beside, open, held. They hold for every source of commands."""
 
 from collections.abc import Iterator, Sequence
 
@@ -17,13 +17,13 @@ MOST = 0.5
 BEARING = 0.3
 """Least upward part of the direction in which something presses on what it carries."""
 TOUCHING = 0.004
-"""How far things may be apart that stand side by side and touch [m]."""
+"""Largest distance of objects that count as touching side by side [m]."""
 FALLEN = 0.7
 """Cosine of the tilt from which on something has fallen over: 45 degrees."""
 THIN = 0.008
-"""A mat thinner than this lets what lies on it feel the table [m]."""
+"""Objects on a mat thinner than this also touch the table [m]."""
 INSET = 0.008
-"""How far inside the edge of what carries it the middle of a thing must be [m]."""
+"""How far inside the edge of its support the middle of an object must be [m]."""
 INWARDS = 0.004
 """Distance from a contact at which a point is tested, towards the centre of the object [m]."""
 RISES = (0.003, 0.012, 0.024)
@@ -31,26 +31,26 @@ RISES = (0.003, 0.012, 0.024)
 SUNK = 0.4
 """Fraction of an object's height between the walls from which on it is wedged in a cavity, not lying on its rim."""
 GAP = float(np.deg2rad(150.0))
-"""Largest angle between neighbouring contacts with a rim that holds a thing from all around [rad]."""
+"""Largest angle between neighbouring contacts with a rim that holds an object from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24
-"""Between which fractions of its height, and on how many levels, a ring is looked for around a thing."""
+"""Range of an object's height, and number of levels, in which a surrounding ring is searched."""
 HOLE = 0.25
 """Fraction of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
 WIPING = 0.01
 """Least speed at which something that touches a surface wipes it [m/s]."""
 PART = 0.025
-"""How far from a named point of a thing its contacts still belong to it [m]."""
+"""Contacts within this distance of a named point belong to it [m]."""
 STEEP = 0.5
 """Level part of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
 GRID = 3
-"""Points along each side of an object's box that stand for it."""
+"""Sample points along each side of an object's box."""
 
 
 @check(Nature.CONTAINED)
 def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether an object lies in a cavity of a target: a floor below it and walls around it, or a roof above.
 
-    What lies on a roof, hangs over a rim or leans against the outside is not in it.
+    An object that lies on a roof, hangs over a rim or leans against the outside is not in it.
 
     Args:
         scene: The scene.
@@ -92,7 +92,7 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
 def carried_by(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether an object rests on a target, or on what itself rests on it, and on nothing else.
 
-    Its middle is over the target, so that it does not hang over an edge; and nothing beside the target bears it.
+    Its middle is over the target, so that it does not hang over an edge; and nothing but the target supports it.
 
     Args:
         scene: The scene.
@@ -137,7 +137,7 @@ def in_hand(scene: Scene, *, object: str) -> bool:
 
 @check(Nature.JOINT)
 def joint_between(scene: Scene, *, object: str, joint: str, low: float, high: float) -> bool:
-    """Return whether a joint of an object stands between two positions [m or rad]."""
+    """Return whether a joint of an object is between two positions [m or rad]."""
     return low <= scene.world.joint_position(f"{object}/{joint}") <= high
 
 
@@ -282,7 +282,7 @@ def _hollow(scene: Scene, name: str) -> Hollow:
 
 
 def _points(scene: Scene, name: str) -> Array:
-    """Return points (n, 3) in the world that stand for an object: a grid in its own box."""
+    """Return sample points (n, 3) of an object in the world: a grid in its own box."""
     low, high = scene.assets[name].aabb
     ticks = (np.arange(GRID) + 0.5) / GRID
     grid = np.stack(np.meshgrid(ticks, ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -300,7 +300,7 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
 
 
 def _inwards(at: Array, middle: Array) -> Iterator[Array]:
-    """Yield points beside a contact (3,), above it and nearer to the middle of what it bears (3,)."""
+    """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,)."""
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
@@ -314,7 +314,7 @@ def _rising(point: Array) -> Iterator[Array]:
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
-    """Return whether a straight way down from the middle of an object leads to a target."""
+    """Return whether a straight line down from the middle of an object hits a target."""
     if not scene.assets[target].model.ngeom:
         return False
     middle, room = world_box(scene, name).mean(axis=0), world_box(scene, target, part)
@@ -335,7 +335,7 @@ def _over_box(point: Array, box: Array) -> bool:
 def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
     """Return whether places (3,) lie all around a middle (3,), as the rim of a cup does around an egg.
 
-    What lies across a rim dips into the cavity, too, and is borne on two sides.
+    An object lying across a rim also dips into the cavity, and is supported on two sides.
     """
     angles = np.sort([np.arctan2(at[1] - middle[1], at[0] - middle[0]) for at in places])
     return len(angles) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < GAP

@@ -1,4 +1,4 @@
-"""Cameras in every frame, world points as their pixels, and traces of where the tool is about to be."""
+"""Camera parameters per frame, projection of world points, and future tool traces."""
 
 from collections.abc import Sequence
 
@@ -52,14 +52,14 @@ RATE = 10
 def trace_frames(frames: int, fps: int) -> np.ndarray:
     """Return the frames (frames, points) whose tool positions make up each trace, from the frame itself on.
 
-    A trace that would go beyond the end of the episode stays at its last frame.
+    Beyond the end of the episode, a trace repeats the last frame.
     """
     ahead = np.round(np.arange(round(SECONDS * RATE) + 1) * fps / RATE).astype(np.int64)
     return np.minimum(np.arange(frames)[:, None] + ahead, frames - 1)
 
 
 def trace_column(motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> pa.Array:
-    """Return the column ``traces``: of every camera and arm the way of the tool centre, NaN behind the camera."""
+    """Return the column ``traces``: future path of the tool centre per camera and arm, NaN behind the camera."""
     arms = list(motion.arms())
     ahead = trace_frames(motion.frames, motion.record.instance.fps)
     tools = [motion.T_world_tcp(arm)[:, :3, 3][ahead] for _, arm in arms]

@@ -15,9 +15,9 @@ from handloom.labels.surfaces import SeenSurface, Surfaces
 from handloom.spatial import invert_pose, pos_quat_from_pose
 
 BACKGROUND = ("plane",)
-"""Categories that are walls and floors: masks have them, nothing else does."""
+"""Categories that are walls and floors: they appear in masks only."""
 STILL = 1e-5
-"""Motion of a part against its object below which its box is not measured again [m or 1]."""
+"""A part's box is measured again only if the part moved relative to its object by more than this [m or 1]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class Entity:
     owner: str
     """Object or robot."""
     part: str
-    """Body that moves against the object; empty for the whole."""
+    """Body that moves relative to the object; empty for the whole object."""
     body: int
     """Id of its root body."""
     surface: SeenSurface | None
@@ -56,7 +56,7 @@ class Entities:
 
     @cached_property
     def objects(self) -> tuple[Entity, ...]:
-        """Objects that are no background, each followed by its moving parts."""
+        """Objects other than background, each followed by its moving parts."""
         found = []
         assets = self.motion.scene.assets
         for name in self.surfaces.objects:

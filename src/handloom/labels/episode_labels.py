@@ -111,12 +111,12 @@ def label_metadata(file: Path) -> dict[str, Any]:
     """Return what a label file says about itself.
 
     Raises:
-        FileError: It is no label file, or one of another version.
+        FileError: Not a label file, or written by another version.
     """
     try:
         metadata = json.loads((pq.read_schema(file).metadata or {})[METADATA])
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
-        raise FileError(f"{file} is no label file: {error}; write it again with handloom label --again") from error
+        raise FileError(f"{file} is not a label file: {error}; write it again with handloom label --again") from error
     if metadata["version"] != LABELS_VERSION:
         raise FileError(f"{file} has labels of version {metadata['version']}, this reads {LABELS_VERSION}")
     return metadata

@@ -1,4 +1,4 @@
-"""Labels for vision people: COCO annotations with images, and questions with answers as JSON lines."""
+"""Labels for computer vision: COCO annotations with images, and questions with answers as JSON lines."""
 
 import json
 from collections.abc import Iterator
@@ -115,7 +115,7 @@ class _Book:
         """Names of the key points by category, in the order in which they were met."""
 
     def add(self, name: str, labels: EpisodeLabels, frame: int, camera: str) -> None:
-        """Take in what is seen in an image."""
+        """Add the annotations of an image."""
         parts = labels.parts(frame, camera)
         image = {
             "id": len(self._images) + 1,

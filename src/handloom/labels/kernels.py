@@ -5,7 +5,7 @@ import numpy as np
 from handloom.kernels import inner_kernel, kernel, picture_kernel
 
 NOTHING = -1
-"""Part of a pixel that shows nothing that is labelled."""
+"""Value of pixels that show nothing labelled."""
 
 
 @kernel
@@ -21,7 +21,7 @@ def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
         lengths: Receives its pixels (h * w,).
 
     Returns:
-        Number of runs. Costs one look at each pixel.
+        Number of runs. Each pixel is read once.
     """
     height, width = segmentation.shape
     counts[:] = 0
@@ -92,7 +92,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
         faces: Triangles (m, 3).
         T_camera_body: Poses of the bodies in the camera (b, 4, 4).
         lens: fx, fy, cx, cy [px] and the near plane [m].
-        taken: Image of stamps (h, w); no pixel has ``stamp`` yet.
+        taken: Scratch image of stamps (h, w), in which ``stamp`` must not occur yet.
         stamp: What covered pixels receive.
         points: Receives the corners in the camera (n, 3) [m].
         box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN

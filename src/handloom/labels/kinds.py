@@ -43,7 +43,7 @@ KINDS: dict[str, LabelKind] = {
 }
 """Name > what it writes and needs. docs/reference/labels.md says what every column means."""
 SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
-"""Everything that is not an image: what ``--labels`` without a word writes."""
+"""Everything that is not an image: what ``--labels`` writes by default."""
 
 
 def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:

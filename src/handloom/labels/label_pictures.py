@@ -30,7 +30,7 @@ SCALES = {"depth": 1e4, "normals": 127.0}
 FURTHEST = np.float32(6.5535)
 """Depth that is stored for everything further away [m]."""
 STILL = 1e-6
-"""Largest entry of a motion that counts as none [m or 1]."""
+"""Motions whose largest entry is below this count as none [m or 1]."""
 
 
 class LabelPictures:
@@ -53,7 +53,7 @@ class LabelPictures:
             file, self._schema, compression="lz4", use_dictionary=False, write_statistics=False
         )
         self._rows: list[tuple[int, int]] = []
-        """Frame and camera of the images in hand."""
+        """Frame and camera of the buffered images."""
         pixels = max(camera.height * camera.width for camera in cameras)
         self._buffers = {kind: np.empty(_size(kind, ROWS_PER_GROUP * pixels), np.uint8) for kind in kinds}
         self._ends = {kind: [0] for kind in kinds}
@@ -94,7 +94,7 @@ class LabelPictures:
     def _moves(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
         """Return T_nextcamera_nextgeom T_geom_camera of every geom, and which of them are 1; the last frame is still.
 
-        Motion that moves nothing by a hundredth of a pixel is none: things at rest tremble by less than a micrometre.
+        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre.
         """
         after = min(frame + 1, self._motion.frames - 1)
         model, poses, T_camera = self._motion.scene.world.model, self._motion.T_world_body, self._T_world_camera[camera]

@@ -1,4 +1,4 @@
-"""Labels of one episode: made while its images are drawn, or of the recording alone."""
+"""Labels of one episode: computed while its images are drawn, or from the recording alone."""
 
 import json
 from bisect import bisect_right
@@ -144,7 +144,7 @@ class EpisodeLabeller:
 
 
 RESTING = ("wait", "pour__water__succ", "artpreplan", MARK)
-"""Skills during which an arm holds still, and stretches that belong to no arm."""
+"""Skills during which an arm holds still, and spans that belong to no arm."""
 NO_STEP = -1
 """Step of a frame that belongs to no sub-task."""
 

@@ -1,4 +1,4 @@
-"""Key points of objects: handles, tips, rims, buttons and the like, where they are and where they are seen."""
+"""Key points of objects: handles, tips, rims, buttons and the like, their positions in the world and in the images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def _kind(name: str) -> str:
 
 
 class PointLabels:
-    """Key points of an episode as pixels, told hidden from seen while its images are drawn.
+    """Key points of an episode in pixels, with visibility found while its images are drawn.
 
     Args:
         motion: The motion.
@@ -100,7 +100,7 @@ class PointLabels:
         self._visible = np.zeros((motion.frames, len(cameras), len(self.points)), bool)
 
     def add(self, frame: int, camera: int, depth: NDArray[np.float32]) -> None:
-        """Tell hidden points from seen ones by the depth image (h, w) [m] of a camera."""
+        """Mark points as hidden or visible using the depth image (h, w) [m] of a camera."""
         pixels, z = self.pixels[camera][frame], self._depths[camera][frame]
         height, width = depth.shape
         with np.errstate(invalid="ignore"):
@@ -109,7 +109,7 @@ class PointLabels:
         self._visible[frame, camera, inside] = depth[y, x] >= z[inside] - HIDDEN_BY
 
     def column(self) -> pa.Array:
-        """Return the column ``points``: of every camera and key point its place in the world and in the image."""
+        """Return the column ``points``: position of every key point in the world and in each image."""
         frames, cameras, points = self.motion.frames, self.cameras, self.points
         rows = [(c, p) for c in range(len(cameras)) for p in range(len(points))]
         which = arrow_rows.every_frame(frames, rows)

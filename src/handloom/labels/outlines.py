@@ -16,7 +16,7 @@ from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
 UNMOVED = 0.02
-"""Motion in the image below which an outline is not drawn again [px]."""
+"""An outline is drawn again only after moving by more than this in the image [px]."""
 
 
 class OutlineLabels:
@@ -128,7 +128,7 @@ class OutlineLabels:
 
 
 class _Outline:
-    """The outline of one entity in one camera, drawn again only when it may have moved in the image.
+    """The outline of one entity in one camera, redrawn only when it may have moved in the image.
 
     Args:
         camera: The camera.
@@ -169,9 +169,9 @@ class _Outline:
         return self._result
 
     def _motion_in_picture(self) -> Array:
-        """Return how far (k,) [px] any point moves at most since the frame before.
+        """Return an upper bound (k,) [px] on how far any point moved since the previous frame.
 
-        With x / z = s, |d(x / z)| <= (|dx| + |s| |dz|) / z; the corners of each body's box stand for its points.
+        With x / z = s, |d(x / z)| <= (|dx| + |s| |dz|) / z; the corners of each body's box bound its points.
         """
         fx, fy, _, _, near = self._lens
         steps = np.zeros(len(self._T))

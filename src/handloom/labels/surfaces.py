@@ -17,11 +17,11 @@ from handloom.spatial import matrix_from_quat
 DRAWN_GROUPS = 3
 """Geom groups 0 to 2 are seen, as everywhere in MuJoCo."""
 DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
-"""Colour of a geom that names none; its material's shows instead."""
+"""Colour of a geom that names none and shows its material's colour."""
 FLAT = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
-"""Shapes without end, or of a landscape, that have no outline."""
+"""Infinite shapes and height fields, which have no outline."""
 FLUID = "fluid"
-"""Name under which all grains of a fluid are one."""
+"""Name shared by all grains of a fluid."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +33,7 @@ class MaskPart:
     owner: str
     """Object, robot, ``fluid`` or ``world``."""
     name: str
-    """Body inside its owner: ``object`` for what does not move against it, ``drawer``, ``fr3_hand`` and so on."""
+    """Body within its owner: ``object`` for whatever is rigidly attached to it, ``drawer``, ``fr3_hand`` and so on."""
     body: int
     """Id of the body in the model; of a fluid that of its first grain."""
 
@@ -70,7 +70,7 @@ class Surfaces:
 
     @cached_property
     def parts(self) -> tuple[MaskPart, ...]:
-        """Every part that has something to see, by its number."""
+        """Every visible part, by number."""
         found: dict[tuple[str, str], MaskPart] = {}
         for geom in self._drawn:
             owner, name, body = self._named(int(geom))
@@ -88,7 +88,7 @@ class Surfaces:
         return table
 
     def surface(self, name: str) -> SeenSurface:
-        """Return what cameras see of an object; no triangles when that is nothing, or has no end."""
+        """Return the visible surface of an object; no triangles if it is invisible or infinite."""
         if name not in self._surfaces:
             root = self.scene.world.body_index(self.scene.body_of(name))
             self._surfaces[name] = self._surface(root)

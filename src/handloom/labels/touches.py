@@ -1,4 +1,4 @@
-"""What touches what: contact points of robots and objects, and the grasps that come of them."""
+"""Contacts of robots and objects, and the grasps they form."""
 
 import json
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ from handloom.spatial import invert_pose
 from handloom.values import MARK, CameraSpec, EpisodeRecord, SkillSpan
 
 TOUCHING = 1e-3
-"""Distance of surfaces up to which they touch [m]; physics lets things float by less than this."""
+"""Distance of surfaces up to which they touch [m]; objects at rest hover by less than this in physics."""
 LEAST_HOLD = 0.3
 """Time for which fingers must hold an object for it to count as a grasp [s]."""
 GAP = 0.1
-"""Loss of touch that does not end a grasp [s]."""
+"""Loss of contact shorter than this does not end a grasp [s]."""
 RECTANGLE_HEIGHT = 0.02
 """Height of a grasp rectangle across the closing direction [m]: about a finger's width."""
 
@@ -116,7 +116,7 @@ def _touched(bodies: NDArray[np.int64], fingers: NDArray[np.int64], *, owners: o
 
 
 def _stretches(held: NDArray[np.bool_], *, gap: int) -> list[tuple[int, int]]:
-    """Return first and one past the last frame of every stretch, short losses passed over."""
+    """Return first and one past the last frame of every span, bridging short losses."""
     frames = np.flatnonzero(held)
     if not len(frames):
         return []
@@ -136,7 +136,7 @@ def _opening(motion: EpisodeMotion, arm: object, frame: int) -> float:
 def grasp_column(motion: EpisodeMotion, grasps: Sequence[Grasp], cameras: Sequence[CameraSpec]) -> pa.Array:
     """Return the column ``grasps``: every grasp of the episode on its object, as point and rectangle in each image.
 
-    A grasp moves with what it holds, so that frames before it show where the object will be taken.
+    Grasps are fixed to the object, so frames before the grasp show where the object will be held.
     """
     frames = motion.frames
     rows = [(camera, grasp) for camera in cameras for grasp in grasps]
@@ -195,7 +195,7 @@ def failure_facts(scene: Scene, record: EpisodeRecord) -> dict[str, Scalar]:
 
 
 def _failed_span(record: EpisodeRecord) -> SkillSpan | None:
-    """Return the skill that failed; the last one where all went well and the goal was missed all the same."""
+    """Return the skill that failed; the last one if every skill succeeded but the goal was missed."""
     spans = [span for span in record.timeline if span.skill != MARK]
     failed = [span for span in spans if not span.success and span.kind != "mistake"]
     return max(failed or spans, key=lambda span: (span.end, span.start), default=None)

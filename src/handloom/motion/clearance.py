@@ -1,4 +1,4 @@
-"""Distances of an arm to what it must not touch, and how they change with its joints."""
+"""Distances of an arm to obstacles, and their derivatives with respect to its joints."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -55,7 +55,7 @@ class Clearance(ExactChecker):
         self.update(data)
 
     def update(self, data: mujoco.MjData) -> None:
-        """Take over where the obstacles are now; what has not moved in the base of the arm costs nothing."""
+        """Update the obstacle poses; obstacles that have not moved relative to the arm's base cost nothing."""
         T_base_world = invert_pose(make_pose(data.xmat[self._base].reshape(3, 3), data.xpos[self._base]))
         T_world_carrier = make_pose(data.xmat[self._carriers].reshape(-1, 3, 3), data.xpos[self._carriers])
         T_base_carrier = T_base_world @ T_world_carrier

@@ -1,4 +1,4 @@
-"""Leads a tool after a moving pose: differential inverse kinematics that keeps joint limits, speeds and clearance."""
+"""Tracks a moving pose: differential inverse kinematics with joint limits, speed limits and clearance."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ class DifferentialIkConfig:
     damping: float = 0.01
     """Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m/rad]."""
     metres_per_radian: float = 0.3
-    """What a turn is worth: a rotation error of 1 rad counts as this many metres."""
+    """Weight of rotation: an error of 1 rad counts as this many metres."""
     linear_speed: float = 0.8
     """Fastest the tool is led [m/s]."""
     angular_speed: float = 3.0
@@ -29,7 +29,7 @@ class DifferentialIkConfig:
     clearance: float = 0.003
     """Distance kept from what must not be touched [m]."""
     look_ahead: float = 0.04
-    """Below this distance [m] an approach is slowed down; at the clearance it has come to rest."""
+    """Approaches slow down below this distance [m] and stop at the clearance."""
     slow_down: float = 8.0
     """Fastest approach per distance left [1/s]."""
 
@@ -48,7 +48,7 @@ class DifferentialIkConfig:
 STILL = (1e-7, 1e-6)
 """Errors [m], [rad] below which the tool is there: the rounding of poses that went through 32 bits."""
 TOUCHING = 1e-6
-"""How far beyond a bound [m, rad] a step must want to go for the bound to be in its way."""
+"""How far beyond a bound [m, rad] a step must aim for the bound to count as active."""
 HALVINGS = 4
 """How often a step that would come too near is halved before it is dropped."""
 
@@ -95,7 +95,7 @@ class DifferentialIk:
 
     @property
     def T_base_tool(self) -> Array:  # noqa: N802 - frame notation
-        """Where these joints have the tool (4, 4)."""
+        """Tool pose at these joints (4, 4)."""
         return self.chain.T_base_tool(self._q, threads=1)
 
     def reset(self, q: ArrayLike) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def for_slices(count: int, call: Callable[[int, int], None], *, threads: int | None, smallest: int) -> None:
-    """Call ``call(begin, end)`` over slices that cover ``range(count)``, on several threads when it pays.
+    """Call ``call(begin, end)`` over slices that cover ``range(count)``, on several threads when worthwhile.
 
     Kernels release the GIL and write to disjoint rows, so a thread pool is all that is needed. Numba's own
     parallel loops are avoided on purpose: their thread layers forbid a later fork, or calls from two threads.

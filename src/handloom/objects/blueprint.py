@@ -35,7 +35,7 @@ _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_S
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
 _NEVER = 1e3
-"""A length [m] that the noses of a catch are never apart: its spring presses and does not pull."""
+"""Rest length [m] longer than any distance between a catch's noses: its spring pushes and never pulls."""
 _THIRDS: tuple[Quat, Quat] = ((0.5, 0.5, 0.5, 0.5), (0.5, -0.5, -0.5, -0.5))
 """Turn x to y, y to z, z to x; and back."""
 _ROLLING = (0.005, 0.0005)

@@ -1,4 +1,4 @@
-"""The choices that make one object out of a category: drawn from a generator, or read back."""
+"""The parameters that turn a category into one object: drawn from a generator, or read back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Choices:
         self._category = category
         self._taken: dict[str, Value] = {}
         self.offers: dict[str, Offer] = {}
-        """What each parameter asked for so far is drawn from."""
+        """Range of each parameter used so far."""
 
     def number(self, name: str, low: float, high: float, *, step: float = 1e-4, signed: bool = False) -> float:
         """Choose a number in [low, high], rounded to ``step`` (0.1 mm) so that it reads well.
@@ -99,7 +99,7 @@ class Choices:
         return value
 
     def finish(self) -> dict[str, Value]:
-        """Return all choices made; a given parameter that no one asked for is an error."""
+        """Return all choices made; an unused given parameter is an error."""
         unused = sorted(set(self._given) - set(self._taken))
         if unused:
             raise InputError(f"{self._category} has no parameter {unused[0]!r}; {suggest(unused[0], self._taken)}")

@@ -1,4 +1,4 @@
-"""Which material a part is drawn with, where its drawing names none."""
+"""The material of a part whose drawing does not name one."""
 
 from typing import Final
 

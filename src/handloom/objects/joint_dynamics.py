@@ -13,7 +13,7 @@ Range = tuple[float, float]
 
 
 class Feel(TypedDict, total=False):
-    """What a joint does to the hand that moves it; keys of a ``Link``."""
+    """How a joint resists the hand that moves it; keys of a ``Link``."""
 
     frictionloss: float
     """Dry friction [N or N m]: what a hand must overcome, and what holds the joint where it is left."""
@@ -66,7 +66,7 @@ at its roller catch; the magnets around a fridge's door take more; a laptop's hi
 
 
 def joint_dynamics(c: Choices, kind: str) -> Feel:
-    """Choose how a joint feels. Drawn after an object's shape, so that shapes stay as they were."""
+    """Choose the dynamics of a joint. Drawn after an object's shape, so that shapes stay unchanged."""
     ranges = RANGES[kind]
     feel: Feel = {
         "frictionloss": c.number("joint_friction", *ranges.friction),
@@ -83,7 +83,7 @@ def joint_dynamics(c: Choices, kind: str) -> Feel:
 CATCH = 0.004
 """How far the moving nose of a catch travels from closed to the ridge, and how far the noses are apart there [m]."""
 PRELOAD = 1.6
-"""Where the noses lose each other beyond the ridge, in units of ``CATCH``; before it they press the joint shut."""
+"""Where the noses disengage beyond the ridge, in units of ``CATCH``; before it they press the joint shut."""
 _HOLD = 0.3825
 """Largest force along the way in units of stiffness times ``CATCH``: max of (sqrt(1 + P^2) - sqrt(1 + s^2)) s / sqrt(1
 + s^2) over 0 < s < 1, with P = ``PRELOAD``."""

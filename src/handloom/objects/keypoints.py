@@ -98,7 +98,7 @@ def read_keypoints(file: str | Path, link: Link, index: int) -> JointKeypoints:
     A drawer may have only a contact point: its head is then that point, its tail that of the link.
 
     Raises:
-        FileError: It is missing, is no annotation, or lacks a key; the text names file and key.
+        FileError: Missing, not an annotation, or without a required key; the message names file and key.
     """
     path = Path(file)
     values = _json(path)
@@ -136,7 +136,7 @@ def read_keypoints(file: str | Path, link: Link, index: int) -> JointKeypoints:
 
 
 def _square(normal: Point, along: np.ndarray) -> Point:
-    """Return a normal at right angles to a contact axis, as it is where it is that already."""
+    """Return a normal made perpendicular to a contact axis."""
     slant = float(np.dot(normal, along))
     if abs(slant) < 1e-9 or abs(slant) > 1.0 - 1e-6:
         return normal
@@ -192,7 +192,7 @@ def _axis(path: Path, key: str, given: Any) -> Point:
 
 
 def _written(direction: Point) -> str | list[float]:
-    """Return an axis as the reference writes it: ``x``, ``-y``, ... or three numbers where it is askew."""
+    """Return an axis as the reference writes it: ``x``, ``-y``, ... or three numbers if it is oblique."""
     for word, unit in _NAMED_AXES.items():
         for sign in (1.0, -1.0):
             if np.allclose(direction, sign * np.asarray(unit), atol=1e-9):

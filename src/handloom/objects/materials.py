@@ -98,7 +98,7 @@ SUBSTANCES: Final[dict[str, Substance]] = {
 
 
 def substance(name: str) -> Substance:
-    """Return the substance of that name, or say which exist."""
+    """Return the substance of that name, or raise with the known names."""
     if name not in SUBSTANCES:
         raise unknown_name("substance", name, SUBSTANCES)
     return SUBSTANCES[name]

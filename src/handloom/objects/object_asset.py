@@ -28,7 +28,7 @@ STANDING = frozenset(
         *("watering_can", "wine_glass"),
     }
 )
-"""Categories that stand on a foot of theirs."""
+"""Categories that stand on a foot."""
 
 
 class SpecSource(Protocol):
@@ -94,7 +94,7 @@ class ObjectAsset:
 
     @property
     def stands_in(self) -> bool:
-        """Whether it stands in for a missing published asset: an object of the library in a frame of such."""
+        """Whether it substitutes a missing published asset: a library object in that asset's frame convention."""
         return "path" not in self.parameters and "up" in self.parameters
 
     @property
@@ -108,7 +108,7 @@ class ObjectAsset:
         return self.aabb[1] - self.aabb[0]
 
     def file_beside(self, name: str) -> Path | None:
-        """Return where a file of a name lies beside the asset's own; None for an object that is no file.
+        """Return the path of a file beside the asset's own; None for an object that is not from a file.
 
         Raises:
             NotAllowedError: The name leads out of the asset's folder and the three around it, itself or by a link.

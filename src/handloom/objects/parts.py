@@ -137,7 +137,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Surface:
-    """Triangles with an image on them that are seen and touch nothing; convex parts collide for them."""
+    """Textured triangles that are visible only; convex parts collide in their place."""
 
     vertices: Array
     """Corners (n, 3) in the body's frame [m]."""
@@ -290,6 +290,12 @@ class Axis:
 def points(**positions: Point) -> dict[str, Keypoint]:
     """Return keypoints of the base body from names and positions [m]."""
     return {name: Keypoint(position=position) for name, position in positions.items()}
+
+
+def upright_points(height: float, inside: float | None = None, /, **more: Point) -> dict[str, Keypoint]:
+    """Return keypoints of what stands on the z axis: ``bottom``, ``top``, in a vessel ``inside``, then others [m]."""
+    axis = {"bottom": 0.0, "top": height, **({} if inside is None else {"inside": inside})}
+    return points(**{name: (0.0, 0.0, z) for name, z in axis.items()}, **more)
 
 
 def axes(**directions: Point) -> dict[str, Axis]:

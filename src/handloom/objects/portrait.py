@@ -40,7 +40,7 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0, joints: 
     Args:
         obj: The object.
         size: Width and height of the image [px].
-        opened: Where the joints stand in their range, 0 (closed) to 1.
+        opened: Joint positions within their range, 0 (closed) to 1.
         joints: Draw the keypoints and axes of every joint too; see ``KEYPOINT_COLORS``.
 
     Returns:

@@ -233,7 +233,7 @@ ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".l
 SUITE_CATEGORIES: Final = tuple(
     name for name, place in CATEGORIES.items() if ".library.desktop." in place or ".library.kitchenware." in place
 )
-"""Objects of the packs; among the clutter they would change what every seed so far draws."""
+"""Objects of the packs; as clutter they would change what existing seeds draw."""
 MOUNTED: Final = frozenset(
     (
         "kitchen_tap",
@@ -276,7 +276,7 @@ def make_object(
 
     Raises:
         NotFoundError: No such category or colour.
-        InputError: A parameter is unknown, missing or senseless.
+        InputError: A parameter is unknown, missing or invalid.
     """
     given = dict(parameters or {})
     if "path" in given:

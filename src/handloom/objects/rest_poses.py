@@ -30,7 +30,7 @@ sides rises by 3.5 % between two of them, a pencil with 6 by 15 %."""
 _NEAR = math.cos(math.radians(35.0))
 """Poses further apart than this are different whatever the rise: 12 sides are 30 degrees apart."""
 _UPRIGHT = math.cos(math.radians(12.0))
-"""A fork lies on its handle and the bend of its tines, a few degrees off: that is its usual pose all the same."""
+"""A fork lies on its handle and the bend of its tines, a few degrees off: that still counts as its usual pose."""
 _STARTS = 40
 """Most facets examined; only finely curved bodies have more, and there one start is as good as the next."""
 
@@ -44,7 +44,7 @@ class RestPoses:
     heights: Array
     """Height (k,) of the object frame's origin above the plane [m]."""
     rolls: NDArray[np.bool_]
-    """True (k,) where the object is free to roll and stays only if no one pushes."""
+    """True (k,) where the object is free to roll when pushed."""
 
 
 def find_rest_poses(

@@ -46,6 +46,11 @@ class Appearance(TypedDict, total=False):
     round: bool
 
 
+def printed(color: Rgb, material: str | None = None, body: str = "object") -> Appearance:
+    """Return the look of a printed label: visible, massless, without collisions."""
+    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False, body=body)
+
+
 def box(size: ArrayLike, at: ArrayLike = ORIGIN, *, euler: ArrayLike = ORIGIN, **look: Unpack[Appearance]) -> Part:
     """Return a box of full size (3,) centred at ``at``, turned by extrinsic xyz Euler angles [deg]."""
     x, y, z = point(size)
@@ -304,7 +309,7 @@ def drawn_as_tube(parts: list[Part], knots: ArrayLike, radii: ArrayLike, *, flat
 
 
 def laid(part: Part, height: float) -> Part:
-    """Return a part drawn along z laid down along x, its axis at a height [m]."""
+    """Return a part drawn along z, rotated to lie along x with its axis at a height [m]."""
     return replace(part, quat=turned((0.0, 90.0, 0.0)), position=(0.0, 0.0, height))
 
 

@@ -1,4 +1,4 @@
-"""Turns about its upright axis after which an object has the same shape as before."""
+"""Rotational symmetry of an object about its upright axis."""
 
 import mujoco
 import numpy as np
@@ -9,13 +9,13 @@ from handloom.spatial import matrix_from_rotvec
 ANGLES = 48
 """Directions that the shape is measured from; turns by whole fractions of them are tried."""
 FOLDS = (ANGLES, 24, 16, 12, 8, 6, 4, 3, 2)
-"""Numbers of equal turns that are tried, the largest first; the first means that any turn will do."""
+"""Orders of symmetry that are tried, largest first; the first means full rotational symmetry."""
 SAME = 1.5e-3
 """Largest difference of two distances to the surface [m]: round walls are drawn with few sides."""
 
 
 def turns_alike(model: mujoco.MjModel, up: tuple[float, float, float] = (0.0, 0.0, 1.0)) -> int:
-    """Return into how many equal turns a full one about the upright axis can be cut: 4 for a cube, 1 for a mug.
+    """Return the order of rotational symmetry about the upright axis: 4 for a cube, 1 for a mug.
 
     The distance to the surface is measured from all around at several heights, and from above and below on rings.
     Colours do not count.

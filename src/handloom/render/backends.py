@@ -109,7 +109,7 @@ BACKEND = "HANDLOOM_BACKEND"
 
 @contextmanager
 def drawing_for(backend: str, *, workers: int) -> Iterator[None]:
-    """Have a run's images drawn by a backend for the length of a ``with`` block.
+    """Draw a run's images with a backend for the duration of a ``with`` block.
 
     Args:
         backend: ``cpu`` or ``cuda``.

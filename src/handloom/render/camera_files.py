@@ -86,7 +86,7 @@ def camera_from_lens(
 def with_pose_noise(
     camera: CameraSpec, rng: np.random.Generator, *, position_std: float, angle_std: float
 ) -> CameraSpec:
-    """Return the camera hung up a little differently: normal noise on position [m] and orientation [rad], per axis."""
+    """Return the camera with a perturbed pose: normal noise on position [m] and orientation [rad], per axis."""
     x, y, z = (np.asarray(camera.position) + rng.normal(0.0, position_std, 3)).tolist()
     turn = quat_from_rotvec(rng.normal(0.0, angle_std, 3))
     w, i, j, k = quat_multiply(camera.quat, turn).tolist()

@@ -1,4 +1,4 @@
-"""Which OpenGL platform and which Vulkan device can draw here, found without touching this process.
+"""Detects which OpenGL platform and Vulkan device can draw here, without risk to this process.
 
 Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL`` set to a platform whose library is
 missing raises. So the libraries are looked for first, and then a child process draws one image. Filament needs Vulkan

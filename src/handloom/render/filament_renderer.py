@@ -24,8 +24,8 @@ KINDS = frozenset({"rgb", "depth", "segmentation"})
 class FilamentRenderer:
     """Draws one model with Filament over Vulkan.
 
-    The context dithers over time, so that the same frame drawn twice differs in the last bits; a renderer of its own
-    for every episode makes the sequence of images the same again.
+    The context dithers over time, so that the same frame drawn twice differs in the last bits; a new renderer for every
+    episode makes the sequence of images repeatable.
 
     Args:
         model: The model to draw.

@@ -51,7 +51,7 @@ def geoms_of_body(model: mujoco.MjModel, body: str) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, kw_only=True)
 class Instances:
-    """The robots, objects and other things of a model that can be told apart in an image."""
+    """The robots, objects and other instances of a model that can be distinguished in an image."""
 
     names: tuple[str, ...]
     """By id; the first is empty: nothing was hit."""
@@ -64,7 +64,7 @@ class Instances:
 
 
 def instances(model: mujoco.MjModel) -> Instances:
-    """Number what stands in the world by the first part of its name, in the order of the model.
+    """Number the instances in the world by the first part of their names, in model order.
 
     A robot, an object with all of its joints, and all grains of a fluid are one instance each. What is fixed to the
     world itself and has no name is ``world``.

@@ -73,7 +73,7 @@ class Swept:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """One drawn thing, fixed to a body."""
+    """One drawn shape, fixed to a body."""
 
     body: str
     """Name of the body in the model."""

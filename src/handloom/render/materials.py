@@ -149,7 +149,7 @@ MATERIALS: Final[dict[str, Material]] = {
 
 
 def material(name: str) -> Material:
-    """Return the material of that name, or say which exist."""
+    """Return the material of that name, or raise with the known names."""
     if name not in MATERIALS:
         raise unknown_name("material", name, MATERIALS)
     return MATERIALS[name]

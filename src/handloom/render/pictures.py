@@ -27,14 +27,14 @@ def srgb_from_linear(linear: ArrayLike) -> Array:
 
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TGA", "TIFF", "WEBP")
-"""What is read, whatever the file is called; others start programs."""
+"""Formats that are read, whatever the file's extension; others would start programs."""
 MAX_PIXELS = 70_000_000
 """8192 x 8192 and a little more; a few bytes of a file can declare any size."""
 
 
 @contextmanager
 def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
-    """Open an image, a file or its content, for the length of a ``with`` block.
+    """Open an image, a file or its content, for the duration of a ``with`` block.
 
     Raises:
         FileError: It cannot be read, or is too large.

@@ -75,8 +75,8 @@ class Renderer:
         """Draw states as they come and yield their images in the same order; a card draws many at a time.
 
         Args:
-            states: As for ``render``. The same object may come again and again, and is read before the next is asked
-                for; images come some states later.
+            states: As for ``render``. The same object may be passed repeatedly, and is read before the next is
+                requested; images arrive a few states later.
             cameras: As for ``render``.
             kinds: As for ``render``.
         """

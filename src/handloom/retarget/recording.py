@@ -32,7 +32,7 @@ def end_line(frames: int, time_ns: int) -> str:
 
 
 def parsed_line(text: str, *, place: str) -> dict[str, Any]:
-    """Read one line as a JSON object, or say where it is broken."""
+    """Read one line as a JSON object, or raise with its position."""
     try:
         record = json.loads(text)
     except ValueError as error:
@@ -51,7 +51,7 @@ def check_header(record: dict[str, Any], *, place: str) -> None:
 
 
 def parsed_frame(record: dict[str, Any], *, place: str) -> DeviceFrame:
-    """Read a frame, or say where it is broken."""
+    """Read a frame, or raise with its position."""
     try:
         return DeviceFrame.from_record(record)
     except InputError as error:
@@ -69,12 +69,12 @@ def _line(record: dict[str, Any]) -> str:
 class DeviceRecording:
     """Frames in order, and when they end.
 
-    Iterate over it to play frame by frame; ask ``at`` to play by time. Both are pure: the same question has
-    the same answer, and neither loops or repeats the last frame past the end.
+    Iterate over it to play frame by frame; ask ``at`` to play by time. Both are pure: the same call gives the same
+    result, and neither loops or repeats the last frame past the end.
     """
 
     frames: tuple[DeviceFrame, ...]
-    """The frames, strictly later one after another."""
+    """The frames, in strictly increasing time."""
     end_time_ns: int
     """Until when the last frame lasts [ns], on the clock of the frames."""
     title: str = ""
@@ -190,7 +190,7 @@ class DeviceRecorder:
     """A recording in progress; use it as a context manager.
 
     Every frame is flushed, so a crash loses at most the frame being written. Leaving the block writes the
-    end, also after an error: what was recorded until then is whole.
+    end, also after an error: the recording up to then is complete.
 
     Args:
         path: File to write; it must not exist yet.

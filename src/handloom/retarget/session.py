@@ -40,7 +40,7 @@ from handloom.retarget.sources.device_frame import DeviceFrame
 
 LOGGER = logging.getLogger("handloom")
 HEALTH_FRAMES = 60
-"""Steps from one look at the plugins to the next, as published."""
+"""Steps between two plugin health checks, as published."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class TeleopSession(SessionLeaves):
     def __init__(self, config: TeleopSessionConfig) -> None:
         super().__init__(config)
         self.deviceio_session: Any = None
-        """Where trackers read, of the present or last run."""
+        """Device session of the current or last run."""
         self.oxr_session: Any = None
         """What found the devices; None outside a run, and where the config names them."""
         self.plugin_managers: list[Any] = []
@@ -202,7 +202,7 @@ class TeleopSession(SessionLeaves):
         """Stop the worker, then close plugins and devices; an error of the block is never swallowed.
 
         Raises:
-            AsyncRetargetWorkerError: A step failed in the worker that no call of ``step`` has said yet.
+            AsyncRetargetWorkerError: A step failed in the worker and no call of ``step`` has reported it yet.
         """
         if not self._in_context:
             return False
@@ -234,7 +234,7 @@ class TeleopSession(SessionLeaves):
 
     @property
     def ended(self) -> bool:
-        """Whether a recording has no frame left; a live session does not end by itself."""
+        """Whether the recording is exhausted; a live session never ends by itself."""
         recorded = self.config.devices
         return isinstance(recorded, DeviceRecording) and self.frame_count >= len(recorded)
 

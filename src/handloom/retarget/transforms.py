@@ -1,4 +1,4 @@
-"""Rigid transforms: their check, and nodes that carry device poses from one frame into another."""
+"""Rigid transforms: validation, and nodes that transform device poses between frames."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from handloom.spatial import quat_from_matrix
 
 
 def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) -> Array:
-    """Return a rigid transform (4, 4) as float64, or say what is wrong with it.
+    """Return a rigid transform (4, 4) as float64, or raise with what is wrong.
 
     Args:
         matrix: The transform.

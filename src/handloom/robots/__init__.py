@@ -33,5 +33,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name that was here before; the wrappers of robots are part of the Isaac shell."""
+    """Return a name that has moved: the robot wrappers now live in the Isaac shell."""
     return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

@@ -15,7 +15,7 @@ class SuctionConfig(Config):
     forward_axis: Literal["X", "Y", "Z"] = "Z"
     """Axis of these bodies that points to the object."""
     clearance_offset: float = 0.0
-    """How far out along it the ray starts [m]."""
+    """Offset along it at which the ray starts [m]."""
     max_grip_distance: PositiveFloat = 0.01
     """How far from the origin an object is attached [m]."""
     coaxial_force_limit: float = -1.0
@@ -38,8 +38,7 @@ class DriveConfig(Config):
     """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
 
     kind: Literal["differential", "holonomic", "ackermann", "planar", "legged"]
-    """``planar``: joints move the base over the floor directly, its wheels only roll along. ``legged``: it walks on a
-    policy."""
+    """``planar``: joints move the base directly, its wheels only roll along. ``legged``: a policy makes it walk."""
     base_path: str
     """Body that moves over the floor: x forward, z up."""
     wheel_names: tuple[str, ...] = ()
@@ -48,7 +47,7 @@ class DriveConfig(Config):
     steering_names: tuple[str, ...] = ()
     """Joints that turn the steered wheels: left, right."""
     rolling_names: tuple[str, ...] = ()
-    """Planar: wheel joints that turn in step with the base where a task lets it drive; they carry nothing."""
+    """Planar: wheel joints that roll along with a driving base; they carry no load."""
     swivel_names: tuple[str, ...] = ()
     """Planar: joints that steer them, one per wheel; none: the wheels have rollers."""
     feet: tuple[str, ...] = ()
@@ -56,7 +55,7 @@ class DriveConfig(Config):
     policy: str = "policy"
     """Folder of a legged robot's policy beside ``robot.yaml``: ``policy.onnx`` and ``env.yaml``."""
     wheel_radius: Length = 0.0
-    """[m]; a holonomic base has it in its model instead, wheel by wheel. Of legs, the radius of ball feet."""
+    """Wheel radius [m]; a holonomic base has it in its model instead, per wheel. For legs, the radius of ball feet."""
     rear_wheel_radius: Length = 0.0
     """Radius of the rear wheels of a car [m]; 0: that of the front wheels."""
     track_width: Length = 0.0

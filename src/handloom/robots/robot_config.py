@@ -60,7 +60,7 @@ class ExtraDepth(Config):
 
 
 class CameraMount(Config):
-    """Where the published configuration hangs a camera."""
+    """Camera mount of the published configuration."""
 
     parent: str
     """Body (or published prim path) that carries the camera."""
@@ -98,8 +98,7 @@ PER_JOINT = {
 class RobotConfig(Config):
     """One robot as data. Lists of joints are in chain order; a single-arm robot is a left arm.
 
-    Index lists count in ``dof_names``. Names are the truth: an index list that does not agree with the names is an
-    error, never a silent choice.
+    Index lists count in ``dof_names``. Names take precedence: an index list that disagrees with the names is an error.
     """
 
     # Published keys.
@@ -169,7 +168,7 @@ class RobotConfig(Config):
     dof_names: tuple[str, ...] = ()
     """All joints in the order the published indices count in."""
     inferred_dof_names: tuple[str, ...] = ()
-    """Entries of ``dof_names`` whose place is not published but had to be inferred."""
+    """Entries of ``dof_names`` whose position was inferred, not published."""
     left_joint_names: tuple[str, ...] = ()
     right_joint_names: tuple[str, ...] = ()
     left_gripper_names: tuple[str, ...] = ()
@@ -224,7 +223,7 @@ class RobotConfig(Config):
     @model_validator(mode="before")
     @classmethod
     def _arm_keys_need_an_arm(cls, given: Any) -> Any:
-        """Ask for the arm keys only of robots that have an arm."""
+        """Require the arm keys only for robots with an arm."""
         if isinstance(given, dict) and given.get("drive") and not given.get("left_joint_names"):
             return {**NO_ARM, **given}
         return given

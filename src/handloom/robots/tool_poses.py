@@ -111,7 +111,7 @@ def tool_poses_of_grasps(
 
 
 def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -> NDArray[Any]:
-    """Return the rows (n, 16 or 17) with positions in the window ``[axis, low, high]``; all if it is None.
+    """Return the rows (n, 16 or 17) with positions in the window ``[axis, low, high]``; None keeps all.
 
     Raises:
         InputError: The window is empty or has its limits swapped.

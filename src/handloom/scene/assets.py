@@ -123,7 +123,7 @@ def _with_children(model: mujoco.MjModel, body: int) -> set[int]:
 
 
 def robot_description(source: str, overrides: Mapping[str, Any]) -> RobotDescription:
-    """Return a robot of the zoo or of a file; the same one again as long as its files do not change.
+    """Return a robot of the zoo or of a file, cached as long as its files do not change.
 
     Args:
         source: Robot of the zoo, or the path of a robot folder or file.

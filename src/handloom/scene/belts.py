@@ -2,7 +2,7 @@
 
 A belt is a geom whose contacts see a velocity of its surface (``surfacevel``), so objects are carried by friction. The
 geom itself stands still. Its marks are bodies that move at that velocity and are only seen, so that cameras see the
-belt run; they jump back by the distance of two marks whenever they have gone so far, which no image shows.
+belt run; they jump back by one mark spacing whenever they have moved that far, which no image shows.
 """
 
 import mujoco
@@ -12,13 +12,13 @@ from handloom.sim import World
 from handloom.values import TaskInstance
 
 SPACING = 0.08
-"""Distance of the marks of a straight belt [m]."""
+"""Spacing of the marks of a straight belt [m]."""
 SPOKES = 3
 """Marks of a turntable."""
 THICK, WIDE = 0.0003, 0.006
 """Half height over the belt and half width of a mark [m]."""
 RAMP = 0.3
-"""Time in which a belt starts or stops [s]; objects that stand on it do not fall over."""
+"""Ramp time of a belt when it starts or stops [s], long enough that objects on it do not fall over."""
 NAME = "marks"
 
 

@@ -184,7 +184,7 @@ def _vary_physics(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
 
 
 def _calm_joints(child: mujoco.MjSpec) -> None:
-    """Let joints out of reach move without dry friction and catches; weight is carried, so that nothing opens."""
+    """Simplify joints out of reach: no dry friction or catches; gravity compensation keeps them closed."""
     for tendon in list(child.tendons):
         child.delete(tendon)
     for joint in child.joints:
@@ -271,7 +271,7 @@ def set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:
 def model_xml(instance: TaskInstance) -> str:
     """Return the scene of an instance as MJCF that needs no other file.
 
-    It is the model of the recording up to what MJCF can say: numbers have six digits, meshes are given by their
+    It is the model of the recording as far as MJCF can express it: numbers have six digits, meshes are given by their
     vertices, and textures, for whose pixels there is no place, become their mean colour.
     """
     spec = instance_spec(instance).spec

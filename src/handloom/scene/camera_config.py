@@ -13,7 +13,7 @@ Pixels = Annotated[int, Field(gt=0, le=8192)]
 
 
 class CameraFile(Config):
-    """What a camera is: intrinsics and resolution."""
+    """Intrinsics and resolution of a camera."""
 
     camera_type: Annotated[str, UnusedKey("informational")] = "RealSense"
     camera_params: Quad
@@ -76,7 +76,7 @@ class CameraConfig(Config):
     """real: another lens and sensor in every episode, with distortion, vignetting, drift of exposure and white balance,
     noise and JPEG (ours)."""
     body: bool = False
-    """Whether the camera is a thing that arms cannot pass through and plan around; for cameras in the world (ours)."""
+    """Whether the camera is an obstacle that arms plan around; for cameras in the world (ours)."""
     output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
 
@@ -126,4 +126,4 @@ HOUSINGS = {
 }
 """Width, height and depth of cameras [m], as their data sheets say, by how the name of the camera file begins."""
 OTHER_HOUSING = (0.090, 0.025, 0.025)
-"""That of a RealSense D435, for all other cameras."""
+"""Size of a RealSense D435, for all other cameras."""

@@ -34,9 +34,9 @@ NARROWEST = 0.01
 FAR = 1e3
 """How far rays reach [m]."""
 STRAIGHT = 0.2
-"""How much more of a cavity a slanting way must lead out of to be preferred."""
+"""How much more of a cavity a slanted exit must serve to be preferred."""
 OPENING = 0.5
-"""Fraction of the cells of a side from which a straight way leads out, for the side to be an opening."""
+"""Fraction of a side's cells with a straight exit for the side to count as an opening."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ class Cavity:
     floor: float
     """Height of its floor below the middle of the box, along the object's up [m]."""
     opening: tuple[float, float, float] | None
-    """The way out: up, or a level direction; None when it is shut."""
+    """Exit direction: up, or horizontal; None when it is shut."""
 
     @property
     def volume(self) -> float:
@@ -67,7 +67,7 @@ class Cavity:
 
     @property
     def from_above(self) -> bool:
-        """Whether things are put into it from above."""
+        """Whether objects are put into it from above."""
         return self.opening is not None and self.opening[2] > 0.5
 
 
@@ -87,12 +87,12 @@ class Met(NamedTuple):
 
     @property
     def enclosed(self) -> bool:
-        """Whether there is a floor below, and enough of walls for a hollow that is open above or roofed."""
+        """Whether there is a floor below, and enough walls for an open or roofed cavity."""
         return bool(self.hit[0]) and float(np.mean(self.hit[2:])) >= (ROOFED if self.hit[1] else WALLED)
 
 
 class Hollow:
-    """An isolated object with its present joint positions, to query what is inside it.
+    """An isolated object at its current joint positions, to query what is inside it.
 
     Args:
         asset: The object.
@@ -125,7 +125,7 @@ class Hollow:
         return self._usual * cosine + cross * sine + k * (self._usual @ k)[:, None] * (1.0 - cosine)
 
     def met(self, point: Array, directions: Array) -> Met:
-        """Return what of the object is met from a point (3,) in directions (n, 3)."""
+        """Return the ray hits on the object from a point (3,) in directions (n, 3)."""
         count = len(directions)
         geom, far, normal = np.empty(count, np.int32), np.empty(count), np.empty(3 * count)
         rays, start = np.ascontiguousarray(directions, float).ravel(), np.ascontiguousarray(point, float)
@@ -190,7 +190,7 @@ class Hollow:
         return tuple(sorted(found, key=lambda c: -c.volume))
 
     def _pieces(self, cells: NDArray[np.bool_], open_above: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-        """Yield the connected pieces of cells; a board that is thinner than a cell parts those below and above it."""
+        """Yield the connected pieces of cells; a board thinner than a cell separates those below and above it."""
         axis = int(np.argmax(np.abs(self._up)))
         cells, above = np.moveaxis(cells, axis, 2), np.moveaxis(open_above, axis, 2)
         upwards = self._up[axis] > 0.0
@@ -227,7 +227,7 @@ class Hollow:
 
 
 def connected(cells: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-    """Yield the pieces of a grid (i, j, k) that hang together by their sides, as masks of the grid."""
+    """Yield the face-connected components of a grid (i, j, k), as masks."""
     waiting = {(int(i), int(j), int(k)) for i, j, k in np.argwhere(cells)}
     while waiting:
         edge, piece = [waiting.pop()], np.zeros(cells.shape, bool)

@@ -1,4 +1,4 @@
-"""Surroundings of our own: tables and sheets, built from a few numbers."""
+"""Built-in surroundings: tables and sheets, defined by a few numbers."""
 
 import hashlib
 import json
@@ -104,7 +104,7 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
 
 
 def plain_parameters(category: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the same fixture in gray, which is all that physics needs."""
+    """Return the parameters of the same fixture without its look, for physics only."""
     return {"size": parameters["size"], "color": list(GRAY)} if category in FIXTURES else dict(parameters)
 
 
@@ -139,7 +139,7 @@ def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -
 
 @lru_cache(maxsize=PICTURES)
 def _picture(name: str, seed: int) -> NDArray[np.uint8]:
-    """Draw a procedural texture; the same in every episode that asks for it, and slow enough to keep."""
+    """Draw a procedural texture; identical in every episode, and cached because it is slow."""
     return texture(name, np.random.default_rng(seed))
 
 

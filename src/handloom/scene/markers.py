@@ -56,7 +56,7 @@ class TriadSource:
 
 
 def hide(scene: Scene, name: str) -> None:
-    """Lower something that is only seen through the floor, out of every camera's sight."""
+    """Move a purely visual body below the floor, out of every camera's sight."""
     world = scene.world
     # Straight into the user inputs, which are recorded: anything more would differ in a replay.
     world.data.mocap_pos[world.model.body_mocapid[world.body_index(scene.body_of(name))], 2] = HIDDEN[2]

@@ -13,13 +13,13 @@ from handloom.scene.scene import Scene
 Geom = mujoco.mjtGeom
 UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 GRID = 9
-"""Points along each side of a box that are considered to tell how much of it is inside another."""
+"""Sample points per side of a box, to estimate how much of it is inside another."""
 ROCKS = 0.5
-"""How long what rocks is watched [s]."""
+"""How long rocking objects are observed [s]."""
 
 
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
-    """Return the box of an object as it is now, or of one of its bodies, exactly.
+    """Return the exact current box of an object, or of one of its bodies.
 
     Args:
         scene: The scene.
@@ -43,7 +43,7 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
 
 
 def _part_of_stand_in(scene: Scene, name: str, part: str) -> str:
-    """Return the body of a stand-in that a part of the missing file stands for: what moves for a link, or all of it."""
+    """Return the body of a substitute asset that corresponds to a part of the missing file, else the whole."""
     asset = scene.assets.get(name)
     if asset is None or not asset.stands_in:
         return f"{name}/{part}"
@@ -54,7 +54,7 @@ def _part_of_stand_in(scene: Scene, name: str, part: str) -> str:
 def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, Array]:
     """Return the box (2, 3) [m] around the solid geoms of an object or of one of its bodies, and its frame (4, 4).
 
-    The axes are the body's own, so that an object that stands askew has no larger box.
+    The axes are the body's own, so that a rotated object has no larger box.
     """
     world, root = scene.world, scene.body_of(name)
     body = f"{name}/{part.rstrip('/').rpartition('/')[2]}" if part else root
@@ -170,7 +170,7 @@ def stacked(
 def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05) -> bool:
     """Return whether every drive joint of a gripper is near its open position.
 
-    The published test asks for 1e-4, which a driven joint under load does not reach.
+    The published test requires 1e-4, which a driven joint under load does not reach.
 
     Args:
         scene: The scene.
@@ -186,10 +186,10 @@ def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05)
 def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05, rocking: float = 0.0) -> bool:
     """Return whether every object's centre moves slower than ``speed`` [m/s], or only rocks where it is.
 
-    Rolling has no friction in the contact model, so that a cup that leans in a bowl rocks on for ever.
+    The contact model has no rolling friction, so a cup leaning in a bowl rocks forever.
 
     Args:
-        scene: The scene, whose state is left as it is.
+        scene: The scene; its state is preserved.
         objects: The objects.
         speed: The speed [m/s].
         rocking: How far from where they are now faster ones may get in the next half second [m]; 0 allows none.

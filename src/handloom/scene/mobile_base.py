@@ -1,4 +1,4 @@
-"""A base that drives: what frees it in a model, where it is, and how its joints and wheels are commanded.
+"""A driving base: its setup in a model, its pose, and the commands of its joints and wheels.
 
 The base stands on joints x, y and yaw, as published. Held, they have position servos with a fixed target. Drivable, the
 same servos follow the integral of a velocity: a command is a speed, a base without a command holds its position, and
@@ -29,9 +29,9 @@ most 0.05 kg m^2, and friction of 0.5 N m, which leaves them 0.1 degrees off."""
 SWIVEL_SPEED = 3.0
 """How fast wheels are steered [rad/s]."""
 ROUNDING = 1e-12
-"""Ways shorter than this are none [m or rad]."""
+"""Motions shorter than this count as none [m or rad]."""
 STANDING = 1e-9
-"""A wheel whose hub is slower has no direction to be steered to [m/s]."""
+"""Below this hub speed a wheel's steering direction is undefined [m/s]."""
 
 
 def free_base(spec: mujoco.MjSpec, description: RobotDescription) -> None:
@@ -92,7 +92,7 @@ class MobileBase:
 
     @cached_property
     def drive(self) -> DriveConfig:
-        """What the robot says about its drive."""
+        """The robot's drive configuration."""
         return _drive_of(self.description)
 
     @cached_property
@@ -117,12 +117,12 @@ class MobileBase:
 
     @cached_property
     def ctrl_index(self) -> NDArray[np.intp]:
-        """Places of the joints' speeds in ``ctrl``."""
+        """Indices of the joints' speeds in ``ctrl``."""
         return self.world.model.actuator_ctrladr[self._actuators].astype(np.intp)
 
     @cached_property
     def act_index(self) -> NDArray[np.intp]:
-        """Places of the joints' targets in ``act``."""
+        """Indices of the joints' targets in ``act``."""
         return self.world.model.actuator_actadr[self._actuators].astype(np.intp)
 
     @cached_property
@@ -169,7 +169,7 @@ class MobileBase:
 
     @property
     def commanded_pose(self) -> Array:
-        """Where the base was told to be (3,)."""
+        """Commanded pose of the base (3,)."""
         return self.poses(self.world.data.act[self.act_index])
 
     @property
@@ -193,7 +193,7 @@ class MobileBase:
         )
 
     def hold(self) -> None:
-        """Make where the base is now the place it stays at."""
+        """Make the base hold its current pose."""
         data = self.world.data
         data.act[self.act_index] = data.qpos[self.qpos_index]
         data.ctrl[self.ctrl_index] = 0.0

@@ -1,4 +1,4 @@
-"""Named points and axes of the objects in a scene, and what left, right, away and toward mean to its robot."""
+"""Named points and axes of the objects in a scene, and left, right, away and toward from the robot's point of view."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from handloom.spatial import matrix_from_quat
 from handloom.values import ObjectInstance
 
 FRONT: Final = "front"
-"""Axis that faces somewhere when an object does."""
+"""Axis that defines which way an object faces."""
 LEAN: Final = "lean"
 """Axis of a stand that points away from the slope on which something leans."""
 FACING: Final[Mapping[str, float]] = {"right": 0.0, "away": 90.0, "left": 180.0, "toward": 270.0}
@@ -26,11 +26,11 @@ SIDES: Final[Mapping[str, tuple[float, float]]] = {
     "in_front_of": (0.0, -1.0),
     "behind": (0.0, 1.0),
 }
-"""Relation > the way from the other object to this one: right, away, as the robot sees it."""
+"""Relation > direction from the other object to this one: right, away, as seen by the robot."""
 
 
 TABLE: Final = "table"
-"""Category of what the work is done on."""
+"""Category of the work surface."""
 
 
 class ObjectPoint(NamedTuple):
@@ -160,7 +160,7 @@ def work_spot(scene: Scene, at: Sequence[float]) -> Array:
 
 
 def with_names(asset: ObjectAsset, obj: ObjectInstance) -> ObjectAsset:
-    """Return an asset with the points and axes that the task gives it beside its own; itself where it gives none."""
+    """Return an asset with the task's additional points and axes; unchanged if there are none."""
     if not obj.points and not obj.axes:
         return asset
     points = {name: Keypoint(position=at) for name, at in obj.points.items()}

@@ -110,7 +110,7 @@ class RegionConfig(Config):
     z_init: Metres | None = None
     """Height of the object's origin above the container's [m]; goes with ``container``."""
     within_reach: bool = False
-    """Only spots at which the arms that do something with the object get to it, by the robot's reach map (ours)."""
+    """Only spots where the arms that handle the object can reach it, by the robot's reach map (ours)."""
     clear: Metres = 0.0
     """Least distance from what other such regions have placed, seen from above [m] (ours)."""
     target2: str | None = None
@@ -122,7 +122,7 @@ class RegionConfig(Config):
     @model_validator(mode="before")
     @classmethod
     def _any_turn(cls, given: Any) -> Any:
-        """Let a region that says where, and not how it is turned, turn its object any way."""
+        """Give a region without a yaw range any rotation."""
         if not isinstance(given, dict):
             return given
         ranges, kind = given.get("random_config"), given.get("random_type", "A_on_B_region_sampler")

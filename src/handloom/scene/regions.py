@@ -21,7 +21,7 @@ SINK = 0.005
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Something with a place in the world."""
+    """An object with a pose in the world."""
 
     position: Array
     """Origin (3,) [m]."""
@@ -37,7 +37,7 @@ class Placed:
         return np.stack([world.min(axis=0), world.max(axis=0)])
 
     def at(self, position: Array, quat: Array) -> "Placed":
-        """Return the same object at another place."""
+        """Return the same object at another pose."""
         return Placed(position, quat, self.points)
 
 
@@ -50,7 +50,7 @@ def sample_region(
     *,
     c: Placed | None = None,
 ) -> Placed:
-    """Draw a place for ``a`` relative to ``b``.
+    """Sample a pose for ``a`` relative to ``b``.
 
     Yaw turns ``a`` about the world's z axis, on the left of the orientation it has; its box is that of the turned
     object.

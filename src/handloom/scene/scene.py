@@ -21,7 +21,7 @@ from handloom.sim import World
 from handloom.values import TaskInstance
 
 SAME = 1e-3
-"""Bases of arms that are nearer to each other than this are one base [m]."""
+"""Arm bases closer than this count as one [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,27 +64,27 @@ class SceneArm:
 
     @cached_property
     def qpos_index(self) -> NDArray[np.intp]:
-        """Place of each arm joint in ``qpos``."""
+        """Index of each arm joint in ``qpos``."""
         return np.array([self.world.qpos_index(name) for name in self.joint_names])
 
     @cached_property
     def gripper_qpos_index(self) -> NDArray[np.intp]:
-        """Place of each drive joint of the gripper in ``qpos``."""
+        """Index of each drive joint of the gripper in ``qpos``."""
         return np.array([self.world.qpos_index(self.prefix + name) for name in self.spec.gripper_joint_names])
 
     @cached_property
     def ctrl_index(self) -> NDArray[np.intp]:
-        """Place of each arm joint's target in ``ctrl``."""
+        """Index of each arm joint's target in ``ctrl``."""
         return np.array([ctrl_of_joint(self.world, name) for name in self.joint_names])
 
     @cached_property
     def gripper_ctrl_index(self) -> NDArray[np.intp]:
-        """Place of each gripper target in ``ctrl``."""
+        """Index of each gripper target in ``ctrl``."""
         return np.array([self.world.ctrl_index(self.prefix + name) for name in self.spec.gripper_actuators])
 
     @cached_property
     def dofs(self) -> NDArray[np.intp]:
-        """Places in ``qvel`` of every joint of the arm and its gripper, with followers."""
+        """Indices in ``qvel`` of every joint of the arm and its gripper, with followers."""
         model = self.world.model
         root = model.body(int(model.joint(self.joint_names[0]).bodyid[0])).name
         own = [self.world.body_index(body) for body in self.world.subtree(root)]
@@ -118,7 +118,7 @@ class SceneRobot:
 
     @property
     def roots(self) -> dict[str, Array]:
-        """Where each arm begins (3,), in the world [m]: its base or, where both arms share one, its first joint."""
+        """Origin of each arm (3,), in the world [m]: its base or, where both arms share one, its first joint."""
         found = {arm.name: arm.T_world_base[:3, 3] for arm in self.arms}
         places = np.array(list(found.values()))
         if len(places) < 2 or float(np.ptp(places, axis=0).max()) > SAME:
@@ -177,14 +177,14 @@ class Scene:
 
     @cached_property
     def robot_dofs(self) -> NDArray[np.intp]:
-        """Places in ``qvel`` of every joint of the robots: arms, grippers with their followers, lifts and bases."""
+        """Indices in ``qvel`` of every joint of the robots: arms, grippers with their followers, lifts and bases."""
         model, robots = self.world.model, tuple(f"{name}/" for name in self.robots)
         owner = [model.body(int(body)).name for body in model.dof_bodyid]
         return np.array([dof for dof, body in enumerate(owner) if body.startswith(robots)], dtype=np.intp)
 
     @cached_property
     def looks(self) -> tuple[Look, ...]:
-        """What cameras see in place of the parts of objects that collide, for the renderer."""
+        """Visual shapes drawn in place of the objects' collision geometry, for the renderer."""
         # An instance that gives an object another texture has it in the model; another material is the renderer's.
         given = {obj.name: finish_of_surface(obj.look) for obj in self.instance.objects if obj.look}
         looks = [(name, look) for name, asset in self.assets.items() for look in asset.looks]

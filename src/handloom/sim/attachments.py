@@ -80,7 +80,7 @@ class Attachments:
             self._by_parent.setdefault(parent, []).append((child, index))
         self._equality = np.array(list(self._slots.values()), dtype=np.int64)
         self.user_data_size = _POSE * len(self._slots)
-        """Numbers of user data that the attachments take, from the first on."""
+        """Number of leading user data entries used by the attachments."""
 
     def attach(self, child: str, parent: str, T_parent_child: np.ndarray) -> None:
         """Switch a weld on that holds the child in the given pose (4, 4) of its parent."""

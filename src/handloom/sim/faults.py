@@ -1,4 +1,4 @@
-"""Says what MuJoCo's warnings mean for a person."""
+"""Explains MuJoCo's warnings."""
 
 import mujoco
 import numpy as np
@@ -43,8 +43,8 @@ def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtW
 def quiet_mujoco() -> None:
     """Keep MuJoCo from writing its warnings to the terminal and to ``MUJOCO_LOG.TXT`` in the working folder.
 
-    This holds for the whole process, so it is done by the first ``World`` and not by an import: a world looks at the
-    same warnings after every step and raises what they mean.
+    This holds for the whole process, so it is done by the first ``World`` and not by an import: a world checks the same
+    warnings after every step and raises errors for them.
     """
     log = mujoco.MjLogConfig.get()
     log.logto_console = log.logto_file = False

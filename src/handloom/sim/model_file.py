@@ -1,4 +1,4 @@
-"""Model files that may come from anyone: what an MJCF or URDF file names, and whether MuJoCo can read it."""
+"""Untrusted model files: which files an MJCF or URDF file refers to, and whether MuJoCo can read it."""
 
 import os
 import re
@@ -21,7 +21,8 @@ MAX_FILES = 500
 MAX_DIRECTORIES = 50
 """Most folders for meshes and textures that a model may name."""
 MOST = {"nbody": 1_000, "njnt": 300, "ngeom": 5_000, "nmeshvert": 5_000_000, "ntexdata": 500_000_000}
-"""Largest robot: several humanoids. It is compiled many times, so that what one compilation bears is not enough."""
+"""Size limit for a robot: several humanoids. Robots are compiled many times, so the limit is stricter than for one
+compilation."""
 _DIRECTORY = re.compile(rb"""\b(?:meshdir|texturedir|assetdir)\s*=\s*("[^"]*"|'[^']*')""")
 _FILE = re.compile(rb"""\bfile\w*\s*=\s*("[^"]*"|'[^']*')""")
 _NAMED = {"quot": '"', "amp": "&", "apos": "'", "lt": "<", "gt": ">"}
@@ -44,7 +45,7 @@ def rehearse_model(path: Path, folders: Sequence[Path] | None) -> None:
 
 
 def check_model(path: Path, folders: Sequence[Path] | None) -> None:
-    """Refuse a model file that leads elsewhere, that MuJoCo cannot compile, or that is too large for a robot."""
+    """Refuse a model file that refers to files elsewhere, does not compile, or is too large for a robot."""
     if folders is not None:
         demand_files_inside(path, folders)
     try:
@@ -62,9 +63,9 @@ def check_model(path: Path, folders: Sequence[Path] | None) -> None:
 def demand_files_inside(path: Path, folders: Sequence[Path]) -> None:
     r"""Refuse an XML model that includes itself, or that names a file outside some folders.
 
-    MuJoCo reads XML that XML parsers refuse, so that the text is searched for whatever may name a file, comments
-    included, and every place is looked at in which MuJoCo might find it: it takes ``\`` for ``/``, drops ``a/..``
-    without looking whether ``a`` is a link, and looks for the meshes of an included file where any file says they are.
+    MuJoCo reads XML that XML parsers refuse, so the text is searched for anything that may name a file, including
+    comments, in every location where MuJoCo might look: it takes ``\`` for ``/``, drops ``a/..`` without looking
+    whether ``a`` is a link, and looks for the meshes of an included file where any file says they are.
 
     Raises:
         FileError: Includes form a circle, are too many or too large, or the file has a document type.
@@ -93,13 +94,13 @@ class _Walk:
     def __init__(self, main: Path, folders: Sequence[Path]) -> None:
         self.main, self.folders = main, folders
         self.names: dict[Path, tuple[str, ...]] = {}
-        """File > what it may name, as it is written."""
+        """File > names it may refer to, as written."""
         self.directories: dict[str, None] = {"": None}
-        """Where meshes and textures may be, whichever file says so."""
+        """Folders of meshes and textures stated by any file."""
         self.seen: set[tuple[Path, int]] = set()
 
     def check(self) -> None:
-        """Check the files that the model names, until no file brings another folder to look in."""
+        """Check the files that the model refers to, until no file adds another folder to search."""
         known = 0
         while known < len(self.directories):
             known = len(self.directories)
@@ -133,7 +134,7 @@ class _Walk:
 
 
 def _places(name: str, folders: Iterable[Path], directories: Iterable[str]) -> Iterator[Path]:
-    """Yield the files that a name may mean: as it is, or, with ``strippath``, without its folders."""
+    """Yield the files a name may refer to: as written or, with ``strippath``, without folders."""
     name = name.replace("\\", "/")
     ends = dict.fromkeys((name, name.rpartition("/")[2]))
     found = (
@@ -178,7 +179,7 @@ def _is_xml(file: Path) -> bool:
 
 
 def _values(quoted: bytes) -> dict[str, None]:
-    """Return what a value may mean: names have spaces around them, and ampersands that begin no character of XML."""
+    """Return what a value may mean: names may have surrounding spaces and stray ampersands."""
     raw = os.fsdecode(quoted[1:-1])
     texts = (raw, _CHARACTER.sub(_character, raw), unescape(raw))
     lines = (text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)

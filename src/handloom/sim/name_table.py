@@ -10,7 +10,7 @@ from handloom.errors import unknown_name
 
 
 class NameTable(Mapping[str, int]):
-    """Names > indices of one kind of element of a compiled model; a name that does not exist gets an answer.
+    """Names > indices of one kind of element of a compiled model; an unknown name raises an error with suggestions.
 
     Unnamed elements have no entry; ``label`` still gives them a printable name.
 

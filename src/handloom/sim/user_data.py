@@ -1,4 +1,4 @@
-"""Numbers of one's own in the state of a world: saved, restored, recorded and replayed with everything else."""
+"""User data in the state of a world: saved, restored, recorded and replayed with it."""
 
 import mujoco
 import numpy as np

@@ -173,7 +173,7 @@ class World:
             raise self._instability()
 
     def _step_singly(self, count: int) -> None:
-        """Take steps one by one, with the calls that others want before each."""
+        """Step one by one, with the registered callbacks."""
         self._stale = True
         for _ in range(count):
             if self._before_step:
@@ -212,7 +212,7 @@ class World:
             self.forward()
 
     def invalidate(self) -> None:
-        """Say that controls or model parameters were written, so that forces are recomputed when asked for."""
+        """Mark controls or model parameters as changed, so that forces are recomputed on demand."""
         self._stale = True
 
     def reset(self, keyframe: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What is asked of the joints of a robot, and what they do."""
+"""Commands to the joints of a robot, and their measured state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

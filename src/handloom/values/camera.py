@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ class Optics:
     drift_seconds: Annotated[float, Field(gt=0.0, le=1e6)] = 4.0
     """Period of both drifts [s]."""
     phase: float = 0.0
-    """Where in their period the drifts are at the start [rad]."""
+    """Phases of the drifts at the start [rad]."""
     noise: Share = 0.0
     """Standard deviation of sensor noise as a fraction of full brightness; scales with the square root of intensity."""
     jpeg: Annotated[int, Field(ge=0, le=100)] = 0
@@ -66,7 +66,7 @@ x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
 PIXELS = "HANDLOOM_MAX_PIXELS"
 """Variable that sets another bound on the pixels of an image, and of all cameras of a task together."""
 MOST_PIXELS = 4096 * 4096
-"""The bound where no one set one. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
+"""The default bound. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
 
 
 def most_pixels() -> int:
@@ -112,6 +112,19 @@ class CameraSpec:
     """Lens and sensor; None: an ideal camera."""
 
     @classmethod
+    def centred(cls, name: str, width: int, height: int, focal: float, **mount: Any) -> "CameraSpec":
+        """Return a camera with square pixels and its principal point in the middle.
+
+        Args:
+            name: Name in the dataset.
+            width: Image width [px].
+            height: Image height [px].
+            focal: Focal length [px].
+            mount: Further fields: ``parent``, ``position``, ``quat`` and so on.
+        """
+        return cls(name=name, width=width, height=height, fx=focal, fy=focal, cx=width / 2, cy=height / 2, **mount)
+
+    @classmethod
     def looking_at(
         cls, name: str, target: ArrayLike, *, eye: ArrayLike, width: int, height: int, focal: float
     ) -> "CameraSpec":
@@ -132,17 +145,7 @@ class CameraSpec:
             raise InputError(f"camera {name!r} looks straight up or down, so that no side of its image is the upper")
         forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
         qw, qx, qy, qz = quat_from_matrix(np.column_stack([right, np.cross(forward, right), forward])).tolist()
-        return cls(
-            name=name,
-            width=width,
-            height=height,
-            fx=focal,
-            fy=focal,
-            cx=width / 2,
-            cy=height / 2,
-            position=(x, y, z),
-            quat=(qw, qx, qy, qz),
-        )
+        return cls.centred(name, width, height, focal, position=(x, y, z), quat=(qw, qx, qy, qz))
 
     def __post_init__(self) -> None:
         """Refuse cameras that can show nothing."""

@@ -114,7 +114,7 @@ class ObjectInstance:
 
 @dataclass(frozen=True, kw_only=True)
 class FluidInstance:
-    """Grains that stand in for a fluid, at rest in their container; bodies ``fluid/0``, ``fluid/1`` and so on."""
+    """Grains that represent a fluid, at rest in their container; bodies ``fluid/0``, ``fluid/1`` and so on."""
 
     container: str
     """Object they lie in."""
@@ -132,7 +132,7 @@ class FluidInstance:
 
 @dataclass(frozen=True, kw_only=True)
 class LightInstance:
-    """A light. Directional lights shine everywhere alike; spots have a place and a cone."""
+    """A light. Directional lights shine uniformly everywhere; spot lights have a position and a cone."""
 
     name: str
     directional: bool

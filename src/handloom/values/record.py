@@ -69,12 +69,11 @@ class Check:
     share: float = 0.0
     """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
     seconds: float = 0.0
-    """Time for which it must have held at some time of the episode [s], such as a look at the scanner; 0 judges the
-    end alone."""
+    """Time for which it must have held during the episode [s], such as a scan; 0 judges only the end."""
 
 
 MARK = "mark"
-"""Name in the place of a skill of a stretch that a person named while recording; it belongs to no robot and no arm."""
+"""Used instead of a skill's name for a span that a person marked while recording; it belongs to no robot or arm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,13 +115,13 @@ class EpisodeRecord:
     goal: tuple[Check, ...] = ()
     """The goal terms by which the episode was judged."""
     left_out: tuple[tuple[int, int], ...] = ()
-    """Stretches of frames, first and one past the last, that are no part of the demonstration: they are simulated and
-    replayed, but the dataset's frames do not have them."""
+    """Spans of frames, first and one past the last, that are not part of the demonstration: simulated and replayed, but
+    left out of the dataset."""
     failure: Failure | None = None
-    """Why it is no demonstration; None means success."""
+    """Why it failed; None means success."""
     disturbed: tuple[str, ...] = ()
-    """Objects that were moved by more than 5 cm or fell over though the task is not about them; they are told by the
-    states, and so no part of the archive."""
+    """Objects that were moved by more than 5 cm or fell over although the task is not about them; derived from the
+    states, and so not archived."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time per stage [s]; not part of the archive."""
 

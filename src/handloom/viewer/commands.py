@@ -1,4 +1,4 @@
-"""The command line that makes exactly one episode again."""
+"""The command line that reproduces exactly one episode."""
 
 import json
 import shlex
@@ -14,11 +14,11 @@ from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
 MOST_OVERRIDES = 20
-"""Keys that a command sets at most; a task that differs in more is another task."""
+"""Most overrides a command may carry; a task that differs in more is a different task."""
 
 
 def make_command(root: Path, *, task: str | None, seed: int | None, attempt: int | None) -> str:
-    """Return the command that makes an attempt again, empty if there is none.
+    """Return the command that reproduces an attempt, or an empty string.
 
     Args:
         root: Folder of the dataset, or of the run.

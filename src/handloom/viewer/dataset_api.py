@@ -18,9 +18,9 @@ from handloom.web import Request, Response, Route, json_response
 FIRST = "d0"
 """Key of the shelf of the run that this program makes."""
 WINDOW, SOON = 300.0, 2.0
-"""The pace of a run is that of so many seconds, and is told after so many [s]."""
+"""Window over which the rate of a run is measured, and how long to wait before showing it [s]."""
 LIVE = 120.0
-"""A run whose journal is older than this is not thought to be under way [s]."""
+"""A run whose journal is older than this counts as stopped [s]."""
 
 
 def dataset_routes(library: Library) -> list[Route]:
@@ -57,14 +57,14 @@ def dataset_routes(library: Library) -> list[Route]:
 
 
 class Pace:
-    """How fast a run is, by what was seen of it: attempts in the last minutes that someone looked."""
+    """Rate of a run, from the attempts observed in the last minutes."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._seen: deque[tuple[float, int, int]] = deque()
 
     def figures(self, run: Mapping[str, Any], live: LiveRun | None) -> dict[str, Any]:
-        """Return attempts per hour, the seconds that are left and the workers, where they are known."""
+        """Return attempts per hour, remaining seconds and workers, where known."""
         now = self._now()
         if not self._seen or self._seen[-1][1:] != (run["attempts"], run["episodes"]):
             self._seen.append((now, run["attempts"], run["episodes"]))
@@ -127,7 +127,7 @@ def short_hash(value: object) -> str:
 
 
 def unrecorded(receipts: dict[int, Receipt], sources: tuple[EpisodeSource, ...]) -> list[dict[str, Any]]:
-    """Return the attempts that failed and of which no episode was kept: all that is known of them is their receipt."""
+    """Return failed attempts without a stored episode, of which only the receipt is known."""
     kept = {index for source in sources for index in source.table().columns["attempt_index"]}
     return [
         {"attempt": r.episode, "stage": r.stage, "reason": r.reason, "detail": r.detail, "frames": r.frames}
@@ -137,7 +137,7 @@ def unrecorded(receipts: dict[int, Receipt], sources: tuple[EpisodeSource, ...])
 
 
 def progress(run: RunDirectory, receipts: dict[int, Receipt]) -> dict[str, Any]:
-    """Return what became of a run so far."""
+    """Return the outcome of a run so far."""
     settings = run.settings
     newest = max((file.stat().st_mtime for file in (run.path / "journal").glob("unit_*.jsonl")), default=0.0)
     finished = (run.path / "finished.json").is_file()

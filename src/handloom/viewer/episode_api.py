@@ -110,7 +110,7 @@ def asked(library: Library, request: Request) -> tuple[EpisodeSource, int]:
 
 
 def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
-    """Return what is known of an episode, without its numbers and images."""
+    """Return the facts about an episode, without signals and images."""
     table = source.table()
     row = {name: value for name, value in table.row(index).items() if "/" not in name and name != "cameras"}
     timeline = _timeline(source, index)
@@ -138,11 +138,11 @@ def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
 
 
 def attempt_facts(library: Library, shelf: str, attempt: int) -> dict[str, Any]:
-    """Return what is known of an attempt that failed and left nothing but its receipt."""
+    """Return the facts about a failed attempt that left only its receipt."""
     run = library.run(shelf)
     receipt = None if run is None else run.receipts().get(attempt)
     if run is None or receipt is None:
-        raise NotFoundError(f"{library.shelf(shelf).name} knows of no attempt {attempt}")
+        raise NotFoundError(f"{library.shelf(shelf).name} has no attempt {attempt}")
     settings = run.settings
     return {
         "shelf": shelf,
@@ -166,7 +166,7 @@ def _commands(root: Path, row: dict[str, Any]) -> dict[str, str]:
 
 
 def _timeline(source: EpisodeSource, index: int) -> dict[str, Any]:
-    """Return the timeline of an episode; one that others wrote, or that is damaged, is left out."""
+    """Return the timeline of an episode; damaged timelines and those of other writers are left out."""
     file = source.archive_folder(index) / "timeline.json"
     try:
         return dict(read_json(file, Timeline)) if file.is_file() else {}
@@ -191,9 +191,9 @@ def _camera(source: EpisodeSource, index: int, number: int) -> dict[str, Any]:
 
 
 GAP = 3
-"""Contacts that are lost for fewer frames than this go on."""
+"""Contacts lost for fewer frames than this count as continuous."""
 GRAINS = "fluid"
-"""Name under which the grains of a scene stand."""
+"""Name shared by the grains of a scene."""
 MOST_SPANS = 400
 
 
@@ -205,7 +205,7 @@ def touches_of(folder: Path) -> list[dict[str, Any]]:
 
     Returns:
         ``first``, ``second``: who touches whom, a robot first; ``start``, ``stop``: frames, the second exclusive;
-        ``robot``: whether one of them is a robot. Those that hold from beginning to end are left out.
+        ``robot``: whether one of them is a robot. Contacts that last the whole episode are left out.
 
     Raises:
         FileError: The states do not fit the scene.
@@ -247,7 +247,7 @@ def touches(scene: Scene, record: EpisodeRecord) -> list[dict[str, Any]]:
 
 
 def _stretches(frames: list[int]) -> list[tuple[int, int]]:
-    """Return the stretches that increasing frames make up."""
+    """Return the contiguous spans in an increasing list of frames."""
     found = [[frames[0], frames[0] + 1]]
     for frame in frames[1:]:
         if frame - found[-1][1] < GAP:

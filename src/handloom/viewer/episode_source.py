@@ -1,4 +1,4 @@
-"""Where episodes come from: datasets of anyone, and the finished episodes of a run that is not merged yet."""
+"""Sources of episodes: any LeRobot dataset, and the finished episodes of a run that is not merged yet."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ class Camera:
     kind: str
     """``colour``, ``depth`` or ``segmentation``."""
     playable: bool
-    """Whether a browser plays its videos; the images of others are asked for one by one."""
+    """Whether a browser can play its videos; otherwise images are requested one by one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +93,7 @@ class EpisodeSource(ABC):
 
     @abstractmethod
     def video_file(self, camera: str, chunk: int, file: int) -> Path:
-        """Return a video file; nothing but numbers and the name of a known camera make its name."""
+        """Return a video file, whose path is built only from numbers and the name of a known camera."""
 
     @abstractmethod
     def archive_folder(self, index: int) -> Path:
@@ -104,7 +104,7 @@ class EpisodeSource(ABC):
         return self.root
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how odd each episode is among the others, and in what; nothing is odd if unknown."""
+        """Return how unusual each episode is and by which number; empty if unknown."""
         count = self.table().count
         return [0.0] * count, [""] * count
 
@@ -117,7 +117,7 @@ class EpisodeSource(ABC):
             return self._read[1]
 
     def check(self, index: int) -> int:
-        """Return the number of an episode, or say which there are."""
+        """Return the number of an episode, or raise with the valid range."""
         count = self.table().count
         if not 0 <= index < count:
             raise InputError(f"{self.name}: episode {index} is out of range (0-{count - 1})")
@@ -173,7 +173,7 @@ class DatasetSource(EpisodeSource):
         return tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in self._files())
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how odd each episode is among the others, and in what."""
+        """Return how unusual each episode is, and by which number."""
         table = self.table()
         with self._lock:
             if self._odd is None or self._odd[0] is not table:
@@ -228,7 +228,7 @@ class RunSource(EpisodeSource):
 
     @property
     def features(self) -> dict[str, dict[str, Any]]:
-        """What each frame holds; nothing before the first episode is there."""
+        """What each frame holds; empty before the first episode exists."""
         self.table()
         if not self._order:
             return {}

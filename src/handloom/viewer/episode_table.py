@@ -17,7 +17,7 @@ TEXTS = ("task_name", "robot", "failure_reason", "failure_stage", "failure_detai
 NUMBERS = ("seed", "attempt_index", "attempts")
 FLAGS = ("success", "recovery")
 SHOWN = ("words", "length", *TEXTS[:-2], *NUMBERS, *FLAGS)
-"""Columns that the grid gets; the others are told one episode at a time."""
+"""Columns sent to the grid; the others are sent per episode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class EpisodeTable:
     columns: Mapping[str, list[Any]]
     """``words``, ``length`` and those of ``TEXTS``, ``NUMBERS`` and ``FLAGS``."""
     rows: Mapping[str, list[Any]]
-    """Every column of the table as it stands there, by its own name."""
+    """Every column of the table, unchanged, by its own name."""
 
     @property
     def count(self) -> int:
@@ -35,12 +35,12 @@ class EpisodeTable:
         return len(self.columns["length"])
 
     def row(self, index: int) -> dict[str, Any]:
-        """Return everything that is known of an episode."""
+        """Return all columns of an episode."""
         return {name: values[index] for name, values in self.rows.items()}
 
 
 def table_of(rows: Mapping[str, list[Any]]) -> EpisodeTable:
-    """Return the table of columns that have the names of LeRobot's, and of ours where they are there."""
+    """Return the table with LeRobot's columns, and ours where present."""
     count = len(rows["length"])
     columns: dict[str, list[Any]] = {name: rows.get(name) or [None] * count for name in (*TEXTS, *NUMBERS, *FLAGS)}
     columns["length"] = rows["length"]
@@ -64,7 +64,7 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
     table = pa.concat_tables(tables, promote_options="permissive")
     missing = {"episode_index", "length", "data/chunk_index", "data/file_index"} - set(table.column_names)
     if missing:
-        raise FileError(f"the table of episodes has no column {min(missing)!r}; it is no LeRobot v3 dataset")
+        raise FileError(f"the table of episodes has no column {min(missing)!r}; it is not a LeRobot v3 dataset")
     rows = {name: table.column(name).to_pylist() for name in table.column_names}
     if rows["episode_index"] != list(range(table.num_rows)):
         raise FileError("the episodes of the dataset are not numbered from 0 on; merge it again")
@@ -73,11 +73,11 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
 
 STATISTICS = ("min", "max", "mean", "std")
 MOST_ENTRIES = 64
-"""Entries of a feature that are compared; longer ones are images in disguise."""
+"""Entries of a feature that are compared; longer ones are flattened images."""
 LEAST_EPISODES = 8
 """With fewer, nothing is usual."""
 LEAST_SHARE = 0.02
-"""Differences below this fraction of the usual range of a number are not odd."""
+"""Deviations below this fraction of a number's usual range are ignored."""
 TO_DEVIATION = 1.4826
 """Median absolute deviation > standard deviation, for normal numbers."""
 HIGHEST = 99.0
@@ -86,7 +86,7 @@ HIGHEST = 99.0
 def oddness_of(
     files: Iterable[Path], lengths: Sequence[int], features: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[float], list[str]]:
-    """Return for every episode how many deviations its oddest number is from the usual, and which number that is.
+    """Return each episode's largest deviation from the median, in standard deviations, and the number it occurs in.
 
     Args:
         files: Parquet files of ``meta/episodes``.

@@ -13,12 +13,12 @@ from handloom.viewer.library import Library
 from handloom.web import Request, Response, Route, json_response
 
 MOST_VALUES = 24
-"""Different values with which a factor is still shown by value."""
+"""Largest number of distinct values for which a factor is shown by value."""
 LEAST_SPREAD = 1e-6
 
 
 def factors_of(instances: Sequence[Mapping[str, Any] | None]) -> list[dict[str, Any]]:
-    """Return the factors in which some scenes differ, each with one value per scene; None if a scene has none.
+    """Return the factors that vary between scenes, each with one value per scene; None where a scene lacks it.
 
     Args:
         instances: ``instance.json`` of every scene, None if there is none.
@@ -72,7 +72,7 @@ def _entries(instance: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
 
 
 def _yaw(w: float, x: float, y: float, z: float) -> float:
-    """Return the turn about the vertical of a quaternion wxyz [rad]."""
+    """Return the yaw of a quaternion wxyz [rad]."""
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 

@@ -1,4 +1,4 @@
-"""Requests for the labels of an episode: what is drawn over the cameras, and what is said about the scene."""
+"""Requests for the labels of an episode: camera overlays and descriptions of the scene."""
 
 import math
 from pathlib import Path

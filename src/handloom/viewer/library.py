@@ -12,11 +12,11 @@ from handloom.viewer.episode_source import DatasetSource, EpisodeSource, RunSour
 
 INFO = Path("meta") / "info.json"
 DEEPEST = 4
-"""Levels of folders below the one that was named in which datasets are looked for."""
+"""How many levels below a given folder are searched for datasets."""
 MOST = 200
 """Datasets that a folder may hold."""
 INSIDE = ("data", "videos", "extras", "meta", "episodes", "journal", "inputs", "report")
-"""Folders of datasets and runs, in which there are no others."""
+"""Folders inside datasets and runs, which are not searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Shelf:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRun:
-    """What is known only while a run is under way in this program."""
+    """What is known only while this program makes a run."""
 
     wanted: int
     """How many demonstrations, or attempts, it is to make."""
@@ -146,7 +146,7 @@ def _below(path: Path, levels: int) -> Iterator[tuple[Path, str]]:
 
 
 def _short_names(paths: Sequence[Path]) -> list[str]:
-    """Return the shortest ends of paths that tell them apart; a dataset in a run is called by its run, too."""
+    """Return the shortest path suffixes that distinguish the paths; a dataset inside a run includes the run's name."""
     whole = [path.resolve().parts for path in paths]
     names = []
     for parts in whole:

@@ -1,4 +1,4 @@
-"""Images out of videos: strips of thumbnails, and single frames of streams that no browser plays."""
+"""Images from videos: strips of thumbnails, and single frames of streams that browsers cannot play."""
 
 import io
 import threading
@@ -25,7 +25,7 @@ QUALITY = 78
 MOST_KEPT = 600
 """Images that are kept in memory; a strip takes about 20 kB."""
 FAR = 0.5
-"""A frame that comes later than this is sought, nearer ones are decoded on the way [s]."""
+"""Seek to frames further ahead than this; decode through to nearer ones [s]."""
 SOON = 0.002
 """Tolerance for the time of a frame [s]; they are at least 1 ms apart."""
 
@@ -149,7 +149,7 @@ def depth_colours(depth: NDArray[np.floating]) -> NDArray[np.uint8]:
 
 
 def _stored(source: EpisodeSource, index: int, camera: Camera, frames: Sequence[int]) -> list[NDArray[np.uint8]]:
-    """Return images that stand in the table itself, as PNG or JPEG files."""
+    """Return images stored in the table itself, as PNG or JPEG files."""
     rows = source.frames(index)
     if camera.name not in rows.column_names:
         raise FileError(f"{source.name}: episode {index} has no images of {camera.name}")

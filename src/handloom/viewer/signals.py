@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 SKIPPED = ("timestamp", "frame_index", "episode_index", "index", "task_index", "subtask_index")
 MOST_ENTRIES = 64
-"""Entries of a feature that are plotted; longer ones are images or point clouds in disguise."""
+"""Entries of a feature that are plotted; longer ones are flattened images or point clouds."""
 DIGITS = 5
 LEAST_TRAVEL = 1e-6
 """A gripper whose command changes by less does not move."""
@@ -29,7 +29,7 @@ def signals_of(rows: pa.Table, features: Mapping[str, Mapping[str, Any]]) -> lis
 
 
 def gripper_events(signals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return when grippers are told to close or open: their command crosses the middle of its range."""
+    """Return when grippers are commanded to close or open: their command crosses the middle of its range."""
     events = []
     for signal in signals:
         if signal["name"] != "action":

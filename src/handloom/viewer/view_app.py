@@ -71,7 +71,7 @@ def serve(library: Library, options: ViewOptions, on_ready: Callable[[str], None
     Args:
         library: What is shown.
         options: Where and how.
-        on_ready: Told the address of the page.
+        on_ready: Called with the address of the page.
     """
     server = view_server(library, options)
     server.start()

@@ -1,4 +1,4 @@
-"""What lets a page in: a token per run, and a certificate that this machine signs itself for headsets and phones."""
+"""Access to a page: a token per run, and a self-signed certificate for headsets and phones."""
 
 import datetime
 import hashlib
@@ -15,9 +15,9 @@ DAYS = 365
 
 
 def token_of(run: Path, folder: Path | None = None) -> str:
-    """Return the token of a run's page, made once and kept, so that an address in a browser or a headset stays good.
+    """Return the token of a run's page, made once and kept, so that a saved address stays valid.
 
-    It is kept beside the user's other secrets and not in the run, whose folder is there to be given away.
+    It is kept with the user's other secrets, not in the run folder, which may be shared.
 
     Args:
         run: Folder of the run.
@@ -53,7 +53,7 @@ def self_signed(host: str, folder: Path | None = None, *, extra: str = "teleop")
 
 
 def _lasts(certificate: Path) -> bool:
-    """Return whether a certificate holds for another day."""
+    """Return whether a certificate is valid for another day."""
     from cryptography import x509
 
     end = x509.load_pem_x509_certificate(certificate.read_bytes()).not_valid_after_utc

@@ -1,4 +1,4 @@
-"""What a handler is given and what it returns: plain values, so that pages are tested and exported without a server."""
+"""Requests and responses as plain values, so that pages can be tested and exported without a server."""
 
 import json
 import re
@@ -35,7 +35,7 @@ class Request:
     path: str = "/"
     """Decoded path."""
     places: Mapping[str, str] = field(default_factory=dict)
-    """What stands at the places of the route's pattern, e.g. ``{"episode": "12"}``."""
+    """Values of the route's placeholders, e.g. ``{"episode": "12"}``."""
     query: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     """Names in lower case."""
@@ -45,7 +45,7 @@ class Request:
         """Return a whole number from the path or the query.
 
         Raises:
-            InputError: It is none, or it is missing and has no default.
+            InputError: Not a number, or missing without a default.
         """
         text = self.places.get(name, self.query.get(name, ""))
         if not text and default is not None:
@@ -63,7 +63,7 @@ class Request:
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"the body is no JSON: {str(error)[:80]}") from error
+            raise InputError(f"the body is not JSON: {str(error)[:80]}") from error
         if not isinstance(found, dict):
             raise InputError("the body must be a JSON object")
         return found
@@ -91,7 +91,7 @@ class Response:
 
 
 def json_response(value: Any, status: int = HTTPStatus.OK) -> Response:
-    """Return a value as JSON; numbers that are not finite become null, which is what JSON has for them."""
+    """Return a value as JSON; numbers that are not finite become null, since JSON cannot represent them."""
     try:
         text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The door of the page's server: how many may stand in it, for how long, and what is kept free for saving."""
+"""Admission control of the page's server: limits on pending connections, and descriptors reserved for saving."""
 
 import contextlib
 import logging
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 MOST_WAITING = 48
-"""Connections that have not opened a socket of the page yet; a page loads six files at once."""
+"""Most connections without an open socket of the page; a page loads six files at once."""
 PATIENCE = 6.0
 """How long one of them may take, TLS and the request together [s]."""
 RESERVED = 160
@@ -17,16 +17,16 @@ RESERVED = 160
 AT_ONCE = 16
 """Connections taken from the queue of the operating system in one go."""
 QUEUE = 1024
-"""Length of that queue: whoever comes while it is full tries again only after a second."""
+"""Length of that queue: clients that arrive while it is full retry only after a second."""
 logger = logging.getLogger("handloom.web")
 
 
 class Gate(socket.socket):
-    """A listening socket that drops whoever has waited longest when too many stand in the door.
+    """A listening socket that drops the oldest pending connection when there are too many.
 
-    Whoever knows the token is through the door within milliseconds, so those who wait long are the ones to drop:
-    strangers that open connections and say nothing, or say it a byte at a time, cost a bounded number of descriptors
-    and keep no one out. This holds before TLS: what is counted is what the operating system has accepted.
+    Clients with the token are admitted within milliseconds, so the oldest pending connections are the ones to drop:
+    strangers that send nothing, or a byte at a time, cost a bounded number of descriptors and lock no one out. This
+    holds before TLS: every connection that the operating system has accepted counts.
     """
 
     def __init__(self, family: int = socket.AF_INET, *, now: Callable[[], float] = time.monotonic) -> None:
@@ -54,19 +54,19 @@ class Gate(socket.socket):
         return connection, address
 
     def admit(self, local: Sequence[object], peer: Sequence[object]) -> None:
-        """Let a connection stay for good, known by its two addresses: it has shown the token."""
+        """Admit a connection, identified by its two addresses: it has shown the token."""
         known = tuple(local[:2]), tuple(peer[:2])
         self._waiting = [entry for entry in self._waiting if _addresses(entry[1]) != known]
 
     def drop_late(self) -> None:
-        """Drop whoever has been in the door for too long."""
+        """Drop connections that have been pending for too long."""
         self._forget_closed()
         while self._waiting and self._now() - self._waiting[0][0] > PATIENCE:
             self._drop(self._waiting.pop(0)[1])
 
     @property
     def waiting(self) -> int:
-        """How many stand in the door."""
+        """Number of pending connections."""
         self._forget_closed()
         return len(self._waiting)
 
@@ -96,7 +96,7 @@ def _addresses(connection: socket.socket) -> tuple[object, object]:
 
 
 def listening(host: str, port: int) -> Gate:
-    """Return a gate that listens at an address, the first one of a name's that can be listened at.
+    """Return a gate listening at an address: the first address of the name that can be bound.
 
     Raises:
         OSError: None can be.

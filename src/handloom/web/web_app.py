@@ -1,4 +1,4 @@
-"""Who may ask what: token, origin, routes, files and sockets of a page, as an ASGI application."""
+"""Access control and routing of a page as an ASGI application: token, origin, routes, files, sockets."""
 
 import asyncio
 import contextlib
@@ -35,7 +35,7 @@ class StaticFiles:
                     self.files[f"{prefix}/{file.relative_to(folder).as_posix()}"] = file
 
     def serve(self, request: Request) -> Response:
-        """Return a file, or nothing but its state when the page has it already."""
+        """Return a file, or only its state if the page already has it."""
         file = self.files.get("/index.html" if request.path == "/" else request.path)
         if file is None or not file.is_file():
             return text_response("there is no such file", HTTPStatus.NOT_FOUND)
@@ -73,12 +73,12 @@ class Route:
     pattern: str
     """Path; ``{name}`` stands for one part of it, which the handler finds in ``request.places``."""
     handler: Callable[[Request], Response]
-    """Called in a thread; what it raises on purpose becomes an answer that says so."""
+    """Called in a thread; errors it raises deliberately become responses."""
     edits: bool = False
     """Whether it changes files: refused unless the page was started for editing."""
 
     def places(self, path: str) -> dict[str, str] | None:
-        """Return what stands at the places of the pattern, None if the path is another one."""
+        """Return the values of the pattern's placeholders, None if the path does not match."""
         names = re.findall(r"{(\w+)}", self.pattern)
         shape = re.sub(r"{\w+}", "([^/]+)", self.pattern)
         found = re.fullmatch(shape, path)
@@ -121,9 +121,9 @@ class WebApp:
         files: Files of the page.
         routes: Table of requests.
         socket: Handler of the socket and its path.
-        admit: Asked before a socket is opened; returns why not, or an empty text.
+        admit: Called before a socket is opened; returns the reason to refuse, or an empty string.
         edit: Whether routes that change files are allowed.
-        on_refusal: Told why someone was refused.
+        on_refusal: Called with the reason of a refusal.
         keep_token: Keep the token of the address in a cookie, and take it out of the address.
     """
 
@@ -144,7 +144,7 @@ class WebApp:
         self._socket, self._admit, self._on_refusal = socket, admit, on_refusal
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web")
         self.on_admitted: Callable[[Any, Any], None] = lambda local, peer: None
-        """Told the two addresses of a connection that showed the token; set by the server."""
+        """Called with the two addresses of a connection that showed the token; set by the server."""
 
     def close(self) -> None:
         """End the threads of the handlers."""
@@ -208,7 +208,7 @@ class WebApp:
         return Response(status=HTTPStatus.SEE_OTHER, headers={"Location": "/", "Set-Cookie": cookie}, kind="text/plain")
 
     def _refusal(self, scope: Scope, request: Request) -> str:
-        """Return why a request is refused, an empty text if it is not."""
+        """Return why a request is refused, or an empty string."""
         origin, host = request.headers.get("origin"), request.headers.get("host", "")
         if origin is not None and urlsplit(origin).netloc != host:
             return "a page of another origin"
@@ -239,7 +239,7 @@ class WebApp:
 
 
 def called(handler: Callable[[Request], Response], request: Request) -> Response:
-    """Return what a handler answers; what it raises on purpose becomes an answer."""
+    """Return a handler's response; errors it raises deliberately become responses."""
     try:
         return handler(request)
     except NotFoundError as error:
@@ -269,7 +269,7 @@ def _cookies(request: Request) -> Mapping[str, str]:
 
 
 def _cookie_name(scope: Scope) -> str:
-    """Return a name of the port's own: browsers send cookies to every port of a machine."""
+    """Return a cookie name specific to the port: browsers send cookies to every port of a machine."""
     return f"handloom_{(scope.get('server') or ('', 0))[1]}"
 
 

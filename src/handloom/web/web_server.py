@@ -1,4 +1,4 @@
-"""Listens and serves an application, in a thread of its own."""
+"""Serves an application in a separate thread."""
 
 import asyncio
 import contextlib
@@ -48,7 +48,7 @@ class WebServer:
         self._before_end = before_end
         self.port = port
         self.gate: Gate | None = None
-        """Who is in the door; there once it listens."""
+        """The pending connections; set once it listens."""
         self.loop = asyncio.new_event_loop()
         """Runs in the server's thread."""
         self._ready = threading.Event()

@@ -114,6 +114,6 @@ def test_an_annotation_name_does_not_lead_out(near: Path, tmp_path: Path) -> Non
 
 
 def test_a_file_that_takes_too_long_says_how_to_grant_more(near: Path) -> None:
-    (near / "slow.obj").write_text(TETRAHEDRON)
+    (near / "slow.obj").write_text(20_000 * TETRAHEDRON)
     with pytest.raises(FileError, match=r"cannot be read in 0.001 s; handloom object import .*slow.obj --seconds 1800"):
         import_object(near / "slow.obj", seconds=0.001)

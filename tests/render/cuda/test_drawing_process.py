@@ -1,5 +1,6 @@
 """The drawing process: several workers at once, bounded, told of mistakes; and the renderer that uses it."""
 
+import os
 import sys
 from multiprocessing.connection import Listener
 from pathlib import Path
@@ -181,7 +182,7 @@ __version__ = "14.2.0"
 def test_the_trial_tells_which_cards_there_are(monkeypatch, tmp_path, count, names, reason):
     """The trial itself runs, in a child process, with a package that answers as CuPy does."""
     (tmp_path / "cupy.py").write_text(CUPY.format(count=count))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     cards = find_card.find_cards.__wrapped__()
     assert cards.names == names
     assert cards.reason.startswith(reason)
@@ -189,7 +190,7 @@ def test_the_trial_tells_which_cards_there_are(monkeypatch, tmp_path, count, nam
 
 def test_a_trial_that_fails_says_why(monkeypatch, tmp_path):
     (tmp_path / "cupy.py").write_text("raise ImportError('libcuda.so.1: cannot open shared object file')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     cards = find_card.find_cards.__wrapped__()
     assert cards.names == ()
     assert "libcuda.so.1" in cards.reason

@@ -72,9 +72,9 @@ def test_distractors_leave_the_way_of_a_rolling_ball_free(make):
 
 def test_categories_of_the_task_and_those_excluded_are_not_used(make):
     task = clutter_task(
-        make, exclude_keywords=["box", "toy", "tool"], exclude_categories=["can", "mug"], max_num=20, min_num=20
+        make, exclude_keywords=["box", "toy", "tool"], exclude_categories=["can", "mug"], max_num=10, min_num=10
     )
-    seen = {o.category for episode in range(4) for o in sample_task(task, 0, episode).objects if "distr" in o.name}
+    seen = {o.category for episode in range(3) for o in sample_task(task, 0, episode).objects if "distr" in o.name}
     assert len(seen) > 15
     assert not seen & {"cube", "plate", "can", "mug", "table"}
     assert not [category for category in seen if "box" in category or "toy" in category]
@@ -114,11 +114,10 @@ def test_a_folder_of_assets_is_used_and_a_missing_one_is_named(make, tmp_path):
 
 def test_distractors_stay_out_of_the_robot(make):
     task = clutter_task(make, pos_range=[[-0.3, -0.48], [0.3, 0.0]], min_num=10, max_num=10)
-    for episode in range(2):
-        for o in sample_task(task, 0, episode).objects:
-            if o.name.startswith("distractor_"):
-                points = quat_rotate(np.array(o.quat), outline_of(o)) + o.position
-                assert np.linalg.norm(points[:, :2] - [0.0, -0.42], axis=1).min() > 0.06
+    for o in sample_task(task, 0, 0).objects:
+        if o.name.startswith("distractor_"):
+            points = quat_rotate(np.array(o.quat), outline_of(o)) + o.position
+            assert np.linalg.norm(points[:, :2] - [0.0, -0.42], axis=1).min() > 0.06
 
 
 def test_distractors_stay_out_of_fixtures_too(write, tmp_path):

@@ -1,4 +1,4 @@
-"""What ``handloom check`` says of deeds on robots, beside how often they succeed: false alarms, and what it misses."""
+"""Accuracy of ``handloom check`` on deeds and robots with a measured success rate: false alarms and misses."""
 
 import math
 import time

@@ -122,7 +122,7 @@ def _read(record: Path | None, seed: int) -> dict[str, dict[str, str]]:
             raise InputError(f"{record}: is of seed {values['seed']}; name another file")
         return {cell: dict(outcomes) for cell, outcomes in values["cells"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{record}: is no record of bench deeds ({error}); name another file") from error
+        raise InputError(f"{record}: is not a record of bench deeds ({error}); name another file") from error
 
 
 def _write(

@@ -30,7 +30,7 @@ VIEWS = (("right", (0.8, -0.9, 1.6), (0.0, 0.2, 0.9)), ("left", (-0.7, -1.0, 1.5
 
 
 def run(names: Sequence[str] = (), seeds: int = 200, seed: int = 11) -> BenchResult:
-    """Sample kitchens full of clutter and look at each of them.
+    """Sample cluttered kitchens and measure each of them.
 
     Args:
         names: Presets of the renderer to time; none means fast and balanced.
@@ -79,7 +79,7 @@ def _looked_at(task: Task, seed: int, episode: int) -> dict[str, Any]:
 
 
 def _replays(instance: TaskInstance, scene: Scene) -> bool:
-    """Return whether the instance as it is written builds the same world, and moves as it does."""
+    """Return whether the serialized instance builds the same world with the same motion."""
     again = build_scene(TaskInstance.from_json(instance.to_json()))
     scene.world.step(50)
     again.world.step(50)

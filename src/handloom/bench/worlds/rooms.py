@@ -30,7 +30,7 @@ PIECES = 6
 SIZES = ((0.3, 0.3, 0.45), (0.9, 0.7, 1.3))
 """Smallest and largest piece [m]: from a stool to a cupboard."""
 FREE = 1.0
-"""What is kept free before a table, where the robot stands to work, and around its start [m]."""
+"""Space kept free in front of a table, where the robot works, and around its start [m]."""
 MOST_TRIES = 2000
 MOST_FRAMES = 4000
 """Ways through these rooms are up to 10 m long."""
@@ -43,9 +43,9 @@ class Drive:
     arrived: int
     """Ways to a table that were driven to the end, of 2."""
     refused: bool
-    """Whether the planner found no way to a table, and said so before it moved."""
+    """Whether the planner reported, before moving, that there is no path to a table."""
     failure: str
-    """Why the episode ended before its end, otherwise."""
+    """Otherwise, why the episode ended early."""
     steps: int
     """Physics steps in which the base drove."""
     touching: int
@@ -55,11 +55,11 @@ class Drive:
     way: float
     """Distance driven [m]."""
     off: tuple[float, float]
-    """Largest distance from a goal [m] and turn from it [rad] where a way ended."""
+    """Largest position [m] and heading error [rad] at the end of a drive."""
     slip: float
-    """Largest difference between what a wheel rolled and the way of its hub along it, over a way to a table [m]."""
+    """Largest difference between a wheel's rolled distance and its hub's travel along it, per trip to a table [m]."""
     skid: float
-    """Way of the steered wheels' hubs across their rolling direction, as a fraction of their whole way."""
+    """Sideways travel of the steered wheels' hubs, as a fraction of their total travel."""
 
 
 def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0) -> BenchResult:
@@ -265,7 +265,7 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
 
 
 def rolling(base: MobileBase, qpos: Array) -> tuple[float, float]:
-    """Return how far wheels slipped [m] and steered ones skidded (fraction of the way) along recorded ``qpos`` (k, nq).
+    """Return how far wheels slipped [m] and steered ones skidded (fraction of the path), from ``qpos`` (k, nq).
 
     The path of a wheel's hub is split at every frame and resolved along and across the wheel's direction at mid-frame.
     One with rollers moves across by design.

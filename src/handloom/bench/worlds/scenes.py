@@ -160,7 +160,7 @@ def deepest_overlap(scene: Scene) -> float:
 
 
 def drifts(scene: Scene) -> dict[str, float]:
-    """Run physics for two seconds and return how far [m] movable objects went, but for what rolls or lies on belts."""
+    """Run physics for two seconds and return how far [m] objects moved, except those that roll or lie on belts."""
     instance, world = scene.instance, scene.world
     moving = [
         obj.name for obj in instance.objects if not (obj.fixed or any(obj.rolling) or obj.name in _carried(scene))

@@ -49,14 +49,14 @@ def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
 
 
 def checked_run(path: Path) -> RunDirectory:
-    """Open the run at a path, in which no link leads elsewhere: verbs write there, too."""
+    """Open the run at a path; links that lead elsewhere are refused, since verbs also write there."""
     directory = RunDirectory.open(path)
     refuse_strange_files(directory.path)
     return directory
 
 
 def _allow(*, code: bool, outside: bool) -> None:
-    """Give what was given on the command line; nothing else can."""
+    """Grant only what was given on the command line."""
     if code:
         own_code.allow_code()
     if outside:
@@ -81,11 +81,12 @@ def verify(
 
     Args:
         path: A run folder or a dataset.
-        sample: Only so many episodes, drawn at random, and their files; with the certificate of the dataset, if any.
-        seed: Seed of the drawing; default another one each time, which is told.
+        sample: Check only this many episodes, drawn at random, and their files; against the dataset's certificate, if
+            any.
+        seed: Seed of the random draw; default: a new one each time, which is printed.
         workers: Worker processes; default one per core; 0 runs in this process.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
+        allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
+        allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
         json: Print one JSON object instead of a table.
     """
     _allow(code=allow_code, outside=allow_outside)
@@ -128,7 +129,7 @@ def verify(
 
 
 def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
-    """Return archives drawn at random; tells the seed, so that the same can be drawn again."""
+    """Return archives drawn at random; prints the seed, so that the same can be drawn again."""
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed
@@ -159,14 +160,14 @@ def merge(
     only_flagged: bool = False,
     skip_hashes: bool = False,
 ) -> None:
-    """Merge the finished attempts of a run whose shards ran apart, or several datasets into a new one.
+    """Merge the finished attempts of a sharded run, or several datasets into a new one.
 
     Args:
-        paths: One run folder; or, with -o, runs and datasets in the order they are to have.
+        paths: One run folder; or, with -o, runs and datasets in the wanted order.
         output: Folder of the new dataset.
         drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
         only_flagged: Take nothing but those; needs -o.
-        skip_hashes: Use the files even if they are not those that were written.
+        skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     if drop_flagged and only_flagged:
         raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
@@ -209,8 +210,8 @@ def render(
     Args:
         path: A run folder.
         output: Folder of the new dataset; default: rendered/ in the run.
-        preset: How much work goes into an image: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        preset: Image quality: fast, balanced or quality.
+        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
@@ -220,9 +221,9 @@ def render(
         segmentation: Also write a stream of instance ids per camera.
         labels: Kinds of labels to write beside the archives, or all; default those of the run.
         workers: Worker processes; default one per core; 0 runs in this process.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
-        skip_hashes: Use the files even if they are not those that were written.
+        allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
+        allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
+        skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     _allow(code=allow_code, outside=allow_outside)
     directory = checked_run(path)

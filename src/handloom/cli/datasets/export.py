@@ -54,15 +54,15 @@ def run(
         path: A run folder or a dataset.
         output: File or folder to write.
         format: Format to write.
-        no_images: hdf5 and zarr: leave the images of the cameras out; a hundredth of the size.
-        jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic wants arrays and cannot read those.
-        no_models: hdf5: leave out the MuJoCo model of every episode, which is there as MJCF otherwise.
+        no_images: hdf5 and zarr: leave out the camera images; a hundredth of the size.
+        jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic needs arrays and cannot read these.
+        no_models: hdf5: leave out the MuJoCo model of every episode, otherwise stored as MJCF.
         next_obs: hdf5: also write each observation a second time as that of the frame before, under next_obs; a reader
             can take the next frame of obs instead, and needs half the disk.
-        every: coco: take every so many frames.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
-        skip_hashes: Use the files even if they are not those that were written.
+        every: coco: export every N-th frame.
+        allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
+        allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
+        skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     own_code.allow(code=allow_code, outside=allow_outside)
     dataset = DatasetReader(checked_dataset(path, skip_hashes=skip_hashes))

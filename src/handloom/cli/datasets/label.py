@@ -1,4 +1,4 @@
-"""``handloom label``: labels of a dataset that exists, exact and per frame."""
+"""``handloom label``: exact per-frame labels for an existing dataset."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,12 +34,12 @@ def run(
     Args:
         path: A run folder or a dataset.
         labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
-        again: Write them again where they are already.
-        check: Write nothing; compare the labels that are there with what the recordings give.
+        again: Write them again where they already exist.
+        check: Write nothing; compare existing labels with what the recordings give.
         workers: Worker processes; default one per core; 0 runs in this process.
-        allow_code: Run Python code that the archives name, such as an object my_module:my_function.
-        allow_outside: Let the archives name robots and objects outside their folders and those around them.
-        skip_hashes: Use the files even if they are not those that were written.
+        allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
+        allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
+        skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     own_code.allow(code=allow_code, outside=allow_outside)
     root = _checked(path, skip_hashes=skip_hashes)
@@ -61,7 +61,7 @@ def run(
 
 
 def _checked(path: Path, *, skip_hashes: bool) -> Path:
-    """Return the dataset; labels of a call that was killed are not listed yet, and are no reason to stop."""
+    """Return the dataset; unlisted labels left by a killed call are tolerated."""
     root = dataset_of(path)
     refuse_strange_files(root)
     list_labels(root)

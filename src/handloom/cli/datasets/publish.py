@@ -1,4 +1,4 @@
-"""``handloom publish`` and ``handloom remake``: a dataset with its certificate, and the same dataset made from one."""
+"""``handloom publish`` and ``handloom remake``: publish a dataset with a certificate, and reproduce it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -38,7 +38,7 @@ def publish(
         title: Heading of the card; default the name of the task.
         key: PEM file of a private Ed25519 key that signs the certificate.
         endpoint: Address of another server that speaks the Hub's protocol.
-        skip_hashes: Use the files even if they are not those that were written.
+        skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     root: Path = checked_dataset(path, skip_hashes=skip_hashes)
     card = write_card(root, licence=licence, key=key, title=title or "")
@@ -61,7 +61,7 @@ def remake(
         certificate: certificate.json, or the dataset that it lies in.
         output: Folder of the new run; its dataset/ is the dataset.
         workers: Worker processes; default one per core; 0 runs in this process.
-        allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
+        allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
         allow_outside: Let the task name files outside the folders around the certificate.
     """
     own_code.allow(code=allow_code, outside=allow_outside)

@@ -1,4 +1,4 @@
-"""``handloom report RUN``: what became of a run."""
+"""``handloom report RUN``: the outcome of a run."""
 
 from collections.abc import Mapping
 from json import dumps
@@ -49,14 +49,14 @@ def run(
 ) -> None:
     """Print funnel, failure reasons and rates of a run, and write them as a page with charts and images.
 
-    Of a dataset without its run, such as a merged or rendered one, it shows what the dataset holds.
+    For a dataset without its run, such as a merged or rendered one, it shows what the dataset contains.
 
     Args:
         path: A run folder, or a dataset.
         output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
-        workers: Worker count the robot hours per day are given for; default one per core, as of generate.
+        workers: Worker count that the robot hours per day refer to; default one per core, as for generate.
         episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
-        allow_outside: Let the archives name robots outside their folders and those around them.
+        allow_outside: Let the archives refer to robots outside their own and surrounding folders.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
     if allow_outside:
@@ -111,7 +111,7 @@ def _report_dataset(path: Path, output: Path | None, *, episode: int | None, jso
 
 
 def print_report(report: RunReport, *, workers: int) -> None:
-    """Print the figures of a run for people."""
+    """Print the figures of a run as text."""
     print("funnel:  " + " > ".join(f"{stage} {count}" for stage, count in report.funnel.items()))
     reasons = list(report.failure_reasons.items())
     for reason, count in reasons[:MOST_REASONS]:
@@ -132,7 +132,7 @@ def print_report(report: RunReport, *, workers: int) -> None:
 
 
 def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> str:
-    """Say what was moved or fell though the task is not about it."""
+    """List objects that were moved or knocked over although the task is not about them."""
     names = [f"{name} {count}" for name, count in disturbed.items()]
     more = f" and {len(names) - MOST_REASONS} more" if len(names) > MOST_REASONS else ""
     told = ", ".join(names[:MOST_REASONS]) + more

@@ -39,10 +39,10 @@ def run(
 ) -> int:
     """Look at datasets, runs, evaluations and tasks in a browser. Needs the extra view.
 
-    Open the address that is printed. Several datasets are shown side by side; of a folder, all that are in it.
+    Open the address that is printed. Several datasets are shown side by side; for a folder, all datasets in it.
 
     Args:
-        what: Datasets, runs, evaluations, folders that hold such, or tasks.
+        what: Datasets, runs, evaluations, folders that contain them, or tasks.
         edit: Allow the page to write flags and notes beside datasets, and task files.
         open: Open the page in the browser of this machine.
         host: Address to serve at; one that other machines reach is served over HTTPS only.

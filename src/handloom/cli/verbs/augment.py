@@ -1,4 +1,4 @@
-"""handloom augment: make demonstrations in new scenes of a few that exist."""
+"""handloom augment: turn a few demonstrations into many in new scenes."""
 
 import sys
 from collections import Counter
@@ -61,7 +61,7 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Make many demonstrations of a few: their ways are moved with the objects of new scenes and carried out again.
+    """Turn a few demonstrations into many: their paths are moved with the objects of new scenes and executed again.
 
     Physics and the success terms of the task judge every attempt; what succeeds is written as generate writes it. The
     same command again resumes.
@@ -69,25 +69,25 @@ def run(
     Args:
         run: Folder of a run of teleop or generate, or its dataset.
         n: Demonstrations wanted.
-        attempts: Attempts to make instead, whatever comes out.
+        attempts: Number of attempts to make instead, whatever their outcome.
         output: Folder of the new run. Default: out/augment_TASK.
         seed: Seed of the new scenes. Default: the one after that of the demonstrations.
-        demonstrations: Use the first so many only. Default: all that succeeded.
+        demonstrations: Use only the first N. Default: all that succeeded.
         task: The task, if RUN is a dataset without its run, or to use its file as it is now, for example with wider
             regions. Default: the task as it was recorded.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: How much work goes into an image: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        preset: Image quality: fast, balanced or quality.
+        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate.
         keep_failures: Also write failed attempts, into a dataset of their own.
-        keep_going: Go on although the first attempts all failed for the same reason.
+        keep_going: Continue even if the first attempts all failed for the same reason.
         max_attempts: Bound on the attempts; default ten per demonstration.
-        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
+        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         set: Overrides of the task given with --task.
         allow_code: Run Python code that the task names.
         allow_outside: Let the run, its archives and the task name files outside their folders and those around them.

@@ -15,7 +15,7 @@ from handloom.errors import InputError, unknown_name
 FLAGS = {"names": "task names", "overrides": "--set", "seed": "--seed", "seeds": "--seeds"}
 FLAGS |= {"backend": "--backend", "device": "--device", "robot": "--robot", "tasks": "--task", "attempts": "--attempts"}
 FLAGS |= {"processes": "--processes", "limit": "--limit", "record": "--record"}
-"""What a benchmark's argument is called on the command line."""
+"""Name of a benchmark's argument on the command line."""
 
 
 def run(
@@ -45,13 +45,13 @@ def run(
         seeds: Attempts per task; the benchmark's own number by default.
         seed: Seed of the run that is measured, where there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
-        backend: What draws, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
-        device: What computes, for the benchmark ik: cpu, or cuda for an NVIDIA GPU (extra gpu).
-        robot: Who does the tasks, for those that any robot can do; of a pack, its first robot by default.
+        backend: Renderer, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
+        device: Where to compute, for the benchmark ik: cpu, or cuda for an NVIDIA GPU (extra gpu).
+        robot: Robot for tasks that any robot can do; for a pack, its first robot by default.
         task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
         attempts: Attempts per task of a pack.
         processes: Worker processes, for the benchmark pack.
-        limit: Seconds after which no attempt of a pack begins.
+        limit: Seconds after which no further attempt of a pack starts.
         record: JSON file of the attempts at a pack; the same command again continues where it stopped.
         json: Print one JSON object instead of a table.
     """

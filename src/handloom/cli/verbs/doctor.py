@@ -25,7 +25,7 @@ class Finding:
 
 
 def run(*, json: bool = False) -> int:
-    """Look at processor, memory, disk, packages, codecs, renderers and the kernel cache.
+    """Check processor, memory, disk, packages, codecs, renderers and the kernel cache.
 
     Args:
         json: Print one JSON object instead of text.
@@ -173,7 +173,7 @@ def tell_of_cold_kernels() -> None:
 
 
 def compile_kernels(steps: Sequence[str] | None = None) -> None:
-    """Compile with a progress bar what was not compiled before; used before workers start.
+    """Compile missing kernels, with a progress bar; used before workers start.
 
     Args:
         steps: Rows of the warm-up table; None: those that a run needs.

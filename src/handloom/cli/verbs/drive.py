@@ -30,11 +30,11 @@ def run(
     Args:
         robot: A robot of `handloom list robots` that drives or walks, a robot folder, or a robot YAML file.
         path: The course.
-        size: Side, diameter or half length of the course [m]; by default cut to the robot.
+        size: Side, diameter or half length of the course [m]; by default scaled to the robot.
         laps: How many laps, one after another.
         feedback: What the path tracker sees: the true pose, odometry of wheels or legs, or nothing (open loop).
-        tolerance: Exit code 1 if the robot leaves the course by more than this [m]; 0.05, for legs 0.15. So does a
-            heading off by 2 rad per metre of it.
+        tolerance: Exit code 1 if the robot strays from the course by more than this [m], or its heading by 2 rad per
+            metre of it; default 0.05, for legs 0.15.
         output: The image to write; by default ROBOT_PATH.png in this folder. The video is beside it.
         view: Also draw the robot along its track, beside the plan.
         video: Also write a video of the last lap, MP4.

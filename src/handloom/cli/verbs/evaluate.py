@@ -1,4 +1,4 @@
-"""handloom evaluate: let a policy carry out unseen scenes of a task, and report its success with its error."""
+"""handloom evaluate: run a policy on unseen scenes of a task, and report its success rate with its uncertainty."""
 
 import sys
 from collections.abc import Iterable
@@ -59,16 +59,16 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Let a policy do a task on unseen scenes: success with its 95 % interval, how far it came, videos of failures.
+    """Run a policy on unseen scenes of a task: success rate with 95 % interval, progress, videos of failures.
 
-    Test scenes come from run seeds that generate leaves alone. The same command again resumes.
+    Test scenes come from run seeds that generate never uses. The same command again resumes.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
-        weights: File that the class is given.
+        weights: File to pass to the class.
         policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
         scenes: How many scenes.
         seed: Which set of test scenes.
@@ -78,11 +78,11 @@ def run(
         backend: Renderer of the policy's images: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         videos: Failures to draw as videos.
         keep: Keep the policy's successes as a dataset with images, as generate would.
-        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
+        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         json: Print one JSON object instead of text.
     """
     own_code.allow_code(policy)  # Named by the user himself.

@@ -58,7 +58,7 @@ from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
 
 TURN_PER_METRE = 5.0
-"""How much a disturbed hand is turned for how far it is pushed [rad/m]."""
+"""Rotation of a disturbed hand per metre of displacement [rad/m]."""
 
 
 def run(
@@ -106,10 +106,10 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
-        attempts: Attempts to make instead, whatever comes out.
-        only: Make this one attempt alone, 0 the first: the very episode that a longer run has under that number.
+        attempts: Number of attempts to make instead, whatever their outcome.
+        only: Make only this attempt, counting from 0: exactly the episode that a longer run has under that number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
         overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
         seed: Seed of the run.
@@ -120,8 +120,8 @@ def run(
         staging: On Ray: pass episodes through this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: How much work goes into an image: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        preset: Image quality: fast, balanced or quality.
+        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
@@ -131,21 +131,22 @@ def run(
             lists them. handloom label adds them later.
         disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
             action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
-        keep_going: Go on although the first attempts all failed for the same reason.
+        keep_going: Continue even if the first attempts all failed for the same reason.
         keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
-            which each went wrong; or balanced, as many failures as successes, for which attempts go on.
+            which each went wrong; or balanced, as many failures as successes, in which case attempts continue until
+            both are met.
         keep_failures: The same as --keep failures.
         max_attempts: Bound on the attempts; default ten per demonstration.
-        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, with nothing beside
-            it; after three times the run stops and nothing is recorded.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, alone; after three
+            times the run stops and nothing is recorded.
+        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
-        shard: i/N, for job arrays that share the folder: run every N-th unit from i on of the attempts that are needed
-            in any case; the shard that ends last runs what else it takes, and merges.
+        shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
+            needed in any case; the shard that finishes last runs any further attempts and merges.
         proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
-        allow_code: Run Python code that the task names, such as a skill my_module:MySkill.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         view: Serve the page of handloom view while it runs; its address is printed (extra view).
         json: Print the report as JSON instead of the progress display.
     """
@@ -220,7 +221,7 @@ def generate_shown(
     view: bool = False,
     json: bool = False,
 ) -> int:
-    """Run attempts with the progress display until the goal is reached, tell what came out, return the exit code.
+    """Run attempts with the progress display until the goal is reached, print the outcome, return the exit code.
 
     Args:
         directory: The run.
@@ -229,9 +230,9 @@ def generate_shown(
         name: What the user calls the task.
         shard: Part of the run.
         staging: URL through which episodes come back.
-        keep_going: Go on although the first attempts all failed for the same reason.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
-        view: Serve a page that shows how it goes on.
+        keep_going: Continue even if the first attempts all failed for the same reason.
+        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
+        view: Serve a page that shows the progress.
         json: Print the report as JSON instead of the progress display.
     """
     display = GenerateDisplay(goal, quiet=json, advise=True)
@@ -332,7 +333,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement
-    """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their present attempt.
+    """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their current attempt.
 
     A second signal ends at once.
     """
@@ -361,7 +362,7 @@ def demo(
     episodes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 10,
     output: Output = Path("out/demo"),
 ) -> int:
-    """Generate and verify a few demonstrations, draw them on one sheet, and say what to try next.
+    """Generate and verify a few demonstrations, draw them on one sheet, and suggest what to try next.
 
     Args:
         task: A task of the library, or a YAML file.

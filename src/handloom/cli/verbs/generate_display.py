@@ -46,7 +46,7 @@ class GenerateDisplay:
         self.begin = time.monotonic()
         self.tally: Tally | None = None
         self.told: set[str] = set()
-        """Failure reasons that were shown once in words."""
+        """Failure reasons already explained in words."""
         self.step = max(LEAST_STEP, int(total) // MOST_LINES)
         self.next_line = self.step
 
@@ -62,7 +62,7 @@ class GenerateDisplay:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def update(self, receipts: dict[int, Receipt]) -> None:
-        """Show the state of the run after these further attempts; those of an earlier call come first of all."""
+        """Show the state of the run after these further attempts; those of an earlier call come first."""
         if self.tally is None:
             self.tally = Tally(receipts.values())
             before = self.tally.report()
@@ -96,15 +96,16 @@ class GenerateDisplay:
 
 
 class HopelessRun:
-    """Stops a run of which attempts 0 to 9 all failed for the same reason: a mistake in the task, most likely.
+    """Stops a run whose attempts 0 to 9 all failed for the same reason: most likely a mistake in the task.
 
-    Which attempts those are does not depend on which finish first, so the same run is judged alike on every machine.
+    Which attempts those are does not depend on which finish first, so the same run is treated the same on every
+    machine.
     """
 
     def __init__(self, stop_file: Path, *, enabled: bool) -> None:
         self.stop_file = stop_file
         self.reason = ""
-        """Why the run was stopped; empty while it was not."""
+        """Why the run was stopped; empty otherwise."""
         self._enabled = enabled
         self._reasons: dict[int, str] = {}
 

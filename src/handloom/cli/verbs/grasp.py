@@ -1,4 +1,4 @@
-"""``handloom grasp OBJECT``: annotate an object, look at its grasps, test them in physics."""
+"""``handloom grasp OBJECT``: annotate an object with grasps, draw them, test them in physics."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +43,7 @@ def run(
         physics: Close, lift and shake every grasp; only those that hold are kept.
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
-        allow_outside: Let an object's file refer to files outside its folder and the three around that.
+        allow_outside: Let an object's file refer to files outside its folder and the three levels above it.
         size: Height of the image [px].
     """
     import numpy as np

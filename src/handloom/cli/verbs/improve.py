@@ -59,16 +59,15 @@ def run(
     """Find the scenes in which a policy fails, and let the expert show how to recover there.
 
     The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
-    a state that the policy led to and finishes the task; its part becomes a demonstration, labelled as a recovery.
-    Train on these together with the old ones, and improve again. Test scenes are never used. The same command again
-    resumes.
+    a state the policy reached and finishes the task; its part becomes a demonstration, labelled as a recovery. Train on
+    these together with the old ones, and improve again. Test scenes are never used. The same command again resumes.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
-        weights: File that the class is given.
+        weights: File to pass to the class.
         policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
         n: Demonstrations wanted.
         max_attempts: Bound on the scenes; default ten per demonstration.
@@ -77,11 +76,11 @@ def run(
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
-        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
+        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         json: Print one JSON object instead of text.
     """
     if seed >= TEST_SEEDS:

@@ -61,7 +61,7 @@ def _tasks() -> None:
 
 
 def _deeds() -> None:
-    """Print the deeds that any robot does, with the measured rate of each robot."""
+    """Print the robot-independent tasks, with the measured success rate of each robot."""
     from handloom.tasks.config.deed_form import workplaces
     from handloom.tasks.config.deed_rates import deed_rates
     from handloom.tasks.config.loading import deeds, shipped

@@ -1,4 +1,4 @@
-"""``handloom object show|import|add|annotate``: look at objects, bring your own, say where their joints are held."""
+"""``handloom object show|import|add|annotate``: inspect objects, import your own, annotate their joints."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +36,8 @@ def show(
 ) -> None:
     """Print what can be chosen about a category and draw variants; `all` draws one of every category.
 
-    The names are those of `parameters` in a task, with what is drawn where the task leaves them open; then how large
-    the objects are, what stands in or on them, and how many grasps a gripper has on the first variant.
+    The names are those of `parameters` in a task, with the distribution used when the task does not set them; then
+    object sizes, what can be placed in or on them, and how many grasps a gripper finds on the first variant.
 
     Args:
         name: A category of `handloom list objects`, `my_module:my_function`, or `all`.
@@ -46,7 +46,7 @@ def show(
         seed: Other seeds give other variants.
         size: Width and height of each image [px].
         joints: Also draw the keypoints and axes of every joint, and print them for the first variant.
-        robot: Whose gripper the grasps are counted for.
+        robot: Robot whose gripper the grasps are counted for.
     """
     from handloom.config import allow_code
     from handloom.errors import InputError
@@ -153,7 +153,7 @@ def annotate(
         push: Point that is pushed to close it instead, likewise [m].
         contact_axis: Direction along the handle instead, likewise.
         scale: Factor on all lengths of the file.
-        allow_outside: Let the file include or refer to files outside its folder and the three around that.
+        allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of each image [px].
     """
     import numpy as np
@@ -195,7 +195,7 @@ def import_file(
     allow_outside: bool = False,
     size: Number = 480,
 ) -> None:
-    """Read an object from a file and say what was kept, converted and dropped.
+    """Read an object from a file and report what was kept, converted and dropped.
 
     Args:
         path: A MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
@@ -208,7 +208,7 @@ def import_file(
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.
         body: Body of a MJCF scene that is the object; by default all of the file.
         seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two.
-        allow_outside: Let the file include or refer to files outside its folder and the three around that.
+        allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of the image [px].
     """
     from handloom.objects import import_object
@@ -254,8 +254,8 @@ def add(
 ) -> None:
     """Import the objects that a package or a folder ships, each as a folder that needs nothing else.
 
-    A task then names `path: assets/PACKAGE/NAME/NAME.xml`. What was kept, converted and dropped is in the table, one
-    sentence each in the report.txt beside the object. Robots, scenes and what is over 3 m long are left out.
+    A task then refers to `path: assets/PACKAGE/NAME/NAME.xml`. The table counts what was kept, converted and dropped;
+    report.txt beside each object has the details. Robots, scenes and anything over 3 m long are left out.
 
     Args:
         source: An installed package (robosuite, pybullet_data, gymnasium_robotics, metaworld), or a folder with models.

@@ -1,4 +1,4 @@
-"""``handloom robot show|sheet|check|add|describe``: look at robots, check them, bring your own, describe them."""
+"""``handloom robot show|sheet|check|add|describe``: draw, check, import and describe robots."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +20,7 @@ def show(
     reach: bool = False,
     size: Number = 720,
 ) -> None:
-    """Draw a robot at home into a PNG file, or where it gets to on a table.
+    """Draw a robot in its home pose, or its reach on a table, into a PNG file.
 
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
@@ -58,7 +58,7 @@ def show(
 
 
 def check(path: Robot, /, *, json: bool = False) -> int:
-    """Look a robot over: names, limits, inertias, frames, actuators, gripper opening, grip. Exit code 1 on a fault.
+    """Check a robot: names, limits, inertias, frames, actuators, gripper opening, grip. Exit code 1 on a fault.
 
     Args:
         path: A robot folder, a robot YAML file, or a robot of `handloom list robots`.
@@ -121,7 +121,7 @@ def add(
         overwrite: Replace a robot that is in the folder already.
         package: Where a package of package:// addresses is; others are looked for around the file and in the folders
             of ROS_PACKAGE_PATH.
-        allow_outside: Let the model include files outside its folder and the three around that; they are copied.
+        allow_outside: Let the model include files outside its folder and the three levels above it; they are copied.
     """
     import numpy as np
 

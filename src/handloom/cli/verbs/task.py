@@ -32,19 +32,18 @@ def check(
 ) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
-    Scenes are sampled and checked: objects without a place or out of every image, goals that nothing can fulfil.
+    Scenes are sampled and checked: objects that cannot be placed or that no camera sees, goals that cannot be met.
     Then the expert tries the task in some of them, in physics; where it fails, every handle, object and place is tested
     for reach, to say what is out of reach, by how much, and where objects could be instead. Python code that a task
     names is never run here: a note says what it is, and such a task is not sampled.
 
     Args:
         files: Task names, YAML files or folders.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         fast: Only read the files: keys, names and numbers; sample no scene.
-        tries: How often the expert tries; up to four times as often where some tries succeed and some do not. 0 only
-            looks where the hands get to.
+        tries: Attempts by the expert; up to four times as many if only some succeed. 0 only checks reach.
         set: Overrides such as data.max_episode_length=500, applied to every file.
-        allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
+        allow_outside: Let tasks and their assets refer to files outside their own and surrounding folders.
     """
     from handloom.cli.main import BAD_INPUT, DONE
 
@@ -111,7 +110,7 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
-    """Replace folders by the YAML files in them; a folder without any stays, and is refused as a file."""
+    """Replace folders by the YAML files in them; a folder without any is kept, and refused as a file later."""
     names: list[str] = []
     for name in files:
         path = Path(name)
@@ -123,13 +122,13 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
 def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_outside: bool = False) -> None:
     """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
 
-    What it is judged by stands below it, in words.
+    The success criteria follow in words.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         set: Overrides such as data.max_episode_length=500.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
     import yaml
 
@@ -157,12 +156,12 @@ def sample(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
-        allow_code: Run Python code that the task names, such as an object my_module:my_function.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_code: Run Python code that the task refers to, such as an object my_module:my_function.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         compact: One line instead of indented text.
     """
     if allow_code:
@@ -190,13 +189,13 @@ def preview(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         seed: Seed of the run.
         episodes: How many scenes.
         output: Image to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
-        allow_outside: Let the task and its assets name files outside its folder, those around it and its asset root.
+        allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
     from handloom.config import forbid_code
     from handloom.errors import InputError

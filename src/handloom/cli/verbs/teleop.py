@@ -89,7 +89,7 @@ def run(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot that does it, for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
         host: Address to serve at; one that other machines reach is served over HTTPS only.
@@ -100,21 +100,22 @@ def run(
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Longest demonstration.
         scale: Metres the tool moves per metre of the hand.
-        trim: Cut pauses longer than so many seconds out of what is saved; the archive keeps them. 0 cuts none.
+        trim: Cut pauses longer than this many seconds from the saved demonstration; the archive keeps them. 0 cuts
+            none.
         render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not.
         preset: How much work goes into the images of the dataset.
-        backend: What draws these and the live ones: cpu, or cuda for NVIDIA GPUs (extra gpu).
+        backend: Renderer of these and the live images: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
-        keep_failures: Allow to save attempts that did not succeed, into failures/.
+        keep_failures: Allow saving failed attempts, into failures/.
         leader: Leader arms that the robot follows joint by joint: so101, so100 or koch, and the serial port, such as
             so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (a file of LeRobot's will do).
         calibrate: Measure the ranges of the leader arms first: you move them by hand.
-        policy: Let a policy drive, and correct it: hold a key, a stick or the squeeze and you drive, let go and it goes
-            on. Named as for evaluate. Your frames are marked in the column annotation.intervention.
-        weights: File that the policy's class is given.
+        policy: Let a policy drive, and correct it: hold a key, a stick or the squeeze to drive, release it and the
+            policy continues. Named as for evaluate. Your frames are marked in the column annotation.intervention.
+        weights: File to pass to the policy's class.
         policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
-        operators: People who work at the same time, each on a page and in a scene of their own.
+        operators: People working at the same time, each with their own page and scene.
         replay: Carry out a recording again instead (a file of the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.
         allow_code: Run Python code that the task names.
@@ -123,7 +124,7 @@ def run(
         own_code.allow_code()
     _check_numbers(seconds=seconds, scale=scale, trim=trim, operators=operators)
     if policy is not None and operators > 1:
-        raise InputError("--policy is corrected by one person; leave --operators away")
+        raise InputError("--policy is corrected by one person; leave out --operators")
     if (weights is not None or policy_python is not None) and policy is None:
         raise InputError("--weights and --policy-python belong to --policy")
     leaders = tuple(LeaderSpec.parsed(text) for text in leader)
@@ -169,7 +170,7 @@ def run(
         except KeyboardInterrupt:
             print("stopped; what was saved is kept")
     for take in teleop_run.unsaved:
-        print(f"could not be written: {teleop_run.takes.path(take)}; the same command again tries once more")
+        print(f"could not be written: {teleop_run.takes.path(take)}; run the same command to try again")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
     return 0
 
@@ -183,7 +184,7 @@ def _check_numbers(**given: float) -> None:
 
 
 def _prepare(leaders: Sequence[LeaderSpec], *, calibrate: bool) -> None:
-    """Open every leader once, so that what is wrong with it is said now; measure its ranges first where needed."""
+    """Open every leader once to report faults now; calibrate it first where needed."""
     for spec in leaders:
         if calibrate or not spec.calibration.is_file():
             _calibrate(spec)
@@ -191,11 +192,11 @@ def _prepare(leaders: Sequence[LeaderSpec], *, calibrate: bool) -> None:
 
 
 def _calibrate(spec: LeaderSpec) -> None:
-    """Measure a leader's ranges with the help of whoever sits at the terminal."""
+    """Calibrate a leader with the help of the person at the terminal."""
     if not sys.stdin.isatty():
         raise InputError(
             f"{spec.calibration}: there is no calibration of the leader on {spec.port}; run this once in a terminal, "
-            "or name a file of LeRobot's behind the port"
+            "or name a LeRobot calibration file after the port"
         )
     kind = KINDS[spec.kind]
     with SerialLine(spec.port) as line:

@@ -1,6 +1,6 @@
-"""What nodes do where the published ones pass broken values on, jump or raise: (name, trouble) > what, and why.
+"""Behaviour of nodes where the published ones propagate invalid values, jump or raise: (name, fault) > what, and why.
 
-``tests/compat/lost_devices.py`` drives both through 99 cases. In all that are not listed here, they give the same.
+``tests/compat/lost_devices.py`` drives both through 99 cases. In all cases not listed here, they agree.
 """
 
 _HOLDS = "holds the last pose"

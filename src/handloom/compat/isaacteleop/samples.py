@@ -170,7 +170,7 @@ class SchemaJointStateOutput:
 
 @dataclass(frozen=True)
 class SchemaTrackedT:
-    """What trackers of earlier revisions put around a sample; None when the device is away."""
+    """Wrapper around a sample in earlier revisions; None when the device is absent."""
 
     data: Any = None
 

@@ -1,4 +1,4 @@
-"""The published session and the helpers beside it: it opens what the published modules have under their names."""
+"""The published session and the helpers beside it: it opens the classes found under the published names."""
 
 import importlib
 from types import ModuleType
@@ -11,9 +11,9 @@ PACKAGE = "handloom.compat.isaacteleop"
 
 
 class PublishedTeleopSession(TeleopSession):
-    """``handloom.retarget.TeleopSession``; what is put in ``oxr``, ``deviceio`` or ``plugin_manager`` takes effect.
+    """``handloom.retarget.TeleopSession`` that honours patched ``oxr``, ``deviceio`` and ``plugin_manager`` modules.
 
-    Ported tests do that to run without a headset.
+    Ported tests patch these to run without a headset.
     """
 
     def _module(self, name: str) -> ModuleType:

@@ -1,6 +1,6 @@
 """Published constants and functions beside the nodes: keys of ports, steps of the rate limiters, quaternions xyzw.
 
-Some are private in the published modules; pipelines and tests import them all the same.
+Some are private in the published modules, but pipelines and tests import them.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ JOINT_PALM, JOINT_WRIST, JOINT_THUMB_TIP, JOINT_INDEX_TIP = 0, 1, 5, 10
 
 
 def trigger_to_closedness(trigger: float) -> float:
-    """Return how closed a gripper shall be, 0 to 1, for a trigger 0 to 1."""
+    """Return the gripper closedness, 0 to 1, for a trigger value 0 to 1."""
     return float(np.clip((trigger - TRIGGER_DEADZONE) / (1.0 - TRIGGER_DEADZONE), 0.0, 1.0))
 
 
@@ -51,7 +51,7 @@ def clamped_orientation(target: ArrayLike, previous: ArrayLike, max_step: float)
 
 
 def normalized(q: ArrayLike) -> Array:
-    """Return the unit quaternion xyzw (4,); one of no length as it is."""
+    """Return the unit quaternion xyzw (4,); a zero quaternion is returned unchanged."""
     quat = np.asarray(q, float)
     norm = float(np.linalg.norm(quat))
     return quat / norm if norm > MIN_QUAT_NORM else quat
@@ -98,7 +98,7 @@ def angle_between(a: ArrayLike, b: ArrayLike) -> float:
 def quat_of_matrix(matrix: ArrayLike) -> Array:
     """Return the quaternion xyzw (4,) of a rotation (3, 3), or of the rotation of a pose (4, 4).
 
-    Of the two that mean the same, it is the published one: positive w where the trace is positive, else the largest.
+    The sign is the published one: positive w if the trace is positive, else a positive largest component.
     """
     R = np.asarray(matrix, float)[:3, :3]
     quat = _xyzw(quat_of_rotation(R))

@@ -1,4 +1,4 @@
-"""Published module of Isaac Teleop > its names > where the object is, or why it is not here.
+"""Published module of Isaac Teleop > its names > location of the object, or why it is missing.
 
 The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands. Its
 clutch has the same name as another one of release 1.5; ``retargeters`` has both under that name.
@@ -112,7 +112,7 @@ _UTILITIES = {
 
 # retargeters
 def watched(names: str) -> dict[str, str]:
-    """Return the rows of nodes whose memory has its private published names."""
+    """Return the rows of nodes that expose their state under private published names."""
     return {name: f"handloom.compat.isaacteleop.watched_nodes:Watched{name}" for name in names.split()}
 
 

@@ -1,4 +1,4 @@
-"""Nodes whose memory can be read and set under its private published names, as the published tests do."""
+"""Nodes whose state can be read and set under private published names, as the published tests do."""
 
 from typing import Any
 

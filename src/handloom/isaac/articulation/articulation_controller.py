@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from handloom.isaac.articulation.single_articulation import SingleArticulation
 
 MODES = {"position": (1.0, 1.0), "velocity": (0.0, 1.0), "effort": (0.0, 0.0)}
-"""What each control mode leaves of the default stiffness and damping."""
+"""Fraction of the default stiffness and damping kept by each control mode."""
 
 
 class ArticulationController:
@@ -80,7 +80,7 @@ class ArticulationController:
     def _refuse_two_ways(self, positions: Array, efforts: Array) -> None:
         """Refuse a position target together with an effort: a joint is controlled one way at a time.
 
-        No effort, and the effort that is in force anyway, are no second way.
+        Zero effort, or the effort already in force, is allowed.
         """
         new = ~np.isnan(efforts) & (efforts != 0.0) & (efforts != self.drives.targets().efforts)
         for joint in np.flatnonzero(new & ~np.isnan(positions)):

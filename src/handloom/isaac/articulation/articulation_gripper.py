@@ -72,11 +72,11 @@ class ArticulationGripper:
         return self._bound().get_joint_velocities(self._indices)
 
     def set_positions(self, positions: ArrayLike) -> None:
-        """Put the joints somewhere at once (k,) [rad or m]."""
+        """Set joint positions immediately (k,) [rad or m]."""
         self._bound().set_joint_positions(positions, self._indices)
 
     def set_velocities(self, velocities: ArrayLike) -> None:
-        """Give the joints a velocity at once (k,) [rad/s or m/s]."""
+        """Set joint velocities immediately (k,) [rad/s or m/s]."""
         self._bound().set_joint_velocities(velocities, self._indices)
 
     def apply_action(self, action: ArticulationAction) -> None:

@@ -1,4 +1,4 @@
-"""Where a robot stands and how its base moves."""
+"""Pose and velocity of a robot's base."""
 
 from collections.abc import Iterable
 
@@ -46,7 +46,7 @@ class ArticulationRoot:
     def place(self, position: ArrayLike | None, orientation: ArrayLike | None) -> None:
         """Move the base to a position [m] and an orientation wxyz; None keeps either.
 
-        A base that is fixed in the model can only be set to its present pose: moving it would invalidate what the
+        A base that is fixed in the model can only be set to its current pose: moving it would invalidate what the
         compiler derived from it.
         """
         T_world_base = self.pose()

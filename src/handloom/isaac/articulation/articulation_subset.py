@@ -1,4 +1,4 @@
-"""Some joints of a robot, in an order of their own."""
+"""A subset of a robot's joints, in its own order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -74,11 +74,11 @@ class ArticulationSubset:
         return JointsState(self.get_joint_positions(), self.get_joint_velocities(), self.get_joint_efforts())
 
     def set_joint_positions(self, positions: Any) -> None:
-        """Put the joints somewhere at once (k,) [rad or m]."""
+        """Set joint positions immediately (k,) [rad or m]."""
         self._articulation.set_joint_positions(positions, self._indices)
 
     def set_joint_velocities(self, velocities: Any) -> None:
-        """Give the joints a velocity at once (k,) [rad/s or m/s]."""
+        """Set joint velocities immediately (k,) [rad/s or m/s]."""
         self._articulation.set_joint_velocities(velocities, self._indices)
 
     def set_joint_efforts(self, efforts: Any) -> None:
@@ -86,7 +86,7 @@ class ArticulationSubset:
         self._articulation.set_joint_efforts(efforts, self._indices)
 
     def make_articulation_action(self, joint_positions: Any, joint_velocities: Any) -> ArticulationAction:
-        """Return an action for the whole robot that asks something of these joints only."""
+        """Return an action for the whole robot that commands only these joints."""
         return ArticulationAction(joint_positions, joint_velocities, joint_indices=self._indices.copy())
 
     def apply_action(

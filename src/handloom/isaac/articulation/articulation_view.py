@@ -31,7 +31,7 @@ class ArticulationView:
         self.name = name
 
     def initialize(self, physics_sim_view: object = None) -> None:
-        """Initialize every robot that is not, and check that all have the same joints.
+        """Initialize the robots where needed, and check that all have the same joints.
 
         Args:
             physics_sim_view: Without meaning here; accepted for ported code.
@@ -91,12 +91,12 @@ class ArticulationView:
         return np.array([pose[0] for pose in poses]), np.array([pose[1] for pose in poses])
 
     def set_joint_positions(self, positions: Any, indices: Rows = None, joint_indices: Rows = None) -> None:
-        """Put joints somewhere at once (m, k) [rad or m]."""
+        """Set joint positions immediately (m, k) [rad or m]."""
         for robot, row in self._rows("positions", positions, indices):
             robot.set_joint_positions(row, joint_indices)
 
     def set_joint_velocities(self, velocities: Any, indices: Rows = None, joint_indices: Rows = None) -> None:
-        """Give joints a velocity at once (m, k) [rad/s or m/s]."""
+        """Set joint velocities immediately (m, k) [rad/s or m/s]."""
         for robot, row in self._rows("velocities", velocities, indices):
             robot.set_joint_velocities(row, joint_indices)
 
@@ -118,7 +118,7 @@ class ArticulationView:
         """Write targets, one row per robot (m, k); NaN keeps the target in force.
 
         Raises:
-            InputError: A row is refused by its robot; the robots before it have theirs already.
+            InputError: A robot refused its row; earlier robots have already received theirs.
         """
         joints = control_actions.joint_indices
         if control_actions.joint_names is not None:

@@ -5,9 +5,9 @@ MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that impl
 
 A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``: they are part of the state. A
 plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
-restored state continues bit for bit, but the three targets can no longer be told apart: values that other code writes
-to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the same
-reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
+restored state continues bit for bit, but the three targets can no longer be distinguished: values that other code
+writes to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the
+same reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
 restore there. Gains and limits belong to the model and are outside the state in both cases.
 """
 
@@ -41,9 +41,8 @@ def is_position_servo(actuator: mujoco.MjsActuator) -> bool:
 def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...]:
     """Turn position servos of a spec into PID actuators with a position, a velocity and an effort input.
 
-    With the two new inputs at zero the force is the same. The point is that all three targets then live in
-    ``data.ctrl``, so that a saved state holds them; the number of controls grows, and ``World.ctrl_index`` says where
-    those of each actuator begin.
+    With the two new inputs at zero the force is the same. All three targets are then in ``data.ctrl``, so that a saved
+    state includes them; the number of controls grows, and ``World.ctrl_index`` says where those of each actuator begin.
 
     Args:
         spec: The spec to change, before it is compiled.
@@ -147,7 +146,7 @@ class JointDrives:
         self._write_controls()
 
     def position_controls(self) -> NDArray[np.int64] | None:
-        """Return where in ``data.ctrl`` a written number is the position target of each joint (n,).
+        """Return the index in ``data.ctrl`` of each joint's position target (n,).
 
         For control loops that write all position targets and nothing else, many times a second. None when a joint
         takes none, or when a velocity or an effort is added to one.
@@ -158,7 +157,7 @@ class JointDrives:
         return places if bool(np.all(plain & self.takes_position)) else None
 
     def _without_followers(self, asked: Array) -> Array:
-        """Return targets (3, n) without those of coupled joints, which must agree with what their leaders are asked.
+        """Return targets (3, n) without those of coupled joints, which must agree with their leaders' targets.
 
         Published commands name both fingers of a gripper; here one drive moves the two.
         """
@@ -215,7 +214,7 @@ class JointDrives:
         return np.where(kp > 0.0, servo, np.where(kd > 0.0, damper, effort))
 
     def _read_foreign_controls(self) -> None:
-        """Take a folded control that someone else wrote (a reset, a restored state) as the one target it acts as."""
+        """Interpret a combined control written elsewhere, such as by a reset, as the single target it acts as."""
         if not np.any(self._folded):
             return
         control = np.full(len(self.names), np.nan)

@@ -44,14 +44,14 @@ def joint_indices(indices: Any, names: Sequence[str]) -> NDArray[np.int64]:
 def joint_values(
     channel: str, values: Any, joints: NDArray[np.int64], names: Sequence[str], *, infinite: bool = False
 ) -> Array:
-    """Return checked values (k,), NaN where nothing is asked.
+    """Return checked values (k,), NaN where nothing is commanded.
 
     Args:
         channel: Name of the argument, for the message.
         values: What the caller gave: a list or array of numbers, None or NaN.
         joints: The joints they belong to (k,).
         names: Names of all joints.
-        infinite: Whether infinity is a value one may ask for.
+        infinite: Whether infinity is allowed.
 
     Raises:
         InputError: Wrong length, not numbers, or infinite.

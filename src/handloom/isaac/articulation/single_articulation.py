@@ -44,7 +44,7 @@ class SingleArticulation(SolverSettings):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with, e.g. ``"fr3/"``.
+        prefix: Name prefix of its bodies, joints and actuators, e.g. ``"fr3/"``.
         name: Name of the robot, for messages.
         position: Position of the base in world (3,) [m]; a fixed base must already be there.
         translation: The same, under its other published name.
@@ -208,7 +208,7 @@ class SingleArticulation(SolverSettings):
         self.world.forward()
 
     def set_joint_velocities(self, velocities: Any, joint_indices: JointSelection = None) -> None:
-        """Give joints a velocity (k,) [rad/s or m/s], at once; None and NaN leave a joint alone; targets stay."""
+        """Set joint velocities (k,) [rad/s or m/s] immediately; None and NaN leave a joint alone; targets stay."""
         joints = self._select(joint_indices)
         values = checked_values("velocities", velocities, joints, self._dof_names)
         given = ~np.isnan(values)
@@ -285,7 +285,7 @@ class SingleArticulation(SolverSettings):
         self.set_joint_velocities(np.zeros(self.num_dof))
 
     def resume_motion(self) -> None:
-        """Go on with the velocities and targets that were in force when the motion was paused."""
+        """Resume with the velocities and targets that were in force when the motion was paused."""
         if self._paused is None:
             warnings.warn(f"{self.name!r} is not paused", stacklevel=2)
             return

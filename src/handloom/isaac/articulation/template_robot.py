@@ -22,7 +22,7 @@ _SHARED: dict[str, str] = dict.fromkeys(
     ("handloom.robots:TemplateRobot", "handloom.isaac.articulation:TemplateRobot"),
     "handloom.isaac.articulation:TemplateRobot",
 )
-"""The class that robot files which `handloom robot add` wrote name."""
+"""The class named in robot files written by `handloom robot add`."""
 
 
 class TemplateRobot(SingleArticulation):
@@ -34,7 +34,7 @@ class TemplateRobot(SingleArticulation):
     Args:
         world: The world that holds the robot.
         description: What the robot is.
-        prefix: What the names of its parts start with in the world, e.g. ``"lift2/"``.
+        prefix: Name prefix of its parts in the world, e.g. ``"lift2/"``.
         name: Name of the robot in the task; by default the description's.
     """
 
@@ -54,7 +54,7 @@ class TemplateRobot(SingleArticulation):
     # -- homes and targets ---------------------------------------------------------------------------------------
 
     def initialize(self, generator: np.random.Generator | None = None) -> None:
-        """Bind names, put every joint at home, and hold it there.
+        """Bind names, move every joint to its home position, and hold it there.
 
         Args:
             generator: Source of the noise on the arms' homes; None: no noise.
@@ -63,7 +63,7 @@ class TemplateRobot(SingleArticulation):
         self.go_home(generator)
 
     def go_home(self, generator: np.random.Generator | None = None) -> None:
-        """Put every joint at home at once; with a generator, arms get normal noise of ``home_std``, inside limits."""
+        """Set every joint to its home position; a generator adds normal noise of ``home_std`` to the arms."""
         home = self.sample_home(generator)
         for joint, value in home.items():
             self.world.data.qpos[self.world.qpos_index(self.prefix + joint)] = value

@@ -53,10 +53,10 @@ class Graph:
     data nodes are pulled before their consumer. A ``push`` graph computes every node, sources first.
 
     Args:
-        path: What the graph is called, e.g. ``/ActionGraph``.
+        path: Path of the graph, e.g. ``/ActionGraph``.
         evaluator: ``execution`` or ``push``.
-        clear_commands_on_stop: Overwrite command inputs with zero or nothing on stop, as the published nodes do. Off
-            by default: a graph then does on the second play what it did on the first.
+        clear_commands_on_stop: Overwrite command inputs with zero or nothing on stop, as the published nodes do. Off by
+            default, so that the second play behaves like the first.
     """
 
     def __init__(
@@ -222,7 +222,8 @@ class Graph:
             event: ``tick`` or ``physics``: which event nodes fire. A push graph ignores it.
 
         Returns:
-            What was computed. A node that fails is logged and reported; what hangs on its execution output rests.
+            What was computed. A failing node is logged and reported; nodes behind its execution output are not
+            computed.
         """
         run = _Run(self, context or GraphContext())
         if self.evaluator == "push":
@@ -235,7 +236,7 @@ class Graph:
         return Evaluation(computed=tuple(run.computed), failures=run.failures)
 
     def stop(self) -> None:
-        """Stop: nodes forget what they remembered and latched, outputs return to their defaults."""
+        """Stop: nodes clear their memory and latched inputs, outputs return to their defaults."""
         for placed in self._nodes.values():
             placed.stop(clear_commands=self.clear_commands_on_stop)
 
@@ -265,7 +266,7 @@ class _Run:
                 self.pulse(self._graph.node(connection.target_node), connection.target_port)
 
     def pull(self, name: str, *, everything: bool = False) -> None:
-        """Bring a node up to date before someone reads it: pure data only, unless the whole graph is pushed."""
+        """Update a node before its outputs are read: pure data only, unless the whole graph is pushed."""
         placed = self._graph.node(name)
         if name in self._pulled or not (everything or placed.node.is_pure()):
             return

@@ -11,7 +11,7 @@ from handloom.sim import World
 
 
 class GraphSession:
-    """Runs a graph beside the physics: ``physics`` before every step, ``tick`` once per frame.
+    """Runs a graph along with the physics: ``physics`` before every step, ``tick`` once per frame.
 
     Args:
         graph: The graph.
@@ -77,7 +77,7 @@ class GraphSession:
         return Evaluation(computed=tuple(computed), failures=failures)
 
     def stop(self) -> None:
-        """Stop: the graph forgets, robots return to their default state, and keep it until played again."""
+        """Stop: the graph is reset, and robots return to their default state until played again."""
         self._playing = False
         self._frame = 0
         self.graph.stop()

@@ -1,4 +1,4 @@
-"""Nodes: what they may read of the world, the base class with ports and compute, a node placed in a graph."""
+"""Nodes: their view of the world, the base class with ports and compute, and a node placed in a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class GraphContext:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeResult:
-    """What a compute came to; made by ``done`` and ``failed``."""
+    """The result of a compute; made by ``done`` and ``failed``."""
 
     outputs: Mapping[str, Any] = field(default_factory=dict)
     """New values of outputs; the others keep theirs."""
@@ -196,7 +196,7 @@ class PlacedNode:
             self.values.update({port.name: port.type.default for port in self.node.INPUTS if port.command})
 
     def other_version(self, name: str) -> str:
-        """Return what to write if another version of this kind of node has a port of that name; empty if none has."""
+        """Return a hint if another version of this kind of node has a port of that name; else empty."""
         for version, kind in self.versions.items():
             if version != self.node.VERSION and any(port.name == name for port in (*kind.INPUTS, *kind.OUTPUTS)):
                 return f"version {version} of the node has it: create ({self.name!r}, {self.node.TYPE!r}, {version})"

@@ -15,7 +15,7 @@ from handloom.errors import InputError, unknown_name
 class PortType:
     """A published type name and its meaning here.
 
-    Values are stored so that no one can change them in place: numbers and texts as they are, arrays of numbers as
+    Values are stored so that they cannot be changed in place: numbers and texts as they are, arrays of numbers as
     read-only ndarrays, other arrays as tuples.
     """
 
@@ -28,7 +28,7 @@ class PortType:
 
     @property
     def default(self) -> Any:
-        """What a port holds that no one gave a value."""
+        """Value of a port that was never set."""
         if self.family in {"execution", "target"}:
             return None
         zero = {"number": 0.0, "integer": 0, "bool": False, "text": "", "any": 0.0}[self.family]
@@ -183,7 +183,7 @@ class Port:
     """Published name without ``inputs:`` or ``outputs:``."""
     type: PortType
     default: Any = field(compare=False)
-    """Value of an input no one set, and of an output that was not computed yet."""
+    """Value of an input that was not set, and of an output not computed yet."""
     latched: bool = False
     """The value of the first compute stays in force until the graph stops."""
     command: bool = False
@@ -191,7 +191,7 @@ class Port:
     source: bool = False
     """An input that may feed other inputs, such as the value of a constant."""
     nan: bool = False
-    """Whether NaN has a meaning here; everywhere else it cannot pass."""
+    """Whether NaN has a meaning here; otherwise it is refused."""
 
     def read(self, value: Any, where: str) -> Any:
         """Return a value in its stored form; InputError when it is not of the port's type, or NaN."""
@@ -216,7 +216,7 @@ def port(
     Args:
         name: Published name.
         type_name: Published type, e.g. ``double[]``.
-        default: Value before anyone gives one; None takes that of the type.
+        default: Value if none is set; None takes that of the type.
         latched: See ``Port``.
         command: See ``Port``.
         source: See ``Port``.

@@ -47,7 +47,7 @@ class KinematicsSolver:
         raise NotImplementedError
 
     def get_all_frame_names(self) -> list[str]:
-        """Return every frame that can be asked for."""
+        """Return every frame that can be queried."""
         raise NotImplementedError
 
     def compute_forward_kinematics(

@@ -1,6 +1,6 @@
-"""Motion policies say at every physics step where the joints go next: the interface, and how a robot follows one."""
+"""Motion policies, which compute joint targets at every physics step: the interface, and how a robot follows one."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,8 +11,20 @@ from handloom.isaac.articulation import ArticulationSubset, SingleArticulation
 from handloom.isaac.motion_generation.world_interface import MotionObstacle, WorldInterface
 from handloom.values import ArticulationAction
 
-if TYPE_CHECKING:
-    from handloom.isaac.motion_generation.path_planner import PathPlanner
+
+class JointMover(WorldInterface):
+    """What policies and planners share: the joints they move, and a target for them; this one moves none."""
+
+    def get_active_joints(self) -> list[str]:
+        """Return the joints that are moved, in order."""
+        return []
+
+    def get_watched_joints(self) -> list[str]:
+        """Return the joints that are read but not moved."""
+        return []
+
+    def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
+        """Move the joints to a configuration (n,) from now on."""
 
 
 class RobotJoints:
@@ -23,7 +35,7 @@ class RobotJoints:
         mover: Names its joints: ``get_active_joints`` and ``get_watched_joints``.
     """
 
-    def __init__(self, robot_articulation: SingleArticulation, mover: "MotionPolicy | PathPlanner") -> None:
+    def __init__(self, robot_articulation: SingleArticulation, mover: JointMover) -> None:
         self._robot = robot_articulation
         self._active = ArticulationSubset(robot_articulation, mover.get_active_joints())
         watched = mover.get_watched_joints()
@@ -42,7 +54,7 @@ class RobotJoints:
         return self._robot
 
 
-class MotionPolicy(WorldInterface):
+class MotionPolicy(JointMover):
     """Published interface of a policy; this one stays where it is."""
 
     def compute_joint_targets(
@@ -65,17 +77,6 @@ class MotionPolicy(WorldInterface):
         del active_joint_velocities, watched_joint_positions, watched_joint_velocities, frame_duration
         q = np.array(active_joint_positions, float)
         return q, np.zeros_like(q)
-
-    def get_active_joints(self) -> list[str]:
-        """Return the joints that the policy moves, in its order."""
-        return []
-
-    def get_watched_joints(self) -> list[str]:
-        """Return the joints that the policy reads but does not move."""
-        return []
-
-    def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
-        """Pull the joints to a configuration (n,)."""
 
     def set_end_effector_target(
         self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
@@ -138,7 +139,7 @@ class MotionPolicyController:
     def forward(
         self, target_end_effector_position: ArrayLike, target_end_effector_orientation: ArrayLike | None = None
     ) -> ArticulationAction:
-        """Set the target in the world, take over where obstacles are, and return the next action."""
+        """Set the target in the world, update the obstacles, and return the next action."""
         self._policy.set_end_effector_target(target_end_effector_position, target_end_effector_orientation)
         self._policy.update_world()
         return self._driver.get_next_articulation_action()
@@ -148,7 +149,7 @@ class MotionPolicyController:
         self._policy.add_obstacle(obstacle, static)
 
     def remove_obstacle(self, obstacle: MotionObstacle) -> None:
-        """Take an obstacle out of the policy's world."""
+        """Remove an obstacle from the policy's world."""
         self._policy.remove_obstacle(obstacle)
 
     def reset(self) -> None:

@@ -12,32 +12,21 @@ from handloom.config import Config, load_config
 from handloom.errors import ConfigError, InputError, unknown_name
 from handloom.isaac.articulation import SingleArticulation
 from handloom.isaac.motion_generation.descriptions.motion_robot import load_motion_robot
-from handloom.isaac.motion_generation.motion_policy import RobotJoints
+from handloom.isaac.motion_generation.motion_policy import JointMover, RobotJoints
 from handloom.isaac.motion_generation.published_log import LOGGER
-from handloom.isaac.motion_generation.world_interface import KeptObstacle, WorldInterface
+from handloom.isaac.motion_generation.world_interface import KeptObstacle
 from handloom.motion.kinematics import IkOptions, Orientation
 from handloom.motion.planning import ArmPlanner, PlannerOptions, PlanResult
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 from handloom.values import ArticulationAction
 
 
-class PathPlanner(WorldInterface):
+class PathPlanner(JointMover):
     """Published interface of a planner; this one finds no path."""
 
     def compute_path(self, active_joint_positions: ArrayLike, watched_joint_positions: ArrayLike) -> Array | None:
         """Return configurations (m, n) joined by straight joint motions that touch nothing, or None."""
         del active_joint_positions, watched_joint_positions
-
-    def get_active_joints(self) -> list[str]:
-        """Return the joints that are planned, in order."""
-        return []
-
-    def get_watched_joints(self) -> list[str]:
-        """Return the joints that are read but not planned."""
-        return []
-
-    def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
-        """Plan to a configuration (n,) from now on."""
 
     def set_end_effector_target(
         self, target_translation: ArrayLike | None = None, target_orientation: ArrayLike | None = None
@@ -72,7 +61,7 @@ class CSpacePlanningParams(Config):
 
 
 class CudaTreeParams(Config):
-    """Parameters of nearest neighbours on a GPU; there is none here."""
+    """Parameters of nearest-neighbour search on a GPU, which is not used here."""
 
     max_num_nodes: int = 10000
     max_buffer_size: int = 30

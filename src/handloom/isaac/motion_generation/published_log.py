@@ -7,11 +7,11 @@ LOGGER = logging.getLogger("handloom.isaac.motion_generation")
 
 
 def warn(message: str) -> Literal[False]:
-    """Log a warning; return False, which is what the caller answers."""
+    """Log a warning; return False, for the caller to return."""
     LOGGER.warning(message)
     return False
 
 
 def fail(message: str) -> None:
-    """Log an error; return None, which is what the caller answers."""
+    """Log an error; return None, for the caller to return."""
     LOGGER.error(message)

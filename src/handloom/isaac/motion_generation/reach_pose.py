@@ -1,4 +1,4 @@
-"""Reach for a pose with RMPflow and say whether it was reached or where the arm is stuck."""
+"""Reach for a pose with RMPflow and report whether it was reached or where the arm is stuck."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 POSTURES = 16
 """Arm postures at the target that are considered."""
 STALLED = 0.01
-"""What the tool [m], or the joints [rad], must come closer within ``PATIENCE``; else the next posture is tried."""
+"""Progress that the tool [m], or the joints [rad], must make within ``PATIENCE``; else the next posture is tried."""
 PATIENCE = 1.5
 """[s]."""
 NEAR = 0.1
@@ -51,7 +51,7 @@ def reach_pose(
 ) -> ReachResult:
     """Roll a policy out to a pose among its obstacles, starting at rest.
 
-    RMPflow only looks around itself and may come to rest before a target. Where the tool comes no closer, the joints
+    RMPflow is a local policy and may come to rest short of a target. Where the tool comes no closer, the joints
     go to an arm posture that reaches the pose freely, still keeping away from obstacles, the nearest posture first.
 
     Args:

@@ -44,7 +44,7 @@ class MotionObstacle:
         return T[:3, 3].copy(), quat_from_matrix(T[:3, :3])
 
     def set_world_pose(self, position: ArrayLike | None = None, orientation: ArrayLike | None = None) -> None:
-        """Put it elsewhere; planners see it at the next ``update_world``."""
+        """Set its pose; planners see it at the next ``update_world``."""
         at, turned = self.get_world_pose()
         self._T = _pose(at if position is None else position, turned if orientation is None else orientation)
 
@@ -97,7 +97,7 @@ class GroundPlane(MotionObstacle):
 
 
 GROUND = (50.0, 50.0, 0.001)
-"""Sides of the box that stands in for a ground plane, with its top on the plane [m]."""
+"""Sides of the box used for a ground plane, with its top on the plane [m]."""
 
 
 @dataclass
@@ -140,7 +140,7 @@ class WorldInterface:
         """Take over where obstacles are.
 
         Args:
-            updated_obstacles: Only these are looked at; all that are not static when None, or when the base moved.
+            updated_obstacles: Update only these; None, or a moved base, updates all that are not static.
         """
         only = None if updated_obstacles is None or self._base_moved else {id(item) for item in updated_obstacles}
         T_base_world = invert_pose(self._T_world_base)
@@ -195,15 +195,15 @@ class WorldInterface:
         return self._add(ground_plane, "cuboid", GROUND, True, make_pose(np.eye(3), (0.0, 0.0, -GROUND[2] / 2)))
 
     def disable_obstacle(self, obstacle: MotionObstacle) -> bool:
-        """Let an obstacle not count; False when it was never added."""
+        """Disable an obstacle; False if it was never added."""
         return self._switch(obstacle, False)
 
     def enable_obstacle(self, obstacle: MotionObstacle) -> bool:
-        """Let an obstacle count again; False when it was never added."""
+        """Enable an obstacle again; False if it was never added."""
         return self._switch(obstacle, True)
 
     def remove_obstacle(self, obstacle: MotionObstacle) -> bool:
-        """Forget an obstacle; False when it was never added."""
+        """Remove an obstacle; False if it was never added."""
         self.world_version += 1
         return self._kept.pop(id(obstacle), None) is not None
 

@@ -88,7 +88,7 @@ class PathWheeledRobot(StageWheeledRobot):
     """A robot with wheels at a path; it is found in the world when it is first used.
 
     Args:
-        paths: Where the robot is, or shall be; one path, or a list of one.
+        paths: Path of the robot, existing or new; one path, or a list of one.
         wheel_dof_names: Wheel joints.
         wheel_dof_indices: The same as indices.
         usd_path: File or published asset of a robot that is not on the stage yet.

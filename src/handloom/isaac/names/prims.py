@@ -1,4 +1,4 @@
-"""Robots by prim path: classes that take a place on the current stage where ours take a World and a prefix."""
+"""Robots by prim path: classes that take a path on the current stage where ours take a World and a prefix."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ class _OnStage:
         raise StateError(f"the robot at {where} has no {name!r} yet. Call initialize() first.")
 
     def _wait(self, settings: dict[str, Any]) -> None:
-        """Keep what the robot is made of until ``initialize``; its controller is there from the beginning."""
+        """Store the constructor arguments until ``initialize``; the controller exists from the beginning."""
         controller = settings.pop("articulation_controller", None) or ArticulationController()
         self._settings = {**settings, "articulation_controller": controller}
         self._controller = controller

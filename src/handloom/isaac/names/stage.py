@@ -27,7 +27,7 @@ ZOO = {
     "carter": "nova_carter",
     "so101": "so101",
 }
-"""Word in the path of a published asset > the robot of the zoo that stands for it."""
+"""Word in the path of a published asset > the robot of the zoo used for it."""
 
 
 @dataclass(kw_only=True)
@@ -38,7 +38,7 @@ class Reference:
     dof_names: tuple[str, ...] | None
     """The joints in the robot's order; None takes those of the model."""
     position: Sequence[float] = (0.0, 0.0, 0.0)
-    """Where its base stands (3,) [m]."""
+    """Position of its base (3,) [m]."""
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
     """How it is turned, wxyz (4,)."""
     attributes: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -61,14 +61,14 @@ class Stage:
         """Put a robot at a prim path.
 
         Args:
-            asset: An MJCF or URDF file, a robot folder, or the path of a published asset, which a robot of the zoo
-                stands for.
+            asset: An MJCF or URDF file, a robot folder, or the path of a published asset, for which a robot of the zoo
+                is used.
             prim_path: Absolute path, e.g. ``/World/panda``.
 
         Raises:
             InputError: The path is taken or not absolute.
             FileError: A file that cannot be read, or a USD file.
-            NotFoundError: No such file, and no robot of the zoo stands for it.
+            NotFoundError: No such file, and no robot of the zoo replaces it.
             StateError: The stage was started already.
         """
         self._refuse_when_started("a reference cannot be added")
@@ -83,7 +83,7 @@ class Stage:
         """Return the robot at a prim path.
 
         Raises:
-            NotFoundError: There is none; the text names those there are.
+            NotFoundError: There is none; the message lists those that exist.
         """
         if prim_path not in self._references:
             known = suggest(prim_path, self._references) or "the stage is empty"
@@ -156,7 +156,7 @@ class Stage:
 
 
 class Prim:
-    """A place on the stage: a robot, or a joint of one.
+    """A prim on the stage: a robot, or a joint of one.
 
     Args:
         stage: The stage.
@@ -240,7 +240,7 @@ def add_reference_to_stage(usd_path: str | Path, prim_path: str, prim_type: str 
 
 
 def prefix_of(prim_path: str) -> str:
-    """Return what the names of the parts of a robot start with in the world."""
+    """Return the name prefix of a robot's parts in the world."""
     return f"{prim_path.strip('/')}/"
 
 

@@ -24,7 +24,7 @@ class StageScene:
         """Add a robot, or a view of some, and return it.
 
         Raises:
-            InputError: There is one of that name already.
+            InputError: The name is already taken.
         """
         if obj.name in self._objects:
             raise InputError(f"the scene has an object named {obj.name!r} already; give this one another name")
@@ -56,7 +56,7 @@ class StageScene:
         return self._objects[name]
 
     def remove_object(self, name: str) -> None:
-        """Forget an object; its robot stays on the stage."""
+        """Remove an object; its robot stays on the stage."""
         del self._objects[self.get_object(name).name]
 
     def initialize_all(self) -> None:

@@ -1,4 +1,4 @@
-"""What policies see: the terms an environment file can list, for one robot or for many at once."""
+"""Observations of policies: the terms an environment file can list, for one robot or a batch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Reading:
     ang_vel: Array
     """(..., 3) [rad/s]."""
     gravity: Array
-    """(..., 3), direction in which things fall, of length one."""
+    """(..., 3), unit vector of gravity."""
     command: Array
     """(..., 3): vx [m/s], vy [m/s], wz [rad/s]."""
     joint_pos: Array
@@ -33,13 +33,13 @@ class Reading:
     joint_vel: Array
     """(..., n), less the default velocities [rad/s or m/s]."""
     last_action: Array
-    """(..., n), what the network said the last time, raw."""
+    """(..., n), last raw output of the network."""
     phase: Array
     """(...), part of the gait cycle that has passed, 0 to 1."""
 
 
 def gait_phase(reading: Reading) -> Array:
-    """Return sine and cosine (..., 2) of the phase of the gait; zeros while the robot is told nothing."""
+    """Return sine and cosine (..., 2) of the phase of the gait; zeros while there is no command."""
     angle, moving = 2.0 * np.pi * reading.phase, is_moving(reading.command)
     clock = np.empty((*np.shape(angle), 2))
     clock[..., 0], clock[..., 1] = np.sin(angle) * moving, np.cos(angle) * moving
@@ -77,7 +77,7 @@ TERMS: dict[str, Callable[[Reading], Array]] = {
 
 
 def term_width(func: str, joints: int) -> int:
-    """Return how many numbers a term has for a robot of so many joints."""
+    """Return the size of a term for a robot with that many joints."""
     if func == "gait_phase":
         return 2
     return joints if func in {"joint_pos_rel", "joint_vel_rel", "last_action"} else 3

@@ -18,7 +18,7 @@ from handloom.values import ArticulationAction
 
 
 class PolicyController:
-    """A robot whose joint targets come from a network, a few times less often than physics steps.
+    """A robot whose joint targets come from a network, evaluated less often than physics steps.
 
     Load a policy, initialize, then call ``forward`` before every physics step. The network sees what its environment
     file lists; its action, scaled, is added to the default joint positions.
@@ -26,7 +26,7 @@ class PolicyController:
     Args:
         name: Name of the robot, for messages.
         world: The world that holds it.
-        prefix: What the names of its bodies, joints and actuators start with.
+        prefix: Name prefix of its bodies, joints and actuators.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
         dof_names: The joints in the order the policy counts them in; None takes that of the model.
@@ -86,7 +86,7 @@ class PolicyController:
 
     @property
     def default_pos(self) -> Array:
-        """Joint positions (n,) that an action of zero asks for [rad]."""
+        """Joint positions (n,) commanded by a zero action [rad]."""
         self.env  # noqa: B018 Raises when there is no policy.
         return self._properties.default_pos
 
@@ -160,7 +160,7 @@ class PolicyController:
         return self._targets
 
     def post_reset(self) -> None:
-        """Return the robot to its default joint positions and forget what went before."""
+        """Return the robot to its default joint positions and clear the policy's state."""
         self.robot.post_reset()
         self._clear()
 
@@ -201,7 +201,7 @@ class PolicyController:
         )
 
     def _compute_action(self, observation: Array) -> Array:
-        """Return what the network says (n,), raw."""
+        """Return the raw output of the network (n,)."""
         assert self._network is not None
         action = self._network(observation)
         if not np.isfinite(action).all():

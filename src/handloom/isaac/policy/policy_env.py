@@ -71,7 +71,7 @@ TERM_PARAMS = {"gait_phase": ("frequency",)}
 
 @dataclass(frozen=True, kw_only=True)
 class ObservationTerm:
-    """One block of numbers in what the network sees."""
+    """One block of the network's observation."""
 
     name: str
     """Key in the file."""
@@ -134,7 +134,7 @@ class PolicyEnv:
 
     @property
     def spawn_height(self) -> float:
-        """Height of the base where the robot is put down [m]."""
+        """Initial height of the base [m]."""
         position = self._get("scene.robot.init_state.pos")
         return float(position[2]) if isinstance(position, Sequence) and len(position) == 3 else 0.0
 

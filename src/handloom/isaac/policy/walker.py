@@ -1,4 +1,4 @@
-"""Walk where a body twist says, and know from the legs how far it was."""
+"""Walk at a commanded body twist, with odometry from the legs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class FlatTerrainPolicy(PolicyController):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with.
+        prefix: Name prefix of its bodies, joints and actuators.
         name: Name of the robot, for messages.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
@@ -88,7 +88,7 @@ class Walker:
     Args:
         description: The robot; its ``drive`` says where its policy and its feet are.
         world: The world that holds it.
-        prefix: What the names of its parts start with in that world.
+        prefix: Name prefix of its parts in that world.
     """
 
     slides = True
@@ -126,7 +126,7 @@ class Walker:
         return bool(T_world_base[2, 2] < 0.5 or T_world_base[2, 3] < 0.5 * self.policy.env.spawn_height)
 
     def command(self, twist: Sequence[float] | Array, dt: float) -> None:
-        """Walk at a body twist ``[vx, vy, w]`` [m/s, m/s, rad/s] from now on, each cut to what the policy knows."""
+        """Walk at a body twist ``[vx, vy, w]`` [m/s, m/s, rad/s], each clipped to the policy's trained range."""
         del dt  # Legs need no ramp: the policy was trained on sudden commands.
         asked = np.asarray(twist, dtype=np.float64)
         if asked.shape != (3,) or not np.isfinite(asked).all():
@@ -140,7 +140,7 @@ class Walker:
             self.world.step()
 
     def aim(self, twist: Sequence[float] | Array) -> float:
-        """Return how long the robot may take to stand still before it sets off [s]."""
+        """Return how long the robot may need to settle before it starts [s]."""
         del twist
         return SETTLE
 
@@ -160,8 +160,8 @@ class Walker:
     def mean_twist(self, before: LegReading, after: LegReading, dt: float) -> Array:
         """Return the mean body twist (3,) between two readings, if no foot that stood has slipped.
 
-        The turn is that of the gyroscope; the way is the one the standing feet went back under the base. In the air
-        the last twist goes on.
+        The rotation comes from the gyroscope, the translation from the stance feet moving back under the base. In the
+        air the last twist continues.
         """
         turned = 0.5 * (before.yaw_rate + after.yaw_rate) * dt
         both = before.standing & after.standing
@@ -187,7 +187,7 @@ class Walker:
 
 
 def driver_for(description: RobotDescription, world: World, *, prefix: str = "") -> Driver:
-    """Return what takes body twists for a robot: its wheels, or its legs.
+    """Return the driver that takes body twists for a robot: wheels or legs.
 
     Raises:
         InputError: The robot has neither.

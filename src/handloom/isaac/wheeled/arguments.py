@@ -11,7 +11,7 @@ from handloom.errors import InputError
 
 
 def finite_number(value: Any, what: str) -> float:
-    """Return ``value`` as a finite float, or say what was given instead.
+    """Return ``value`` as a finite float, or raise with what was given instead.
 
     Raises:
         InputError: The value is not a number, or it is NaN or infinite.
@@ -44,7 +44,7 @@ def finite_vector(values: Any, names: Sequence[str], what: str) -> Array:
     Args:
         values: What the user gave.
         names: The entries expected, in order; they appear in the message.
-        what: What the vector is called in the message.
+        what: Name of the vector in the message.
 
     Raises:
         InputError: Not numbers, a wrong length, NaN or infinity.

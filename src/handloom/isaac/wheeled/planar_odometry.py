@@ -60,7 +60,7 @@ class PlanarPose:
 
 
 class PlanarOdometry:
-    """The pose a robot believes in, from the twists its wheels report (``controller.body_twist``)."""
+    """The estimated pose of a robot, from the twists its wheels report (``controller.body_twist``)."""
 
     def __init__(self, start: PlanarPose | None = None) -> None:
         """Begin at a pose; the origin if None."""

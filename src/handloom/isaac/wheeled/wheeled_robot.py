@@ -22,7 +22,7 @@ class WheeledRobot(SingleArticulation):
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of its bodies, joints and actuators start with, e.g. ``"jetbot/"``.
+        prefix: Name prefix of its bodies, joints and actuators, e.g. ``"jetbot/"``.
         name: Name of the robot, for messages.
         wheel_dof_names: Wheel joints, in the order of the controller's output.
         wheel_dof_indices: The same as indices in the robot's order; give one of the two.
@@ -90,7 +90,7 @@ class WheeledRobot(SingleArticulation):
         return self.get_joint_positions(self._wheels)
 
     def set_wheel_positions(self, positions: ArrayLike) -> None:
-        """Put the wheels at angles (k,) [rad], at once."""
+        """Set the wheel angles (k,) [rad] immediately."""
         self.set_joint_positions(positions, self._wheels)
 
     def get_wheel_velocities(self) -> Array:
@@ -98,7 +98,7 @@ class WheeledRobot(SingleArticulation):
         return self.get_joint_velocities(self._wheels)
 
     def set_wheel_velocities(self, velocities: ArrayLike) -> None:
-        """Give the wheels speeds (k,) [rad/s], at once; their targets stay."""
+        """Set the wheel speeds (k,) [rad/s] immediately; their targets stay."""
         self.set_joint_velocities(velocities, self._wheels)
 
     def get_steering_positions(self) -> Array:

@@ -1,1 +1,1 @@
-"""What can be said of an episode: scene, relations, unique references, questions with answers, wordings."""
+"""Language for an episode: scene, relations, unique references, questions with answers, wordings."""

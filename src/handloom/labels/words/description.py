@@ -12,7 +12,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def name_of(facts: SceneFacts, name: str) -> str:
-    """Return a phrase that means a thing: unique if there is one, else colour and noun."""
+    """Return a phrase for an object: unique if possible, else colour and noun."""
     known = reference(facts, name)
     return known.text if known is not None else f"the {facts.thing(name).plain}"
 
@@ -23,7 +23,7 @@ def part_words(part: str) -> str:
 
 
 def part_name(facts: SceneFacts, name: str, part: str) -> str:
-    """Return a phrase that means one part of an object, told from its like by height, or else by side."""
+    """Return a phrase for one part of an object, distinguished from similar parts by height, or else by side."""
     same = [p for owner, p in facts.parts() if owner == name and part_words(p) == part_words(part)]
     noun, whole = part_words(part), name_of(facts, name)
     if len(same) == 1:

@@ -1,4 +1,4 @@
-"""Questions about a scene and a deed with their answers; every answer is computed from the recording."""
+"""Questions about a scene and a task, with answers computed from the recording."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -60,7 +60,7 @@ def _scene(facts: SceneFacts) -> Iterator[Question]:
 
 
 def _relations(facts: SceneFacts) -> Iterator[Question]:
-    """Ask for relations that are true, and for their opposites, which are not."""
+    """Ask about true relations and about their opposites, which are false."""
     things = [thing for thing in facts.things if reference(facts, thing.name)]
     asked = 0
     for a in (thing for thing in things if not thing.support):

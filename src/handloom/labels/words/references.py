@@ -1,4 +1,4 @@
-"""References that mean one thing only: ``the red mug left of the bowl``, found by trying what fits which things."""
+"""Unambiguous references such as ``the red mug left of the bowl``, found by testing which objects each phrase fits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ SIZE_RATIO = 1.2
 
 @dataclass(frozen=True, kw_only=True)
 class ThingReference:
-    """A noun phrase, as something that a thing fits or does not."""
+    """A noun phrase as a predicate over objects."""
 
     noun: str
     color: str = ""

@@ -1,7 +1,7 @@
-"""Things as people speak of them, and what is true between them in one frame: on, in, left of, open and so on.
+"""Objects as people refer to them, and the relations that hold in one frame: on, in, left of, open and so on.
 
 Left, right, in front and behind are those of the first robot: x ahead, y left. Every relation is a rule over recorded
-poses and contacts, so that a sentence is true or it is not said.
+poses and contacts, so only true sentences are generated.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,13 @@ from handloom.spatial import invert_pose
 from handloom.values import ObjectInstance
 
 SUPPORTS = ("table", "shelf", "counter", "conveyor", "pallet", "stand", "turntable")
-"""Categories that carry a scene: things are on them, and nothing is left or right of them."""
+"""Supporting surfaces: objects are on them, never left or right of them."""
 APART = 0.03
 """Least distance along a side for one thing to be left of, or before, another [m]."""
 UPWARDS = 0.7
 """Least vertical part of a contact's normal where one thing lies on another."""
 OPEN, CLOSED = 0.15, 0.05
-"""Fraction of its way beyond which a part is open, and below which it is closed; in between it is neither."""
+"""Fraction of its travel beyond which a part is open, and below which it is closed; in between it is neither."""
 SIDES = ("left of", "right of", "behind", "in front of")
 
 
@@ -140,7 +140,7 @@ class SceneFacts:
         return bool(np.all(local > low) and np.all(local < high))
 
     def side(self, a: str, b: str) -> str:
-        """Return which side of b a is on, or an empty text if that is unclear or no one would say it."""
+        """Return which side of b a is on, or an empty string if that is ambiguous or unnatural to say."""
         first, second = self.thing(a), self.thing(b)
         if a == b or first.support or second.support or self.is_in(a, b) or self.is_in(b, a):
             return ""

@@ -1,4 +1,4 @@
-"""Instructions for an episode in three grains, vague and specific: what a person might have said."""
+"""Instructions for an episode at three levels of detail, vague and specific, as a person might phrase them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Wording:
     grain: str
     """``short``, ``full`` or ``steps``."""
     style: str
-    """``vague`` names things by a pronoun or a bare noun, ``specific`` by references that mean one thing only."""
+    """``vague`` names things by a pronoun or a bare noun, ``specific`` by unambiguous references."""
     text: str
 
 
@@ -135,7 +135,7 @@ class _Clauses:
         return set(same) == {name}
 
     def _clauses(self, style: str) -> Iterator[str]:
-        """Yield the whole deed as one clause, in every combination of verbs; names change along with them."""
+        """Yield the whole task as one clause, in every combination of verbs; names change along with them."""
         if not self._deeds:
             return
         pools = [PLACE_VERBS.get(kind) or SKILL_VERBS[kind] for kind, _ in self._deeds]

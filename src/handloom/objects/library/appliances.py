@@ -7,14 +7,14 @@ from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, door, handle
 from handloom.objects.materials import HOUSING, rgb, shade
-from handloom.objects.parts import Link, Part, Point, points
+from handloom.objects.parts import Link, Part, Point, points, upright_points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod, slab
 
 _DARK = (0.05, 0.06, 0.07)
 
 
 def decor(color: tuple[float, float, float], body: str = "object") -> Appearance:
-    """Return the look of a display or a key: seen, without mass, out of the way of collisions."""
+    """Return the look of a display or a key: visible, massless, without collisions."""
     return Appearance(color=color, substance="glass", fill=0.0, solid=False, body=body)
 
 
@@ -133,7 +133,7 @@ def oven(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, feet + z), inside=(0.0, 0.0, feet + wall + 0.03)),
+        keypoints=upright_points(feet + z, feet + wall + 0.03),
         holds=0.10,
         rests="upright",
     )
@@ -201,7 +201,7 @@ def washing_machine(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.03)),
+        keypoints=upright_points(z, wall + 0.03),
         holds=0.10,
         rests="upright",
     )
@@ -248,7 +248,7 @@ def laptop(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z + lid)),
+        keypoints=upright_points(z + lid),
         rests="upright",
     )
 
@@ -341,7 +341,7 @@ def knob_panel(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        keypoints=upright_points(z),
         rests="upright",
     )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, upright_points
 from handloom.objects.shapes import Appearance, box, cylinder, prism
 
 _WOODEN = (*BRIGHT, "wood", "white", "black")
@@ -90,6 +90,6 @@ def _block(words: tuple[str, ...], color: str, parts: list[Part], size: tuple[fl
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, size[2]), center=(0.0, 0.0, size[2] / 2)),
+        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
     )

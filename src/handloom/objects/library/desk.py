@@ -1,4 +1,4 @@
-"""Pens, their holder, and what else lies on a desk."""
+"""Pens, their holder, and other desk items."""
 
 import math
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, HOUSING, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, points, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -20,16 +20,13 @@ from handloom.objects.shapes import (
     hull,
     laid,
     lathe,
+    printed,
     prism,
     shell,
     slab,
     tube,
 )
 from handloom.render.looks import Turned
-
-
-def _print(color: tuple[float, float, float], material: str | None = None) -> Appearance:
-    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 
 def pen(c: Choices) -> Blueprint:
@@ -78,7 +75,7 @@ def marker(c: Choices) -> Blueprint:
         bar((-0.46 * length, 0.0, radius), (0.12 * length, 0.0, radius), 0.94 * radius, **barrel),
         bar((0.10 * length, 0.0, radius), (0.48 * length, 0.0, radius), radius, **cap),
         bar((-0.50 * length, 0.0, radius), (-0.44 * length, 0.0, radius), 0.90 * radius, **cap),
-        bar((-0.30 * length, 0.0, radius), (-0.08 * length, 0.0, radius), 0.97 * radius, **_print(rgb(color))),
+        bar((-0.30 * length, 0.0, radius), (-0.08 * length, 0.0, radius), 0.97 * radius, **printed(rgb(color))),
     ]
     return _flat(("marker", "felt pen", "marker pen"), color, parts, (length, 2 * radius, 2 * radius))
 
@@ -102,7 +99,7 @@ def pen_holder(c: Choices) -> Blueprint:
         words=("pen holder", "pencil cup", "pen pot"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, height / 2)),
+        keypoints=upright_points(height, height / 2),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * 0.9 * (radius - wall),
     )
@@ -125,8 +122,8 @@ def book(c: Choices) -> Blueprint:
             color=rgb("cream"),
             substance="paper",
         ),
-        box((0.62 * size[0], 0.16 * size[1], 0.001), (0.0, 0.18 * size[1], z), **_print(second, "book_print")),
-        box((0.36 * size[0], 0.06 * size[1], 0.001), (0.0, -0.30 * size[1], z), **_print(second)),
+        box((0.62 * size[0], 0.16 * size[1], 0.001), (0.0, 0.18 * size[1], z), **printed(second, "book_print")),
+        box((0.36 * size[0], 0.06 * size[1], 0.001), (0.0, -0.30 * size[1], z), **printed(second)),
     ]
     return _flat(("book", "hardback", "novel"), color, parts, size)
 
@@ -140,7 +137,7 @@ def eraser(c: Choices) -> Blueprint:
         box(
             (0.62 * size[0], size[1] + 0.001, size[2] + 0.001),
             (-0.16 * size[0], 0.0, size[2] / 2),
-            **_print(rgb(color)),
+            **printed(rgb(color)),
         ),
     ]
     return _flat(("eraser", "rubber"), color, parts, size)
@@ -178,7 +175,7 @@ def stapler(c: Choices) -> Blueprint:
 
 
 def barcode_scanner(c: Choices) -> Blueprint:
-    """A scanner on a stand that reads what is held before its red window; it looks along its x axis."""
+    """A scanner on a stand that reads what is held in front of its red window; it looks along its x axis."""
     color = c.color(("black", "gray", "white"))
     z, head = c.number("height", 0.26, 0.30), 0.07
     look = Appearance(color=rgb(color), substance="plastic", fill=0.8)
@@ -251,11 +248,11 @@ def remote_control(c: Choices) -> Blueprint:
     for i in range(3):
         for y in (-0.27, 0.0, 0.27):
             at = ((-0.30 + 0.13 * i) * length, y * width, height)
-            parts.append(box((0.07 * length, 0.17 * width, 0.003), at, **_print(shade(key, 0.8))))
+            parts.append(box((0.07 * length, 0.17 * width, 0.003), at, **printed(shade(key, 0.8))))
     parts += [
-        cylinder(0.30 * width, 0.003, (0.16 * length, 0.0, height), **_print(shade(key, 0.8))),
-        cylinder(0.14 * width, 0.0045, (0.16 * length, 0.0, height), **_print(rgb(color))),
-        cylinder(0.10 * width, 0.004, (0.40 * length, -0.26 * width, height), **_print(rgb("red"))),
+        cylinder(0.30 * width, 0.003, (0.16 * length, 0.0, height), **printed(shade(key, 0.8))),
+        cylinder(0.14 * width, 0.0045, (0.16 * length, 0.0, height), **printed(rgb(color))),
+        cylinder(0.10 * width, 0.004, (0.40 * length, -0.26 * width, height), **printed(rgb("red"))),
     ]
     return _flat(("remote control", "remote", "TV remote"), color, parts, (length, width, height))
 
@@ -270,8 +267,8 @@ def phone(c: Choices) -> Blueprint:
     )
     parts = [
         slab((length, width, height), 0.011, (0.0, 0.0, height / 2), color=rgb(color), substance="glass", fill=0.7),
-        slab((0.965 * length, 0.93 * width, 0.001), 0.008, (0.0, 0.0, height), **_print((0.03, 0.04, 0.06))),
-        slab((0.86 * length, 0.86 * width, 0.0016), 0.004, (0.0, 0.0, height), **_print((0.10, 0.22, 0.38))),
+        slab((0.965 * length, 0.93 * width, 0.001), 0.008, (0.0, 0.0, height), **printed((0.03, 0.04, 0.06))),
+        slab((0.86 * length, 0.86 * width, 0.0016), 0.004, (0.0, 0.0, height), **printed((0.10, 0.22, 0.38))),
     ]
     return _flat(("phone", "mobile phone", "smartphone"), color, parts, (length, width, height))
 
@@ -308,8 +305,10 @@ def tissue_box(c: Choices) -> Blueprint:
     ]
     parts = [
         box(size, (0.0, 0.0, z / 2), color=rgb(color), substance="paper", fill=0.20),
-        slab((0.60 * size[0], 0.34 * size[1], 0.001), 0.16 * size[1], (0.0, 0.0, z), **_print(shade(rgb(color), 0.55))),
-        hull(tissue, **_print(rgb("white"))),
+        slab(
+            (0.60 * size[0], 0.34 * size[1], 0.001), 0.16 * size[1], (0.0, 0.0, z), **printed(shade(rgb(color), 0.55))
+        ),
+        hull(tissue, **printed(rgb("white"))),
     ]
     return _flat(("tissue box", "box of tissues", "tissues"), color, parts, size)
 
@@ -340,7 +339,7 @@ def vase(c: Choices) -> Blueprint:
         words=("vase", "flower vase"),
         color=color,
         parts=(*low, floor),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, belly)),
+        keypoints=upright_points(height, belly),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * (0.62 * radius - wall),
     )

@@ -1,11 +1,11 @@
-"""Cups, mugs, glasses, and what is poured from and into."""
+"""Cups, mugs, glasses, and other vessels to pour from and into."""
 
 import math
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, GLAZES, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -47,10 +47,9 @@ def mug(c: Choices) -> Blueprint:
         words=("mug", "coffee mug", "cup"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, height),
-            inside=(0.0, 0.0, height / 2),
+        keypoints=upright_points(
+            height,
+            height / 2,
             handle=(radius + reach - 0.002, 0.0, height * 0.52),
             hole=(radius + 0.0115, 0.0, height * 0.52),
         ),
@@ -167,10 +166,9 @@ def watering_can(c: Choices) -> Blueprint:
         words=("watering can", "can", "small watering can"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, height),
-            inside=(0.0, 0.0, height / 2),
+        keypoints=upright_points(
+            height,
+            height / 2,
             handle=(0.002 - radius - grip, 0.0, 0.5 * height),
             spout=(tip, 0.0, 0.97 * height),
         ),
@@ -180,7 +178,7 @@ def watering_can(c: Choices) -> Blueprint:
 
 
 def potted_plant(c: Choices) -> Blueprint:
-    """A plant in a clay pot, its soil well below the rim; the leaves are only seen."""
+    """A plant in a clay pot, its soil well below the rim; the leaves are visual only."""
     color = c.color(("brown", "orange", "white", "gray"))
     radius, height = c.number("radius", 0.058, 0.066), c.number("height", 0.085, 0.100)
     wall, flare, soil = 0.005, 0.010, 0.055
@@ -205,7 +203,7 @@ def _vessel(
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, (floor + height) / 2)),
+        keypoints=upright_points(height, (floor + height) / 2),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * inner_radius,
     )

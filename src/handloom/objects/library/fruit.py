@@ -9,7 +9,7 @@ import numpy as np
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import Rgb, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, points, upright_points
 from handloom.objects.shapes import Appearance, box, cylinder, ellipsoid, laid, lathe, prism, rod, shell, slab, sphere
 
 _STEM: Rgb = (0.30, 0.20, 0.10)
@@ -324,6 +324,6 @@ def _food(words: tuple[str, ...], color: str | None, parts: list[Part], size: tu
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, size[2]), center=(0.0, 0.0, size[2] / 2)),
+        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
     )

@@ -6,12 +6,24 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
+from handloom.objects.parts import Keypoint, Link, Part, Point, axes, upright_points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, open_box, rod, sphere
 
 _WOODS = ("wood", "white", "brown", "black", "beige", "gray")
 _GAP = 0.002
 """Play between moving and fixed parts [m]."""
+
+
+def standing(words: tuple[str, ...], color: str | None, parts: list[Part], height: float) -> Blueprint:
+    """Return a piece without joints that always stands upright."""
+    return Blueprint(
+        words=words,
+        color=color,
+        parts=tuple(parts),
+        keypoints=upright_points(height),
+        axes=axes(up=(0.0, 0.0, 1.0)),
+        rests="upright",
+    )
 
 
 def carcass(size: Point, wall: float, look: Appearance, *, back: float | None = None) -> list[Part]:
@@ -56,7 +68,7 @@ def double_conveyor(c: Choices) -> Blueprint:
         words=("conveyor", "pair of conveyor belts"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        keypoints=upright_points(z),
         axes=axes(up=(0.0, 0.0, 1.0), belt=(1.0, 0.0, 0.0)),
         rests="upright",
     )
@@ -113,7 +125,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
         box((x - 2 * wall, y - wall, 0.008), (0.0, -wall / 2, k * pitch + wall / 2), **look) for k in range(1, drawers)
     ]
     links: list[Link] = []
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z))
+    keypoints = upright_points(z)
     for k in range(drawers):
         name = f"drawer_{k}"
         inner = (x - 2 * wall - 2 * _GAP, y - wall - 0.012, pitch - wall - 0.020)
@@ -161,7 +173,7 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     feel, grip = joint_dynamics(c, "door"), c.pick("handle", HANDLES)
     link, leaf = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, feel, grip=grip)
     parts += leaf
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
+    keypoints = upright_points(z, wall + 0.04)
     return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link], keypoints, 0.08)
 
 
@@ -204,7 +216,7 @@ def safe(c: Choices) -> Blueprint:
             body="dial",
         ),
     ]
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, wall + 0.04))
+    keypoints = upright_points(z, wall + 0.04)
     return _furniture(("safe", "strongbox", "vault"), color, parts, [link, dial], keypoints, 0.08)
 
 

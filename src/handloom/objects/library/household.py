@@ -11,7 +11,7 @@ from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.appliances import decor
 from handloom.objects.library.furniture import HANDLES, carcass, door, handle
 from handloom.objects.materials import HOUSING, rgb, shade
-from handloom.objects.parts import Link, Part, Point, point, points, quad
+from handloom.objects.parts import Link, Part, Point, point, points, quad, upright_points
 from handloom.objects.shapes import Appearance, arc, bar, box, cylinder, hull, open_box, rod, slab, turned
 from handloom.spatial import quat_multiply, quat_rotate
 
@@ -61,7 +61,7 @@ def fridge(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, foot + wall + 0.04)),
+        keypoints=upright_points(z, foot + wall + 0.04),
         holds=0.12,
         rests="upright",
     )
@@ -165,7 +165,7 @@ def tool_chest(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, 0.5 * z)),
+        keypoints=upright_points(z, 0.5 * z),
         holds=0.8 * y,
         rests="upright",
     )
@@ -224,7 +224,7 @@ def valve(c: Choices) -> Blueprint:
         color=color,
         parts=(*parts, *moving),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        keypoints=upright_points(z),
         rests="upright",
     )
 

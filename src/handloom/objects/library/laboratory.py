@@ -3,7 +3,7 @@
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import Part, Point, axes, points
+from handloom.objects.parts import Part, Point, axes, upright_points
 from handloom.objects.shapes import FOOT, Appearance, box, cylinder, lathe, shell, sphere, tube
 
 _LIQUIDS = ("red", "blue", "green", "yellow", "purple", "orange")
@@ -33,7 +33,7 @@ def test_tube(c: Choices) -> Blueprint:
         words=("test tube", "tube", "sample tube"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, 0.8 * height)),
+        keypoints=upright_points(height, 0.8 * height),
         axes=axes(up=(0.0, 0.0, 1.0), long=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * (radius - wall) if style == "open" else 0.0,
     )
@@ -71,7 +71,7 @@ def test_tube_rack(c: Choices) -> Blueprint:
         words=("test tube rack", "rack", "tube holder"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), **slots),
+        keypoints=upright_points(height, **slots),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
     )
 
@@ -132,9 +132,7 @@ def _glassware(
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, max((floor + height) / 2, floor + 0.011))
-        ),
+        keypoints=upright_points(height, max((floor + height) / 2, floor + 0.011)),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * opening,
     )

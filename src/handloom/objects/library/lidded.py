@@ -6,7 +6,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
-from handloom.objects.parts import Link, Part, Point, points
+from handloom.objects.parts import Link, Part, Point, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -223,7 +223,7 @@ def _vessel(
         color=color,
         parts=tuple(parts),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, 0.5 * height)),
+        keypoints=upright_points(height, 0.5 * height),
         holds=holds,
         rests="upright",
     )

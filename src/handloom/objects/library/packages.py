@@ -2,12 +2,14 @@
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.materials import BRIGHT, Rgb, rgb, shade
-from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import Appearance, bar, box, cylinder, hull, lathe, prism
+from handloom.objects.materials import BRIGHT, rgb, shade
+from handloom.objects.parts import Part, axes, upright_points
+from handloom.objects.shapes import Appearance, bar, box, cylinder, hull, lathe, printed, prism
 
-_PROUD = 0.0006
+PROUD = 0.0006
 """How far a printed label stands out of the surface [m], so that a ray meets it first."""
+GABLE = 0.42
+"""Height of the folded roof of a carton, as a fraction of its side."""
 
 
 def cardboard_box(c: Choices) -> Blueprint:
@@ -19,14 +21,14 @@ def cardboard_box(c: Choices) -> Blueprint:
     parts = [
         # Goods and padding fill about a fifth of what solid cardboard would weigh.
         box(size, middle, color=rgb(color), substance="cardboard", fill=0.20),
-        box((size[0] + 2 * _PROUD, 0.22 * size[1], size[2] + 2 * _PROUD), middle, **_print(tape, "shipping_tape")),
+        box((size[0] + 2 * PROUD, 0.22 * size[1], size[2] + 2 * PROUD), middle, **printed(tape, "shipping_tape")),
         box(
             (0.34 * size[0], 0.30 * size[1], 0.001),
             (0.24 * size[0], -0.28 * size[1], size[2]),
-            **_print(rgb("white"), "parcel_label"),
+            **printed(rgb("white"), "parcel_label"),
         ),
     ]
-    return _package(("cardboard box", "box", "package", "parcel"), color, parts, size)
+    return package(("cardboard box", "box", "package", "parcel"), color, parts, size)
 
 
 def cereal_box(c: Choices) -> Blueprint:
@@ -36,19 +38,19 @@ def cereal_box(c: Choices) -> Blueprint:
     size = (c.number("width", 0.12, 0.17), c.number("depth", 0.045, 0.065), c.number("height", 0.16, 0.24))
     style = c.pick("style", ("panel", "stripe", "disc"))
     parts = [box(size, (0.0, 0.0, size[2] / 2), color=rgb(color), substance="cardboard", fill=0.25)]
-    deep = size[1] + 2 * _PROUD
+    deep = size[1] + 2 * PROUD
     if style == "panel":
         parts.append(
-            box((0.78 * size[0], deep, 0.45 * size[2]), (0.0, 0.0, 0.58 * size[2]), **_print(second, "carton_print"))
+            box((0.78 * size[0], deep, 0.45 * size[2]), (0.0, 0.0, 0.58 * size[2]), **printed(second, "carton_print"))
         )
     elif style == "stripe":
-        wide = size[0] + 2 * _PROUD
-        parts.append(box((wide, deep, 0.22 * size[2]), (0.0, 0.0, 0.70 * size[2]), **_print(second, "can_print")))
+        wide = size[0] + 2 * PROUD
+        parts.append(box((wide, deep, 0.22 * size[2]), (0.0, 0.0, 0.70 * size[2]), **printed(second, "can_print")))
     else:
         parts.append(
-            cylinder(0.36 * size[0], deep, (0.0, 0.0, 0.55 * size[2]), euler=(90.0, 0.0, 0.0), **_print(second))
+            cylinder(0.36 * size[0], deep, (0.0, 0.0, 0.55 * size[2]), euler=(90.0, 0.0, 0.0), **printed(second))
         )
-    return _package(("cereal box", "food box", "box of cereal"), color, parts, size)
+    return package(("cereal box", "food box", "box of cereal"), color, parts, size)
 
 
 def snack_box(c: Choices) -> Blueprint:
@@ -58,10 +60,10 @@ def snack_box(c: Choices) -> Blueprint:
     size = (c.number("length", 0.080, 0.130), c.number("width", 0.060, 0.085), c.number("height", 0.030, 0.045))
     parts = [
         box(size, (0.0, 0.0, size[2] / 2), color=rgb(color), substance="cardboard", fill=0.55),
-        box((0.70 * size[0], 0.60 * size[1], 0.001), (0.0, 0.0, size[2]), **_print(second, "carton_print")),
-        box((0.70 * size[0], size[1] + 2 * _PROUD, 0.4 * size[2]), (0.0, 0.0, size[2] / 2), **_print(second)),
+        box((0.70 * size[0], 0.60 * size[1], 0.001), (0.0, 0.0, size[2]), **printed(second, "carton_print")),
+        box((0.70 * size[0], size[1] + 2 * PROUD, 0.4 * size[2]), (0.0, 0.0, size[2] / 2), **printed(second)),
     ]
-    return _package(("snack box", "small box", "carton", "box of tea"), color, parts, size)
+    return package(("snack box", "small box", "carton", "box of tea"), color, parts, size)
 
 
 def milk_carton(c: Choices) -> Blueprint:
@@ -69,28 +71,15 @@ def milk_carton(c: Choices) -> Blueprint:
     color = c.color(("white", "blue", "green", "red", "light blue"))
     band = rgb(c.color(("blue", "green", "orange", "yellow", "red"), "second_color", unlike=color))
     side, height = c.number("side", 0.060, 0.075), c.number("height", 0.13, 0.19)
-    gable = 0.42 * side
-    body = Appearance(color=rgb(color), substance="water", fill=0.98)
-    roof = [(-side / 2, 0.0), (side / 2, 0.0), (0.004, gable), (-0.004, gable)]
-    parts = [
-        box((side, side, height), (0.0, 0.0, height / 2), **body),
-        prism(
-            roof,
-            side,
-            (0.0, 0.0, height),
-            euler=(90.0, 0.0, 0.0),
-            color=shade(rgb(color), 0.9),
-            substance="water",
-            fill=0.5,
-        ),
-        box((0.008, side, 0.016), (0.0, 0.0, height + gable + 0.005), color=rgb(color), substance="cardboard"),
+    parts = gable_carton(side, height, color, fill=(0.98, 0.5))
+    parts.append(
         box(
-            (side + 2 * _PROUD, side + 2 * _PROUD, 0.40 * height),
+            (side + 2 * PROUD, side + 2 * PROUD, 0.40 * height),
             (0.0, 0.0, 0.42 * height),
-            **_print(band, "carton_print"),
-        ),
-    ]
-    return _package(("milk carton", "carton", "juice carton"), color, parts, (side, side, height + gable + 0.013))
+            **printed(band, "carton_print"),
+        )
+    )
+    return package(("milk carton", "carton", "juice carton"), color, parts, (side, side, height + GABLE * side + 0.013))
 
 
 def can(c: Choices) -> Blueprint:
@@ -110,11 +99,11 @@ def can(c: Choices) -> Blueprint:
             sides=20,
             **metal,
         ),
-        box((0.010, 0.016, 0.001), (0.004, 0.0, height + 0.0004), **_print(rgb("gray"))),
+        box((0.010, 0.016, 0.001), (0.004, 0.0, height + 0.0004), **printed(rgb("gray"))),
     ]
     if style == "band":
-        parts.append(cylinder(radius + _PROUD, 0.3 * height, (0.0, 0.0, 0.55 * height), **_print(second, "can_print")))
-    return _package(("can", "soda can", "drink can", "tin"), color, parts, (2 * radius, 2 * radius, height))
+        parts.append(cylinder(radius + PROUD, 0.3 * height, (0.0, 0.0, 0.55 * height), **printed(second, "can_print")))
+    return package(("can", "soda can", "drink can", "tin"), color, parts, (2 * radius, 2 * radius, height))
 
 
 def food_tin(c: Choices) -> Blueprint:
@@ -127,10 +116,10 @@ def food_tin(c: Choices) -> Blueprint:
         cylinder(radius, height - 2 * rim, (0.0, 0.0, height / 2), color=rgb("silver"), substance="water", round=True),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, rim / 2), **metal),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, height - rim / 2), **metal),
-        cylinder(radius + _PROUD, 0.84 * height, (0.0, 0.0, height / 2), **_print(rgb(color), "can_print")),
-        cylinder(radius + 2 * _PROUD, 0.16 * height, (0.0, 0.0, height / 2), **_print(rgb("cream"))),
+        cylinder(radius + PROUD, 0.84 * height, (0.0, 0.0, height / 2), **printed(rgb(color), "can_print")),
+        cylinder(radius + 2 * PROUD, 0.16 * height, (0.0, 0.0, height / 2), **printed(rgb("cream"))),
     ]
-    return _package(("tin", "food tin", "soup can", "can"), color, parts, (2 * radius, 2 * radius, height))
+    return package(("tin", "food tin", "soup can", "can"), color, parts, (2 * radius, 2 * radius, height))
 
 
 def bottle(c: Choices) -> Blueprint:
@@ -150,9 +139,9 @@ def bottle(c: Choices) -> Blueprint:
         ),
         cylinder(throat, neck + 0.004, (0.0, 0.0, body + shoulder + neck / 2 - 0.002), **look),
         cylinder(throat + 0.003, 0.016, (0.0, 0.0, top), color=cap, substance="plastic"),
-        cylinder(radius + _PROUD, 0.45 * body, (0.0, 0.0, 0.50 * body), **_print(label, "can_print")),
+        cylinder(radius + PROUD, 0.45 * body, (0.0, 0.0, 0.50 * body), **printed(label, "can_print")),
     ]
-    return _package(("bottle", "drink bottle", "flask"), color, parts, (2 * radius, 2 * radius, top + 0.008))
+    return package(("bottle", "drink bottle", "flask"), color, parts, (2 * radius, 2 * radius, top + 0.008))
 
 
 def jar(c: Choices) -> Blueprint:
@@ -173,9 +162,9 @@ def jar(c: Choices) -> Blueprint:
         cylinder(
             0.90 * radius, 0.17 * height, (0.0, 0.0, height - 0.085 * height), color=lid, substance="steel", fill=0.1
         ),
-        cylinder(radius + _PROUD, 0.38 * height, (0.0, 0.0, 0.40 * height), **_print(rgb("cream"), "can_print")),
+        cylinder(radius + PROUD, 0.38 * height, (0.0, 0.0, 0.40 * height), **printed(rgb("cream"), "can_print")),
     ]
-    return _package(("jar", "jam jar", "glass jar"), color, parts, (2 * radius, 2 * radius, height))
+    return package(("jar", "jam jar", "glass jar"), color, parts, (2 * radius, 2 * radius, height))
 
 
 def spray_bottle(c: Choices) -> Blueprint:
@@ -199,21 +188,31 @@ def spray_bottle(c: Choices) -> Blueprint:
         box((0.075, 0.020, 0.022), (-0.008, 0.0, z + 0.028), **top),
         bar((-0.042, 0.0, z + 0.028), (-0.053, 0.0, z + 0.028), 0.006, **top),
         bar((-0.030, 0.0, z + 0.018), (-0.036, 0.0, z - 0.014), 0.004, **top),
-        box((0.72 * width, depth + 2 * _PROUD, 0.55 * body), (0.0, 0.0, 0.48 * body), **_print(head, "can_print")),
+        box((0.72 * width, depth + 2 * PROUD, 0.55 * body), (0.0, 0.0, 0.48 * body), **printed(head, "can_print")),
     ]
-    return _package(("spray bottle", "cleaning spray", "sprayer"), color, parts, (width, depth, z + 0.039))
+    return package(("spray bottle", "cleaning spray", "sprayer"), color, parts, (width, depth, z + 0.039))
 
 
-def _print(color: Rgb, material: str | None = None) -> Appearance:
-    """Return the look of a printed label: seen, without mass, out of the way of collisions."""
-    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
+def gable_carton(side: float, height: float, color: str, *, fill: tuple[float, float]) -> list[Part]:
+    """Return the box, the folded roof and the seam of a carton; ``fill`` of its body and of its roof."""
+    gable = GABLE * side
+    roof = [(-side / 2, 0.0), (side / 2, 0.0), (0.004, gable), (-0.004, gable)]
+    slope = Appearance(color=shade(rgb(color), 0.9), substance="water", fill=fill[1])
+    return [
+        box((side, side, height), (0.0, 0.0, height / 2), color=rgb(color), substance="water", fill=fill[0]),
+        prism(roof, side, (0.0, 0.0, height), euler=(90.0, 0.0, 0.0), **slope),
+        box((0.008, side, 0.016), (0.0, 0.0, height + gable + 0.005), color=rgb(color), substance="cardboard"),
+    ]
 
 
-def _package(words: tuple[str, ...], color: str, parts: list[Part], size: tuple[float, float, float]) -> Blueprint:
+def package(
+    words: tuple[str, ...], color: str | None, parts: list[Part], size: tuple[float, float, float]
+) -> Blueprint:
+    """Return a closed package of a full size (3,) [m]; without a colour word if it is named by its content."""
     return Blueprint(
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, size[2]), center=(0.0, 0.0, size[2] / 2)),
+        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
     )

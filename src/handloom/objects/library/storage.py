@@ -1,4 +1,4 @@
-"""Trays, bins, crates, shelves, boards, belts: what other objects are put into or onto."""
+"""Trays, bins, crates, shelves, boards, belts: receptacles for other objects."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import numpy as np
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, points, upright_points
 from handloom.objects.shapes import FOOT, Appearance, arc, bar, box, cylinder, hull, open_box, rod, shell, slab
 
 
@@ -156,7 +156,7 @@ def shelf(c: Choices) -> Blueprint:
         words=("shelf", "rack", "bookshelf"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **places),
+        keypoints=upright_points(z, **places),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), opening=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -279,7 +279,7 @@ def dish_rack(c: Choices) -> Blueprint:
         words=("dish rack", "drying rack", "plate rack"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **slots),
+        keypoints=upright_points(z, **slots),
         axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0), opening=(0.0, 0.0, 1.0)),
         rests="upright",
     )
@@ -306,7 +306,7 @@ def mug_tree(c: Choices) -> Blueprint:
         words=("mug tree", "mug stand", "cup holder"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **tips),
+        keypoints=upright_points(z, **tips),
         axes=axes(up=(0.0, 0.0, 1.0)),
         rests="upright",
     )
@@ -357,9 +357,7 @@ def _open(
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, max(z / 2, floor + 0.011)), rim=(x / 2, 0.0, z)
-        ),
+        keypoints=upright_points(z, max(z / 2, floor + 0.011), rim=(x / 2, 0.0, z)),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
         holds=0.9 * min(x, y),
         rests="upright",
@@ -371,6 +369,6 @@ def _surface(words: tuple[str, ...], color: str, parts: list[Part], height: floa
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), center=(0.0, 0.0, height / 2)),
+        keypoints=upright_points(height, center=(0.0, 0.0, height / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
     )

@@ -1,4 +1,4 @@
-"""Bowls, plates, cutlery, pans: what stands on a kitchen table."""
+"""Bowls, plates, cutlery, pans."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import numpy as np
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import GLAZES, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, points, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -46,10 +46,9 @@ def bowl(c: Choices) -> Blueprint:
         words=("bowl", "soup bowl", "dish"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, height),
-            inside=(0.0, 0.0, 0.5 * height),
+        keypoints=upright_points(
+            height,
+            0.5 * height,
             rim=(radius - wall / 2, 0.0, height),
         ),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
@@ -79,7 +78,7 @@ def plate(c: Choices) -> Blueprint:
         words=("plate", "dinner plate", "dish"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, floor), rim=(radius - 0.002, 0.0, height)),
+        keypoints=upright_points(floor, rim=(radius - 0.002, 0.0, height)),
         axes=axes(up=(0.0, 0.0, 1.0)),
     )
 
@@ -110,7 +109,7 @@ def frying_pan(c: Choices) -> Blueprint:
         words=("frying pan", "pan", "skillet"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, height / 2), handle=grasp),
+        keypoints=upright_points(height, height / 2, handle=grasp),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0), handle=(1.0, 0.0, 0.0)),
         holds=2 * (0.82 * radius - wall),
     )
@@ -225,9 +224,8 @@ def teapot(c: Choices) -> Blueprint:
         words=("teapot", "tea pot", "pot of tea"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, height),
+        keypoints=upright_points(
+            height,
             handle=(-1.46 * radius, 0.0, 0.8 * radius),
             spout=(1.55 * radius, 0.0, 1.22 * radius),
         ),

@@ -3,7 +3,7 @@
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part, axes, points, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -215,7 +215,7 @@ def stacking_cup(c: Choices) -> Blueprint:
         words=("stacking cup", "toy cup", "nesting cup"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, height / 2)),
+        keypoints=upright_points(height, height / 2),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * (radius - wall),
     )
@@ -248,6 +248,6 @@ def _toy(words: tuple[str, ...], color: str, parts: list[Part], height: float) -
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), center=(0.0, 0.0, height / 2)),
+        keypoints=upright_points(height, center=(0.0, 0.0, height / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
     )

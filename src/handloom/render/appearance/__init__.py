@@ -1,1 +1,1 @@
-"""What surfaces and surroundings are made of: prints, swept tubes, light from all around."""
+"""Appearance of surfaces and surroundings: prints, swept tubes, ambient light."""

@@ -1,4 +1,4 @@
-"""Images through a real lens onto a real sensor; depth and labels are bent alike, and nothing else is done to them.
+"""Images through a real lens onto a real sensor; depth and labels are only distorted the same way.
 
 An ideal image with a margin is drawn, then looked up where the lens shows it. Light is treated linear: exposure,
 white balance, vignetting and noise come before the curve of the screen is put back on.
@@ -46,7 +46,7 @@ def through_lens(
 
     Args:
         backend: Draws ideal images of a placed scene.
-        data: The state; its time says which noise is due.
+        data: The state; its time selects the noise.
         camera: The camera.
         kinds: Kinds of images.
     """

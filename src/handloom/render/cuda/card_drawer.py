@@ -85,7 +85,7 @@ class CardDrawer:
     def _draw(
         self, batch: "list[_Part]", wanted: frozenset[str], images: Sequence[Sequence[FrameArrays]], turn: int
     ) -> Any:
-        """Start to draw moments that fit on the card together, and to copy their images back; return what to wait for.
+        """Start drawing a batch of moments that fits on the card, and copying the images back; return what to wait for.
 
         Two sets of memory take turns.
         """

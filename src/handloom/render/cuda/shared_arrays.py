@@ -1,7 +1,7 @@
 """Arrays in shared memory: one process packs them and sends the offsets, the other views them in place.
 
-A segment is a file in a folder in memory, which whoever began the run removes: no segment outlives it, however its
-processes end. Arrays keep their segment mapped, so no one needs to say when he is done with one.
+A segment is a file in an in-memory folder that the owner of the run removes, so no segment outlives it. Arrays keep
+their segment mapped, so there is nothing to release explicitly.
 """
 
 import mmap

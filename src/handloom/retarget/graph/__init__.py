@@ -1,1 +1,1 @@
-"""The typed node graph: what a value is, what a node is, how nodes are wired and run."""
+"""The typed node graph: values, nodes, wiring and execution."""

@@ -28,7 +28,7 @@ class GraphTime:
     sim_time_ns: int
     """Time of the simulation [ns]."""
     real_time_ns: int
-    """Time the operator lives in [ns]; rate limits use it."""
+    """Real time of the operator [ns]; rate limits use it."""
 
     @classmethod
     def now(cls) -> "GraphTime":
@@ -42,7 +42,7 @@ class ExecutionEvents:
     """What the session asks of the nodes in this frame."""
 
     reset: bool = False
-    """A pulse of one frame: forget what was learnt since the start."""
+    """One-frame pulse: discard all state since the start."""
     execution_state: ExecutionState = ExecutionState.UNKNOWN
     """Whether commands are wanted."""
 
@@ -52,7 +52,7 @@ class ComputeContext:
     """Time and events of one frame; every node of the frame gets the same object."""
 
     graph_time: GraphTime = field(default_factory=GraphTime.now)
-    """When the frame is; now if not given."""
+    """Time of the frame; now if not given."""
     execution_events: ExecutionEvents = field(default_factory=ExecutionEvents)
     """What the session asks."""
 

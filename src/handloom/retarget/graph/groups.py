@@ -15,7 +15,7 @@ class TensorGroupType:
     """The type of a port whose group is always present.
 
     Args:
-        name: Name for people; it takes no part in compatibility.
+        name: Display name; it does not affect compatibility.
         tensors: One type per slot, in order.
     """
 
@@ -121,7 +121,7 @@ def _slots(group_type: TensorGroupType) -> str:
 
 
 class _Unset:
-    """The value of a slot no one has written yet."""
+    """The value of a slot that was never written."""
 
     def __repr__(self) -> str:
         return "<UNSET>"

@@ -1,4 +1,4 @@
-"""Descriptions of tunable parameters: name, default, bounds, and who is told about a change."""
+"""Descriptions of tunable parameters: name, default, bounds, and a callback for changes."""
 
 import math
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ class ParameterSpec(ABC):
     name: str
     """Name, also the key in the JSON file."""
     description: str = ""
-    """One line for the person who turns it."""
+    """One line for the person who tunes it."""
     saveable: bool = True
     """Whether the value is written to the JSON file."""
     sync_fn: Callable[[Any], None] | None = None
@@ -29,7 +29,7 @@ class ParameterSpec(ABC):
 
     @abstractmethod
     def get_default_value(self) -> Any:
-        """Return the value before anyone turned it; a fresh object for vectors."""
+        """Return the default value; a fresh object for vectors."""
 
     @abstractmethod
     def validate(self, value: Any) -> bool:
@@ -64,7 +64,7 @@ class BoolParameter(ParameterSpec):
         self._check()
 
     def get_default_value(self) -> bool:
-        """Return the switch before anyone turned it."""
+        """Return the default state of the switch."""
         return self.default_value
 
     def validate(self, value: Any) -> bool:
@@ -180,7 +180,7 @@ class VectorParameter(ParameterSpec):
         return np.asarray(low, np.float32), np.asarray(high, np.float32)
 
     def get_default_value(self) -> np.ndarray:
-        """Return the numbers before anyone turned them, float32."""
+        """Return the default numbers, float32."""
         return np.array(self.default_value, np.float32)
 
     def is_bounded(self) -> bool:

@@ -184,7 +184,7 @@ class BaseRetargeter(GraphExecutable):
 
 
 class ValueInput(BaseRetargeter):
-    """Passes the group fed under its name on to the graph; absent in, absent out.
+    """Passes the group fed under its name on to the graph; an absent input gives an absent output.
 
     A required value that is not fed is an error; declare it ``OptionalType`` if a frame may come without it.
 

@@ -36,7 +36,7 @@ class TensorType(ABC):
     """The type of one slot: a scalar or an array with its shape, precision and device.
 
     Two types are compatible if they are of exactly the same class and agree in what that class compares.
-    Names are for people and never take part in compatibility.
+    Names are for display and never affect compatibility.
     """
 
     def __init__(self, name: str) -> None:

@@ -1,1 +1,1 @@
-"""What an operator feels: types of tactile values, devices that vibrate, and the sink that a graph feeds them by."""
+"""Haptic feedback: types of tactile values, vibrating devices, and the sink through which a graph drives them."""

@@ -1,4 +1,4 @@
-"""Forces that a robot feels, as vectors: turned into another frame, added up, reduced to one number."""
+"""Measured forces as vectors: transformed, summed, reduced to one number."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +81,7 @@ class WorldForceAccumulator(BaseRetargeter):
 
 
 class MagnitudeReducer(BaseRetargeter):
-    """Makes one number ``scalar`` (1,) of a vector ``vec`` (3,).
+    """Reduces a vector ``vec`` (3,) to one number ``scalar`` (1,).
 
     Args:
         name: Name of the node.

@@ -1,4 +1,4 @@
-"""Tactile samples, and devices that vibrate or push: what a sink stores is sent once per frame, after the graph."""
+"""Tactile samples and haptic devices: what a sink stores is sent once per frame, after the graph has run."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -78,7 +78,8 @@ def EndEffectorForce() -> TensorGroupType:  # noqa: N802 - published name
 
 
 Endpoint = str
-"""Name of one actuator of a device: ``left`` and ``right`` of what is worn or held, ``device`` of what stands alone."""
+"""Name of one actuator of a device: ``left`` and ``right`` for worn or held devices, ``device`` for a standalone
+one."""
 SIDES = ("left", "right")
 LOGGER = logging.getLogger("handloom")
 
@@ -96,7 +97,7 @@ class HapticDevice(ABC):
 
     @abstractmethod
     def apply(self, endpoint: Endpoint, values: Any) -> None:
-        """Store what an endpoint shall do in this frame; nothing is sent yet."""
+        """Store the command of an endpoint for this frame; nothing is sent yet."""
 
     @abstractmethod
     def flush(self, deviceio_session: Any) -> None:
@@ -132,7 +133,7 @@ class PulseDevice(HapticDevice):
         return self._endpoints
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store a pulse; the last one of a frame counts, and one that is not finite counts as none.
+        """Store a pulse; the last one of a frame counts, and non-finite pulses are ignored.
 
         Raises:
             InputError: Not three numbers.
@@ -195,14 +196,14 @@ class ControllerHapticDevice(PulseDevice):
 
 @dataclass(frozen=True)
 class HapticCommand:
-    """What one actuator shall do; the meaning of the numbers is the device's."""
+    """The command of one actuator; the device defines what the numbers mean."""
 
     endpoint: Endpoint = ""
     values: Sequence[float] = ()
 
 
 class PushTensorHapticDevice(HapticDevice):
-    """A device beside the session that takes numbers per endpoint through a stream, such as a glove's driver.
+    """A device outside the session that takes numbers per endpoint through a stream, such as a glove's driver.
 
     Args:
         collection_id: Name of the stream.
@@ -239,7 +240,7 @@ class PushTensorHapticDevice(HapticDevice):
         return self._tracker
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store what an endpoint shall do; the last of a frame counts."""
+        """Store the command of an endpoint; the last one of a frame counts."""
         self._pending[endpoint] = np.asarray(values, dtype=np.float32).ravel().tolist()
 
     def flush(self, deviceio_session: Any) -> None:

@@ -28,7 +28,7 @@ class DeviceSink(BaseRetargeter):
 
 
 class HapticSink(DeviceSink):
-    """Hands what reaches its ports to a device: one optional port per endpoint.
+    """Passes the values at its ports to a device: one optional port per endpoint.
 
     Args:
         name: Name of the node.

@@ -1,4 +1,4 @@
-"""From what a robot's skin measures to what an operator feels: powers per finger, pulses."""
+"""From tactile measurements of a robot to operator feedback: powers per finger, pulses."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -263,7 +263,7 @@ class TactileHeatmapToControllerPulse(PulseFeeling):
 
 
 class FingerPowerToControllerPulse(PulseFeeling):
-    """Makes a ``pulse`` of a glove's ``powers``, for those who hold a controller; settings as those of others."""
+    """Converts a glove's ``powers`` to a ``pulse`` for a controller; settings as for the other nodes."""
 
     INPUT = INPUT_POWERS = "powers"
 

@@ -27,7 +27,7 @@ class LocomotionRootCmdRetargeterConfig:
     """Settings of ``LocomotionRootCmdRetargeter``."""
 
     initial_hip_height: float = 0.72
-    """Hip height before any stick moved, and after a reset [m]."""
+    """Hip height before any stick input, and after a reset [m]."""
     movement_scale: float = 0.5
     """Speed at full stick [m/s]."""
     rotation_scale: float = 0.35
@@ -149,9 +149,9 @@ class FootPedalRootCmdRetargeterConfig:
 class FootPedalRootCmdRetargeter(BaseRetargeter):
     """Gives ``root_command`` (4,): pedals walk forward and back or lower the hip, the rudder strafes or turns.
 
-    With a pedal down, the rudder walks sideways at rudder times pedal, and not forward; without, it turns. In
-    ``vertical`` mode nothing walks forward, and a pedal still lets the rudder walk sideways. An absent pedal, or a
-    value that is not a number, counts as rest.
+    With a pedal down, the rudder commands sideways walking at rudder times pedal, and no forward motion; without, it
+    turns. In ``vertical`` mode nothing walks forward, and a pedal still lets the rudder walk sideways. An absent pedal,
+    or a value that is not a number, counts as rest.
 
     Args:
         config: Settings.

@@ -47,7 +47,7 @@ class RateLimiterConfig:
     reject_joint_velocity: float | None = None
     """The same for joints [rad/s or m/s]."""
     max_consecutive_rejections: int | None = 30
-    """After so many rejected frames the input is believed, still limited; None holds for ever."""
+    """After this many rejected frames the input is accepted, still rate-limited; None holds forever."""
 
     def __post_init__(self) -> None:
         """Refuse limits that are not positive, periods out of order, and rejection below the limit."""
@@ -87,13 +87,13 @@ class RateLimiterConfig:
             )
 
     def dt(self, previous_ns: int | None, now_ns: int) -> float:
-        """Return the believed frame period [s]; nominal without a previous frame or when time does not advance."""
+        """Return the estimated frame period [s]; nominal without a previous frame or when time does not advance."""
         if previous_ns is None or now_ns <= previous_ns:
             return self.nominal_dt
         return min(max((now_ns - previous_ns) / 1e9, self.min_dt), self.max_dt)
 
     def gives_up(self, rejections: int) -> bool:
-        """Return whether so many rejections in a row mean that the input is real after all."""
+        """Return whether this many consecutive rejections mean that the input is real."""
         return self.max_consecutive_rejections is not None and rejections >= self.max_consecutive_rejections
 
 

@@ -31,7 +31,24 @@ from handloom.spatial import relative_pose
 FALLBACK_HOME = (0.22, 0.0, 0.12)
 
 
-class SO101PositionClutchRetargeter(BaseRetargeter):
+class Clutch(BaseRetargeter):
+    """What both clutches share: they give ``ee_pose`` and are engaged from the frame they latched."""
+
+    OUTPUT = "ee_pose"
+    _origin: Any
+    """Pose of the hand when it latched; None while disengaged."""
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether the hand currently drives the arm."""
+        return self._origin is not None
+
+    def output_spec(self) -> RetargeterIOType:
+        """Return one float32 pose (7,): position [m] in the base, quaternion xyzw."""
+        return {self.OUTPUT: EePose()}
+
+
+class SO101PositionClutchRetargeter(Clutch):
     """Gives ``ee_pose``: position in the robot base [m] driven by the motion of the hand since it engaged.
 
     This is the clutch of the published SO-101 page; it needs no squeeze. Later releases publish
@@ -57,7 +74,6 @@ class SO101PositionClutchRetargeter(BaseRetargeter):
     """Optional live ``world_T_ee``."""
     ROBOT_BASE_POS_INPUT = "robot_base_pos"
     """Optional live ``world_T_base``; identity if absent."""
-    OUTPUT = "ee_pose"
 
     def __init__(
         self,
@@ -81,11 +97,6 @@ class SO101PositionClutchRetargeter(BaseRetargeter):
         self._engaged = False
         self._R_world_base: list[list[float]] = np.eye(3).tolist()
 
-    @property
-    def is_engaged(self) -> bool:
-        """Whether the hand drives the arm now."""
-        return self._origin is not None
-
     def input_spec(self) -> RetargeterIOType:
         """Return the controller and the two live transforms, all optional."""
         return {
@@ -93,10 +104,6 @@ class SO101PositionClutchRetargeter(BaseRetargeter):
             self.ROBOT_EE_POS_INPUT: OptionalType(TransformMatrix()),
             self.ROBOT_BASE_POS_INPUT: OptionalType(TransformMatrix()),
         }
-
-    def output_spec(self) -> RetargeterIOType:
-        """Return one float32 pose (7,): position [m] in the base, quaternion xyzw."""
-        return {self.OUTPUT: EePose()}
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         if context.execution_events.reset:
@@ -160,7 +167,7 @@ def _position(home: Any) -> Vec3:
     return x, y, z
 
 
-class SO101PoseClutchRetargeter(BaseRetargeter):
+class SO101PoseClutchRetargeter(Clutch):
     """Gives ``ee_pose``: the last command moved by what the hand did since the squeeze.
 
     pos = home + scale (p - p0), rot = (q q0^-1) home_rot, all in the robot base, in which the controller's
@@ -185,7 +192,6 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
     """Optional permission to latch; absent means permitted, and it does not end an engagement."""
     PERMITTED_INDEX = 0
     """Slot of the permission."""
-    OUTPUT = "ee_pose"
 
     def __init__(
         self,
@@ -218,11 +224,6 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
         self._origin: tuple[Vec3, Quat] | None = None
         self._home: tuple[Vec3, Quat] = (self._position, self._quat)
 
-    @property
-    def is_engaged(self) -> bool:
-        """Whether the hand drives the arm now."""
-        return self._origin is not None
-
     def input_spec(self) -> RetargeterIOType:
         """Return the controller, the measured pose and the permission, all optional."""
         return {
@@ -230,10 +231,6 @@ class SO101PoseClutchRetargeter(BaseRetargeter):
             self.MEASURED_BASE_T_EE_INPUT: OptionalType(TransformMatrix()),
             self.ENGAGE_PERMITTED_INPUT: OptionalType(TensorGroupType("engage_permitted", [BoolType("permitted")])),
         }
-
-    def output_spec(self) -> RetargeterIOType:
-        """Return one float32 pose (7,): position [m] in the base, quaternion xyzw."""
-        return {self.OUTPUT: EePose()}
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:
         if context.execution_events.reset:

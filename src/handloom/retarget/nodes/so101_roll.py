@@ -19,7 +19,7 @@ class SO101RollRetargeter(BaseRetargeter):
     """Gives ``roll_command`` [rad]: sign times the twist of the grip about an axis, plus an offset.
 
     With ``axis="world_z"`` (the published page) the twist is absolute, about the fixed z axis of the world: its
-    zero absorbs the yaw of the hand, and it does not look at the execution state. With ``axis="local_z"`` the
+    zero absorbs the yaw of the hand, and it ignores the execution state. With ``axis="local_z"`` the
     twist is about the grip's own z axis and relative to the grip on the first RUNNING frame; the value freezes
     while not RUNNING and continues from there, so engaging never turns the wrist. Frames without a pose hold
     the value.

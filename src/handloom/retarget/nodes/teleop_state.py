@@ -155,7 +155,7 @@ def teleop_state_manager_output_spec() -> RetargeterIOType:
 
 
 class TeleopStateManager(BaseRetargeter):
-    """A node that says whether commands are wanted; derive from it for other buttons."""
+    """A node that decides whether commands are wanted; subclass it for other buttons."""
 
     OUTPUT_TELEOP_STATE = "teleop_state"
     OUTPUT_RESET_EVENT = "reset_event"

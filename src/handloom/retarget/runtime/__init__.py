@@ -1,1 +1,1 @@
-"""What a session stands on: its config, where devices are read, plugins, and the worker of pipelined steps."""
+"""Parts of a session: its config, device input, plugins, and the worker of pipelined steps."""

@@ -15,7 +15,7 @@ from handloom.retarget.sources.message_channel import Message, MessageBatch
 from handloom.retarget.sources.trackers import MessageChannelTracker
 
 CLOCK_EXTENSION = "XR_KHR_convert_timespec_time"
-"""What the published session asks for whatever its trackers are."""
+"""Extensions that the published session requests regardless of its trackers."""
 MCAP_MAGIC = b"\x89MCAP"
 
 
@@ -40,7 +40,7 @@ class OpenXRSession:
 
     Args:
         app_name: Name of the application.
-        extensions: What the trackers ask for; everything a link has is there without asking.
+        extensions: Requested by the trackers; everything a link offers is available anyway.
     """
 
     def __init__(self, app_name: str, extensions: Sequence[str] = ()) -> None:
@@ -79,7 +79,7 @@ class _Pairs:
 
 
 class VendorConfig(_Pairs):
-    """Choices by tracker; they have no effect, for a link gives samples whoever made the device."""
+    """Choices by tracker; they have no effect, since a link delivers samples of any vendor."""
 
     def __init__(self, tracker_vendors: Sequence[tuple[Any, Any]] = ()) -> None:
         super().__init__(tracker_vendors)
@@ -126,7 +126,7 @@ class DeviceIOSession:
 
     @staticmethod
     def get_required_extensions(trackers: Sequence[Any], vendor_config: Any = None) -> list[str]:
-        """Return the OpenXR extensions that the published trackers need; here they tell what is read, no more."""
+        """Return the OpenXR extensions that the published trackers need; for information only."""
         del vendor_config
         return sorted({CLOCK_EXTENSION, *(name for tracker in trackers for name in getattr(tracker, "extensions", ()))})
 
@@ -215,7 +215,7 @@ class DeviceIOSession:
 
 
 class RecordedLink(DeviceLink):
-    """A recording in the place of devices: one frame per update; what goes out is lost, as no one is there to feel it.
+    """A recording in place of devices: one frame per update; output to devices is discarded.
 
     Args:
         recording: The frames.

@@ -1,4 +1,4 @@
-"""What joins a session to devices: samples come in; pulses, commands and messages go out."""
+"""The link between a session and its devices: samples come in; pulses, commands and messages go out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,18 +9,18 @@ from handloom.retarget.sources.device_frame import DeviceFrame
 from handloom.retarget.sources.message_channel import MessageChannelConnectionStatus
 
 Devices = Callable[[], DeviceFrame]
-"""Asked once per step for what the devices say now."""
+"""Called once per step for the current device samples."""
 
 
 class DeviceLink:
     """Devices that a session reads and writes; a page in a browser, a headset, a test.
 
-    A subclass gives ``frame`` and whatever else its devices can do. What they cannot do raises ``StateError``, which a
-    haptic device says once and the session survives.
+    A subclass gives ``frame`` and whatever else its devices can do. Unsupported operations raise ``StateError``, which
+    a haptic device logs once without ending the session.
     """
 
     def frame(self) -> DeviceFrame:
-        """Return what the devices say now; asked once per step."""
+        """Return the current device samples; called once per step."""
         raise NotImplementedError
 
     def joints(self) -> Mapping[str, Mapping[str, float]]:
@@ -28,7 +28,7 @@ class DeviceLink:
         return {}
 
     def pulse(self, endpoint: str, amplitude: float, frequency_hz: float, duration_s: float) -> None:
-        """Let something vibrate: a gamepad's rumble, a controller's haptics.
+        """Trigger a vibration: a gamepad's rumble, a controller's haptics.
 
         Args:
             endpoint: ``left`` or ``right``.
@@ -58,7 +58,7 @@ class DeviceLink:
 
 
 class FunctionLink(DeviceLink):
-    """Devices that only speak, through a function.
+    """Input-only devices, read through a function.
 
     Args:
         devices: Returns the samples of now.
@@ -79,7 +79,7 @@ _offered: ContextVar[DeviceLink | None] = ContextVar("offered_devices", default=
 def offer_devices(devices: Devices | DeviceLink) -> Iterator[DeviceLink]:
     """Let sessions opened within the block read these devices, where their config names none.
 
-    It stands for the OpenXR runtime that the published session looks for on the machine.
+    It replaces the OpenXR runtime that the published session looks for on the machine.
     """
     token = _offered.set(link_of(devices))
     try:

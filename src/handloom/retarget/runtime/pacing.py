@@ -1,4 +1,4 @@
-"""When the worker of a pipelined session starts a step: at once, or as late as the next frame allows."""
+"""When the worker of a pipelined session starts a step: immediately, or just in time for the next frame."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class PacingStartupState:
 
 
 class Pacing:
-    """The rules of a worker; these never wait and learn nothing."""
+    """Pacing rules of a worker; this base class never waits and keeps no statistics."""
 
     def startup_state(self) -> PacingStartupState:
         """Return the assumptions to begin with."""
@@ -125,7 +125,7 @@ class DeadlinePacingConfig(Pacing):
         return PacingStartupState(self.startup_frame_period_s, self.startup_compute_cost_s, self.spike_guard_window)
 
     def update_submit_period_s(self, current_estimate_s: float, observed_period_s: float) -> float:
-        """Return the running mean of the frame period [s]; a clock that stood still tells nothing."""
+        """Return the running mean of the frame period [s]; a clock that did not advance is ignored."""
         if observed_period_s <= 0.0:
             return current_estimate_s
         return _mean(current_estimate_s, observed_period_s, self.frame_period_adaptation)
@@ -167,7 +167,7 @@ def pacing_mode(mode: RetargetingPacingMode | str) -> RetargetingPacingMode:
 
 
 def pacing_of(given: Pacing | RetargetingPacingMode | str) -> Pacing:
-    """Return rules as they are, or the default ones of a mode."""
+    """Return the given rules, or the default ones of a mode."""
     if isinstance(given, Pacing):
         return given
     return DeadlinePacingConfig() if pacing_mode(given) == RetargetingPacingMode.DEADLINE else ImmediatePacingConfig()

@@ -1,4 +1,4 @@
-"""Plugins: programs beside the session, such as the driver of a glove, started from a ``plugin.yaml`` each."""
+"""Plugins: external programs, such as a glove driver, each started from a ``plugin.yaml``."""
 
 import shlex
 import subprocess
@@ -37,7 +37,7 @@ class PluginCrashException(StateError):  # noqa: N818 - published name
 
 
 class Plugin:
-    """A plugin that runs; leaving its block ends it.
+    """A running plugin; leaving its block ends it.
 
     Args:
         name: Name of the plugin.

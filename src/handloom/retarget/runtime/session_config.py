@@ -25,7 +25,7 @@ class SessionMode(StrEnum):
 
 
 class RetargetingExecutionMode(StrEnum):
-    """When the graph runs: within the step, or in a thread beside it."""
+    """When the graph runs: within the step, or in a separate thread."""
 
     SYNC = "sync"
     PIPELINED = "pipelined"
@@ -36,7 +36,7 @@ class RetargetingExecutionConfig:
     """How the graph runs.
 
     In mode ``sync`` a step returns the outputs of its own frame. In mode ``pipelined`` it asks a worker for them and
-    returns the newest that are ready, those of the frame before as a rule; the application never waits for the graph.
+    returns the newest that are ready, usually those of the previous frame; the application never waits for the graph.
     """
 
     mode: RetargetingExecutionMode | str = RetargetingExecutionMode.SYNC
@@ -54,7 +54,7 @@ class RetargetingExecutionConfig:
 
 @dataclass
 class PluginConfig:
-    """A program that runs beside the session."""
+    """A program that runs alongside the session."""
 
     plugin_name: str
     """Its name in ``plugin.yaml``."""
@@ -98,11 +98,11 @@ class TeleopSessionConfig:
     """A recording to make (live) or to play (replay)."""
     retargeting_execution: RetargetingExecutionConfig = field(default_factory=RetargetingExecutionConfig)
     joint_publisher: Any = None
-    """Published image of the robot in the headset, which is not here."""
+    """Published image of the robot in the headset, not supported here."""
     twin_render: Any = None
     """Published settings of that image."""
     devices: Devices | DeviceLink | DeviceRecording | None = None
-    """What the devices say now, or said once; None: the devices of the ``offer_devices`` block around the session."""
+    """Live devices or a recording; None: the devices of the ``offer_devices`` block around the session."""
     record_to: str | Path | None = None
     """File that every frame is written to, with the state and the reset that the graph saw."""
 
@@ -134,10 +134,10 @@ def sink_of(graph: GraphExecutable) -> GraphExecutable:
 
 
 def check_control_outputs(types: RetargeterIOType | Mapping[str, Any]) -> None:
-    """Refuse control graphs that do not say in which state the session is.
+    """Refuse control graphs that do not provide the session state.
 
     Raises:
-        InputError: ``teleop_state`` or ``reset_event`` is missing or of another type.
+        InputError: ``teleop_state`` or ``reset_event`` is missing or has the wrong type.
     """
     states = [state.value for state in teleop_control_states()]
     for port, wanted in (("teleop_state", states), ("reset_event", None)):

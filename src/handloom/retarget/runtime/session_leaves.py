@@ -1,4 +1,4 @@
-"""The leaves of a session's graphs: devices that it reads, and those that its steps must be given."""
+"""The leaves of a session's graphs: devices that it reads, and external inputs passed to its steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -62,7 +62,7 @@ class SessionLeaves:
                 )
 
     def has_external_inputs(self) -> bool:
-        """Return whether ``step`` has to be given something."""
+        """Return whether ``step`` needs external inputs."""
         return bool(self._external_leaves)
 
     def get_external_input_specs(self) -> dict[str, RetargeterIOType]:
@@ -94,7 +94,7 @@ class SessionLeaves:
                 )
 
     def _wanted_inputs(self, given: Inputs | None) -> dict[str, RetargeterIO]:
-        """Return the inputs of external leaves; keys of no leaf and no port are ignored, as published."""
+        """Return the inputs of external leaves; unknown keys are ignored, as published."""
         return {
             leaf.name: {port: given[leaf.name][port] for port in leaf.input_spec()}
             for leaf in self._external_leaves

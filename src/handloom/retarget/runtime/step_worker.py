@@ -1,4 +1,4 @@
-"""Steps of a session in a thread of their own: one runs, at most one waits, the newest outcome is kept."""
+"""Steps of a session in a thread of their own: one running, at most one pending, only the newest outcome kept."""
 
 import copy
 import threading
@@ -29,9 +29,9 @@ class StepRequest:
     external_inputs: dict[str, RetargeterIO] | None
     """Groups by port and leaf; None if nothing was given."""
     graph_time: GraphTime | None
-    """When the frame is; None: when it runs."""
+    """Time of the frame; None: when it runs."""
     execution_events: ExecutionEvents | None
-    """What is asked of the nodes; None: what the control graph says."""
+    """Events for the nodes; None: those of the control graph."""
     submitted_time_s: float
     """When it was asked for, on the monotonic clock [s]."""
 
@@ -212,7 +212,7 @@ class AsyncRetargetRunner:
             return self._newest
 
     def wait_for_frame(self, frame_id: int, timeout_s: float | None = None) -> RetargetFrame | None:
-        """Return the outcome of a step, or of a later one, once it is there.
+        """Return the outcome of a step, or of a later one, once available.
 
         Args:
             frame_id: Number of the step.
@@ -244,7 +244,7 @@ class AsyncRetargetRunner:
                 self._keep(frame)
 
     def _next_request(self) -> StepRequest | None:
-        """Wait for a request whose time has come, and take it; None once the worker is stopped.
+        """Wait until a request is due, and take it; None once the worker is stopped.
 
         A request that waits for its time stays in its place, so that a newer one can still replace it.
         """

@@ -1,4 +1,4 @@
-"""How a hand would hold a controller to send a tool along a path, and where its room lies in the world."""
+"""Controller motion that drives a tool along a path, and the pose of the operator's room in the world."""
 
 import math
 from dataclasses import dataclass, replace
@@ -134,7 +134,7 @@ def hand_recording(
     title: str = "",
     facts: dict[str, Any] | None = None,
 ) -> DeviceRecording:
-    """Return what the right controller says while a hand leads the tool along a path through a clutch of scale 1.
+    """Return the right controller's samples while a hand drives the tool along a path through a clutch of scale 1.
 
     Args:
         path: Where the tool should be.

@@ -66,7 +66,7 @@ class OperatorConfig:
     """How the operator works."""
 
     speed: float = 0.20
-    """Mean speed on long ways [m/s]."""
+    """Mean speed over long distances [m/s]."""
     slow_speed: float = 0.08
     """Mean speed near cubes [m/s]."""
     jaw_seconds: float = 0.6
@@ -145,7 +145,7 @@ class ScriptedOperator:
         return path
 
     def _pick(self, path: ToolPath, poses: dict[str, Array], name: str) -> None:
-        """Come down beside a cube, close the jaw, and lift it straight up."""
+        """Descend beside a cube, close the jaw, and lift it straight up."""
         config = self._config
         grasp = poses[name][:3, 3] - (0.0, 0.0, config.grasp_depth)
         direction, roll = self._roomiest(poses, name, grasp)

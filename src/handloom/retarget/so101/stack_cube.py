@@ -36,7 +36,7 @@ class StackCubeConfig:
     robot: str = "so101"
     """Robot of the zoo."""
     base_position: Vector = (-0.016, 0.0, 0.002)
-    """Where the base stands [m]. The published base frame lies elsewhere in the same robot; here the tool of our
+    """Position of the base [m]. The published base frame lies elsewhere in the same robot; here the tool of our
     model is where the published one is at the same joints, and the base stands on the table."""
     joints: tuple[float, ...] = (0.0, -0.6, 0.8, 0.6, 0.0)
     """Start of the arm joints, base to wrist [rad]."""

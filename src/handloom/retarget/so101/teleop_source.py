@@ -28,7 +28,7 @@ class TeleopSource:
 
     Args:
         scene: The scene to act in.
-        recording: What the operator's devices said.
+        recording: Samples of the operator's devices.
         controller: The arm that is driven; the first arm of the first robot if not given.
         graph: Graph with the leaves and the output of ``so101_action_graph``; a fresh one of these if not given.
         world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.

@@ -60,7 +60,7 @@ class DeviceFrame:
     leader_right: LeaderSnapshot | None = None
     """The leader arm that the right arm, or the only one, follows."""
     policy: PolicySnapshot | None = None
-    """The policy's command while no one corrected it."""
+    """The policy's command while it is not corrected."""
 
     def __post_init__(self) -> None:
         """Refuse fields of the wrong kind."""

@@ -90,13 +90,15 @@ class DeviceSource(TrackerSource):
     """The type of every raw port."""
     getters: ClassVar[tuple[str, ...]]
     """Methods of the tracker that give the samples, one per device."""
+    tracker_class: ClassVar[type[Tracker]]
+    """Class of the tracker; a source with a tracker that takes arguments overrides ``_new_tracker``."""
 
     def __init__(self, name: str, vendor: Any = None) -> None:
         self._tracker = self._new_tracker()
         super().__init__(name, vendor)
 
     def _new_tracker(self) -> Tracker:
-        raise NotImplementedError
+        return self.tracker_class()
 
     def get_tracker(self) -> Tracker:
         """Return the tracker that is polled."""
@@ -195,9 +197,7 @@ class ControllersSource(PoseSource):
     raw_type = DeviceIOControllerSnapshotTracked()
     getters = ("get_left_controller", "get_right_controller")
     transform_class = ControllerTransform
-
-    def _new_tracker(self) -> Tracker:
-        return ControllerTracker()
+    tracker_class = ControllerTracker
 
 
 class HandsSource(PoseSource):
@@ -210,9 +210,7 @@ class HandsSource(PoseSource):
     raw_type = DeviceIOHandPoseTracked()
     getters = ("get_left_hand", "get_right_hand")
     transform_class = HandTransform
-
-    def _new_tracker(self) -> Tracker:
-        return HandTracker()
+    tracker_class = HandTracker
 
 
 class HeadSource(PoseSource):
@@ -224,9 +222,7 @@ class HeadSource(PoseSource):
     raw_type = DeviceIOHeadPoseTracked()
     getters = ("get_head",)
     transform_class = HeadTransform
-
-    def _new_tracker(self) -> Tracker:
-        return HeadTracker()
+    tracker_class = HeadTracker
 
 
 class Generic3AxisPedalSource(DeviceSource):
@@ -264,14 +260,12 @@ class FullBodySource(DeviceSource):
     group_type = FullBodyInput()
     raw_type = DeviceIOFullBodyPoseTracked()
     getters = ("get_body_pose",)
+    tracker_class = FullBodyTracker
 
     def __init__(self, name: str, vendor: Any = None) -> None:
         if vendor is not None:
             LOGGER.info("source %r: body frames come from the session's devices, whatever the vendor", name)
         super().__init__(name, vendor)
-
-    def _new_tracker(self) -> Tracker:
-        return FullBodyTracker()
 
 
 class JointStateSource(TrackerSource):

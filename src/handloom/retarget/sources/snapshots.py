@@ -119,13 +119,13 @@ class ControllerSnapshot(Snapshot):
     grip_orientation: ArrayLike = (0.0, 0.0, 0.0, 0.0)
     """Palm in the session frame, xyzw (4,)."""
     grip_is_valid: bool = False
-    """Whether the device vouches for the grip pose."""
+    """Whether the device marks the grip pose as valid."""
     aim_position: ArrayLike = (0.0, 0.0, 0.0)
     """Origin of the pointing ray (3,) [m]."""
     aim_orientation: ArrayLike = (0.0, 0.0, 0.0, 0.0)
     """Pointing ray along -z, xyzw (4,)."""
     aim_is_valid: bool = False
-    """Whether the device vouches for the aim pose."""
+    """Whether the device marks the aim pose as valid."""
     primary_click: float = 0.0
     """A or X, 0 or 1."""
     secondary_click: float = 0.0
@@ -258,7 +258,7 @@ MOST_JOINTS = 64
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeaderSnapshot(Snapshot):
-    """A leader arm at one moment: its joints are where those of the follower should be.
+    """A leader arm at one moment: its joints are the targets of the follower's.
 
     NaN is kept: a servo that did not answer, and the follower holds.
     """
@@ -278,7 +278,7 @@ class LeaderSnapshot(Snapshot):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PolicySnapshot(Snapshot):
-    """What a policy asked for at one moment, beside which a person may correct it."""
+    """A policy's command at one moment, which a person may correct."""
 
     label: ClassVar[str] = "a policy sample"
 

@@ -23,7 +23,7 @@ class Tracker:
 
 
 def frame_of(session: Any) -> DeviceFrame:
-    """Return the samples of a device session's last update; a frame stands for itself."""
+    """Return the samples of a device session's last update; a frame is returned unchanged."""
     return getattr(session, "frame", session)
 
 
@@ -31,7 +31,7 @@ class HeadTracker(Tracker):
     """The head."""
 
     def get_head(self, session: Any) -> Snapshot | None:
-        """Return the last sample; None if there is none."""
+        """Return the last sample, or None."""
         return frame_of(session).head
 
 
@@ -41,11 +41,11 @@ class HandTracker(Tracker):
     extensions = ("XR_EXT_hand_tracking", "XR_MNDX_xdev_space")
 
     def get_left_hand(self, session: Any) -> Snapshot | None:
-        """Return the last sample of the left hand; None if there is none."""
+        """Return the last sample of the left hand, or None."""
         return frame_of(session).hand_left
 
     def get_right_hand(self, session: Any) -> Snapshot | None:
-        """Return the last sample of the right hand; None if there is none."""
+        """Return the last sample of the right hand, or None."""
         return frame_of(session).hand_right
 
 
@@ -55,11 +55,11 @@ class ControllerTracker(Tracker):
     extensions = ("XR_NVX1_action_context",)
 
     def get_left_controller(self, session: Any) -> Snapshot | None:
-        """Return the last sample of the left controller; None if there is none."""
+        """Return the last sample of the left controller, or None."""
         return frame_of(session).controller_left
 
     def get_right_controller(self, session: Any) -> Snapshot | None:
-        """Return the last sample of the right controller; None if there is none."""
+        """Return the last sample of the right controller, or None."""
         return frame_of(session).controller_right
 
     def apply_left_haptic_feedback(
@@ -81,7 +81,7 @@ class FullBodyTracker(Tracker):
     extensions = ("XR_BD_body_tracking",)
 
     def get_body_pose(self, session: Any) -> Snapshot | None:
-        """Return the last sample; None if there is none."""
+        """Return the last sample, or None."""
         return frame_of(session).full_body
 
 
@@ -104,7 +104,7 @@ class Generic3AxisPedalTracker(CollectionTracker):
     """A rudder with two toe pedals."""
 
     def get_pedal_data(self, session: Any) -> Snapshot | None:
-        """Return the last sample; None if there is none."""
+        """Return the last sample, or None."""
         return frame_of(session).pedals
 
 

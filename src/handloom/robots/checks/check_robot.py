@@ -1,4 +1,4 @@
-"""Look a robot over before anyone plans with it."""
+"""Check a robot before planning with it."""
 
 import mujoco
 import numpy as np
@@ -56,7 +56,7 @@ def check_limits(home: RobotAtHome) -> CheckRow:
 
 
 def check_speed_limits(home: RobotAtHome) -> CheckRow:
-    """The arms say how fast their joints may be; where they do not, only the pace of the expert holds them."""
+    """The arms state joint speed limits; without them, only the expert's pace bounds the speed."""
     found = []
     for arm in home.robot.arms:
         known = np.isfinite(arm.speed_limit).all()
@@ -205,7 +205,7 @@ def _keypoint_faults(arm: Arm) -> list[str]:
 
 
 def check_cameras(home: RobotAtHome) -> CheckRow:
-    """Cameras hang on bodies that exist and have unit quaternions."""
+    """Cameras are mounted on existing bodies and have unit quaternions."""
     faults = []
     for name, mount in home.robot.config.cameras.items():
         try:
@@ -238,7 +238,7 @@ PHYSICS_CHECKS = (check_holding, check_opening, check_gripper_speed, check_grip)
 def check_robot(robot: RobotDescription) -> CheckReport:
     """Check names, limits, inertias, actuators, shapes, frames, gripper and grip of a robot.
 
-    Checks that need physics are left out, with a row that says so, when the model or its actuators are faulty.
+    Checks that need physics are skipped, and reported as such, if the model or its actuators are faulty.
     """
     try:
         home = RobotAtHome.build(robot)

@@ -83,7 +83,7 @@ def check_opening(home: RobotAtHome) -> CheckRow:
 
 
 def check_gripper_speed(home: RobotAtHome) -> CheckRow:
-    """No gripper is faster than its limit, opening or closing: one that is hits objects before it can hold them."""
+    """No gripper exceeds its speed limit when opening or closing: a faster one hits objects before it can hold them."""
     faults, found = [], []
     for arm in home.robot.arms:
         if not np.isfinite(arm.gripper_speed_limit).all():

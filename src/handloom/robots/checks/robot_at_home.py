@@ -1,4 +1,4 @@
-"""A robot alone in the world, at home: what the checks look at."""
+"""A robot alone in the world in its home pose, for the checks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ class CheckRow:
     """Which check, e.g. ``limits``."""
     ok: bool
     sentence: str
-    """What was found, in a sentence for people, with figures."""
+    """The finding as a sentence, with figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""From someone else's model to a robot folder."""
+"""From a third-party model to a robot folder."""
 
 from handloom.robots.proposal.propose_robot import RobotProposal, propose_robot, write_proposal
 from handloom.robots.proposal.reach_map import reach_map, reachable_points

@@ -19,9 +19,9 @@ from handloom.spatial.convex_pieces import convex_pieces
 
 TIMESTEP = 1.0 / 510.0
 GRIPPER_PREFIX = "gripper/"
-"""Before every name of a gripper from a file of its own; its joints are known by it."""
+"""Prefix of all names of a separately loaded gripper, by which its joints are recognized."""
 COUPLING_SOLREF = [0.004, 1.0]
-"""Gears do not give way when a finger meets an object."""
+"""Stiffness of gears, which do not yield when a finger meets an object."""
 COLLISION_GROUP, HIGHEST_VISIBLE_GROUP = 3, 2
 OVERLAP_SAMPLES, OVERLAP_SHARE = 200, 0.95
 """Bodies that overlap in this fraction of random joint positions never collide on the real robot."""
@@ -67,7 +67,7 @@ def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:
 
 
 def _means_radians(spec: mujoco.MjSpec, file: Path) -> bool:
-    """Return whether a file that leaves the unit of angles open, as a part of a larger one may, is in radians."""
+    """Return whether a file without an angle unit, such as an included part, is in radians."""
     if re.search(rb"\bangle\s*=", file.read_bytes()):
         return False
     hinges = [joint.range for joint in spec.joints if joint.type == mujoco.mjtJoint.mjJNT_HINGE]
@@ -97,7 +97,7 @@ def _name_files_in_full(spec: mujoco.MjSpec) -> None:
 
 
 def _drop_scene(spec: mujoco.MjSpec, notes: list[str]) -> None:
-    """Delete what stands or floats beside an arm, and what leads its hand about: a scene's, not the robot's."""
+    """Delete scene elements that are not part of the robot: free bodies, and mocap bodies that drag its hand."""
     roots = [body for body in spec.bodies if body.parent == spec.worldbody]
     free = {mujoco.mjtJoint.mjJNT_FREE}
     arms = [root for root in roots if _joint_kinds(root) - free]
@@ -126,7 +126,7 @@ def _joint_kinds(root: mujoco.MjsBody) -> set[mujoco.mjtJoint]:
 
 
 def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, notes: list[str]) -> None:
-    """Fix a gripper of a file of its own to a body of an arm; without a name, to the only body at an end.
+    """Attach a separately loaded gripper to a body of an arm; by default, to the only end body.
 
     Raises:
         NotFoundError: There is no such body.
@@ -145,9 +145,9 @@ def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, 
 
 
 def separate_collision(spec: mujoco.MjSpec, arms: Iterable[ArmChain], notes: list[str]) -> None:
-    """Hide collision geoms where something else is seen, let them touch objects, and give links that have none some.
+    """Hide collision geoms behind visual ones, enable their contacts, and add missing ones.
 
-    Models tell what collides from what is seen by groups of their own; contact bits are what counts.
+    Models separate collision from visual geoms by groups of their own; here, contact bits decide.
     """
     needed = {name for arm in arms for name in (arm.hand_body, *_jointed(spec, (*arm.joints, *arm.gripper_joints)))}
     for body in spec.bodies[1:]:
@@ -171,7 +171,7 @@ def _jointed(spec: mujoco.MjSpec, joints: Iterable[str]) -> set[str]:
 
 
 def exclude_permanent_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel, notes: list[str]) -> None:
-    """Let bodies that overlap wherever the joints are pass through each other: hulls of neighbours often do."""
+    """Exclude contacts between bodies that overlap in every configuration, as hulls of neighbours often do."""
     data, rng, count = mujoco.MjData(model), np.random.default_rng(0), Counter[tuple[int, int]]()
     lower, upper = np.where(model.jnt_limited[:, None], model.jnt_range, (-np.pi, np.pi)).T
     for _ in range(OVERLAP_SAMPLES):
@@ -191,7 +191,7 @@ def exclude_permanent_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel, notes
 def cut_jaws(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: list[str]) -> bool:
     """Cut the meshes of a hand and its fingers into convex pieces; return whether any was cut.
 
-    MuJoCo's solids are hulls: that of a jaw with a bend fills the room into which the other one closes.
+    MuJoCo collides with convex hulls: the hull of a bent jaw fills the space into which the other one closes.
     """
     hand = model.body(arm.hand_body).id
     cut = False

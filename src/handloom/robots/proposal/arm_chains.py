@@ -33,7 +33,7 @@ class ArmChain:
 
 
 class JointGraph:
-    """Which joint comes after which, and which of them are fingers."""
+    """The joint tree, and which joints are fingers."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
@@ -54,7 +54,7 @@ class JointGraph:
         return None
 
     def below(self, joint: int | None) -> list[int]:
-        """Return the joints in the subtree of a joint, itself left out; of None, all."""
+        """Return the joints below a joint, without itself; all of them for None."""
         return [j for j in self.joints if self._is_below(j, joint)]
 
     def _is_below(self, joint: int, other: int | None) -> bool:
@@ -84,7 +84,7 @@ class JointGraph:
         return [w for w in found if not any(w in self.below(other) for other in found if other != w)]
 
     def _is_jaw(self, joint: int) -> bool:
-        """Return whether a joint that no word tells from those of the arm is the last one and moves a jaw.
+        """Return whether a joint not recognizable by name is the last one and moves a jaw.
 
         The last joint of an arm without a gripper turns the flange about itself, and far.
         """

@@ -1,4 +1,4 @@
-"""Find out how a gripper works by moving it: which way it opens, how far, where it holds."""
+"""Find out how a gripper works by moving it: opening direction, stroke and pads."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -181,7 +181,7 @@ def _touching(model: mujoco.MjModel, drives: tuple[str, ...], shut: Array, wide:
 def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return the pairs of bodies of a gripper that overlap while it is open or half closed: neighbours in a linkage.
 
-    Contacts are switched off for that, so that the joints alone say where the parts go.
+    Contacts are disabled, so that the joints alone determine where the parts go.
     """
     free = copy(model)
     free.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -202,7 +202,7 @@ def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, 
 
 
 def settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> mujoco.MjData:
-    """Return the state in which a gripper comes to rest for the given drive targets."""
+    """Return the state in which a gripper settles for the given drive targets."""
     data = mujoco.MjData(model)
     for i in range(model.nu):
         data.ctrl[i] = data.qpos[model.jnt_qposadr[model.actuator_trnid[i, 0]]]

@@ -201,7 +201,7 @@ def add_drives(
 
 
 def _lighten_fingers(spec: mujoco.MjSpec, grippers: Iterable[str], notes: list[str]) -> None:
-    """Lower the armature of hinges in a gripper where it outweighs any finger: such a linkage swings for seconds."""
+    """Reduce excessive armature of gripper hinges, with which a linkage would oscillate for seconds."""
     for joint in map(spec.joint, sorted(grippers)):
         if joint.type == mujoco.mjtJoint.mjJNT_HINGE and joint.armature > LARGEST_FINGER_ARMATURE:
             notes.append(f"{joint.name} had an armature of {joint.armature:g} kg m^2, more than any finger; now less")
@@ -222,7 +222,7 @@ def _replace_actuators(
     kp = M w^2, or more for a joint in ``grippers``, which has its stroke: full force within 2 % of it, as far as the
     steps of physics can follow; kv = 2 sqrt(kp M).
 
-    A gripper that shoots shut knocks things away instead of holding them. The joint's own damping keeps it at the speed
+    A gripper that snaps shut knocks objects away instead of holding them. The joint's own damping keeps it at the speed
     in ``speeds`` under full force; as kv it would be a part of the force that is clipped.
 
     Returns:

@@ -32,8 +32,8 @@ def add_jaw_pads(
     """Put a thin box on each jaw of a gripper with one moving jaw; return their names, None if no place was found.
 
     Such jaws are curved, and so are the pieces that their meshes are cut into: an object between two of those is held
-    by edges and slips out. Rays across the opening find where both jaws are; the boxes lie just before the points that
-    stand out most, parallel to each other around an object of middling width.
+    by edges and slips out. Rays across the opening find where both jaws are; the boxes lie just in front of the most
+    protruding points, parallel to each other around a medium-sized object.
     """
     shut, wide = np.array(guess.closed_targets), np.array(guess.open_targets)
     data = settled(model, guess.drives, shut + OPEN_SHARE * (wide - shut))

@@ -40,7 +40,7 @@ QUAT_EE_GRASPNET = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RobotProposal:
-    """A robot folder that does not exist yet."""
+    """A proposed robot folder, not yet written."""
 
     spec: mujoco.MjSpec
     """The model with drives, tool frames and pads added."""
@@ -180,7 +180,7 @@ def _guesses(
 
 
 def _with_pads(spec: mujoco.MjSpec, file: Path, arm: ArmChain, guess: GripperGuess, notes: list[str]) -> GripperGuess:
-    """Put flat pads on the meshes of a single jaw and look again how it works."""
+    """Add flat pads to the meshes of a single jaw and examine the gripper again."""
     model = _compiled(spec, file)
     curved = [model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH for geom in guess.pad_geoms]
     if not (single_jaw(model, arm) and any(curved)):
@@ -197,7 +197,7 @@ def _with_pads(spec: mujoco.MjSpec, file: Path, arm: ArmChain, guess: GripperGue
 
 
 def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
-    """Write down the speed limits of arms and grippers whose every joint has one."""
+    """Record speed limits of arms and grippers in which every joint has one."""
     for part in ("left_joint", "left_gripper", "right_joint", "right_gripper"):
         names = values.get(f"{part}_names", [])
         if names and all(name in limits for name in names):
@@ -290,7 +290,7 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     """Write ``model.xml``, ``robot.yaml`` and copies of meshes and textures into a folder.
 
     Raises:
-        InputError: The folder holds a robot already and ``overwrite`` is not set, or what the robot is made of.
+        InputError: The folder already holds a robot and ``overwrite`` is not set, or it contains the source files.
         FileError: A mesh or texture is missing.
     """
     target = Path(folder)

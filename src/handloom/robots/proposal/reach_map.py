@@ -1,4 +1,4 @@
-"""An image of where the tools of a robot can get to."""
+"""An image of a robot's tool workspace."""
 
 import mujoco
 import numpy as np
@@ -38,7 +38,7 @@ def reachable_points(
 
 
 def reach_map(robot: RobotDescription, generator: np.random.Generator, *, samples: int = SAMPLES) -> NDArray[np.uint8]:
-    """Draw where the tool centres can get to, from above and from the side, as an image (h, w, 3)."""
+    """Draw the reachable tool-centre positions from above and from the side, as an image (h, w, 3)."""
     points = reachable_points(robot, generator, samples=samples)
     everything = np.concatenate([*points.values(), np.zeros((1, 3))])
     center = (everything.min(0) + everything.max(0)) / 2

@@ -1,4 +1,4 @@
-"""A URDF file made ready for MuJoCo: ``package://`` resolved, meshes gathered and converted, speed limits read."""
+"""A URDF file prepared for MuJoCo: ``package://`` resolved, meshes gathered and converted, speed limits read."""
 
 import os
 import shutil
@@ -183,7 +183,7 @@ class _Meshes:
         return True
 
     def _resolver(self, trimesh: ModuleType, source: Path) -> Any:
-        """Return what trimesh asks for the files that a mesh refers to: only those that the model may name itself."""
+        """Return a trimesh resolver restricted to files that the model itself may refer to."""
         allowed = self._allowed
 
         class Resolver(trimesh.resolvers.FilePathResolver):

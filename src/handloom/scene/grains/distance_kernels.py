@@ -5,7 +5,7 @@ import math
 from handloom.kernels import inner_kernel, kernel
 
 STEP = 1e-5
-"""Distance [m] at which slopes of distances to solids are taken."""
+"""Step [m] for finite-difference gradients of distances to solids."""
 BOX, CAPSULE, CYLINDER, PLANE, CONVEX, _, SPHERE, ELLIPSOID = range(8)
 """Kinds of solids, as ``ShapeKind`` numbers them."""
 FAR = 1e9

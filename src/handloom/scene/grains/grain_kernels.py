@@ -10,17 +10,17 @@ from handloom.scene.grains.distance_kernels import distance, grid_sample, solid_
 ROUNDS = 3
 """Passes over all contacts per physics step."""
 VISCOSITY = 0.02
-"""Fraction of the relative velocity of two touching grains that each pass of a physics step takes away."""
+"""Fraction of the relative velocity of two touching grains removed in each pass of a physics step."""
 FRICTION = 0.15
 """Between grains and solids: wet beads on plastic. Spilled grains come to rest, those in a vessel still flow."""
 SETTLED = 0.1
-"""Fraction of the newest push on an object in what acts on it: averaged over about ten steps, 20 ms, its total impulse
-is that of the grains, without the noise of single impacts."""
+"""Weight of the newest push on an object: averaging over about ten steps, 20 ms, preserves the total impulse without
+the noise of single impacts."""
 PAIR_REACH, SOLID_REACH = 2.2, 1.5
 """Grains nearer to each other, centre to centre, than this many radii before a step's first pass may touch in it; those
 farther from a solid than this in a pass do not come to touch it in a later one."""
 SLABS = 64
-"""Grains are sorted into at most this many slabs to find those that are near each other."""
+"""Most slabs into which grains are sorted to find neighbours."""
 STRIDE = 8
 """Contacts of grains are visited with this stride: neighbours in the list share a grain, and the processor would wait
 for one to be written before it reads it for the next."""
@@ -214,7 +214,7 @@ def _smooth(q, v, pairs, count, radius):
 
 @inner_kernel
 def _land(v, near, count, normal, touched, q, before, now, h, work):
-    """Take away the velocities with which grains would bounce off solids."""
+    """Remove the velocities with which grains would bounce off solids."""
     for k in range(count):
         if not touched[k]:
             continue
@@ -264,7 +264,7 @@ def find_pairs(q, far, axis, order, counts, places, marks, words, pairs):
         places: Scratch (3, n): the centres in that order.
         marks: Scratch of bytes (n rounded up to 8,), ``words`` the same memory as integers of 8 bytes.
         words: See ``marks``.
-        pairs: Written; those for which there is no room are left out.
+        pairs: Written; pairs beyond its capacity are dropped.
     """
     n, count = len(q), 0
     _sort_along(q, axis, far, order, counts)

@@ -17,7 +17,7 @@ from handloom.scene.grains.distance_kernels import fill_grid
 CELL = 0.0015
 """Distance of the nodes of a grid [m]; half the thinnest wall of the library's containers."""
 GRID_EXTENT = 0.4
-"""Bodies with a longer side [m] have no grid: their solids are asked directly."""
+"""Bodies with a longer side [m] have no grid: their solids are queried directly."""
 MOST_NODES = 400_000
 """A grid is made coarser to have no more nodes than this."""
 MOST_GRIDS = 16
@@ -55,7 +55,7 @@ class Surroundings(NamedTuple):
     """Lower corner (b, 3) [m] of a box around each body, in its frame; ``high`` the upper one."""
     high: Array
     grid: NDArray[np.int64]
-    """Number of each body's grid (b,); -1 where its solids are asked directly."""
+    """Number of each body's grid (b,); -1 where its solids are queried directly."""
     nodes: NDArray[np.float32]
     """Distances at the nodes of all grids, one grid after the other [m]."""
     node_first: NDArray[np.int64]
@@ -146,7 +146,7 @@ def _triangles(shape: Shape) -> tuple[Array, Array]:
 
 
 def body_box(shapes: Sequence[Shape], poses: Sequence[Array]) -> tuple[Array, Array]:
-    """Return the lower and upper corner (3,) [m] of a box around solids; endless around a plane."""
+    """Return the lower and upper corner (3,) [m] of a box around solids; infinite for a plane."""
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for shape, T in zip(shapes, poses, strict=True):
         if not np.isfinite(shape.bounding_radius):
@@ -165,7 +165,7 @@ _BOXED = {ShapeKind.BOX, ShapeKind.CYLINDER, ShapeKind.ELLIPSOID, ShapeKind.CONV
 def distance_grid(shapes: Sequence[Shape], poses: Sequence[Array], reach: float) -> DistanceGrid | None:
     """Return the distances around a body up to ``reach`` [m]; None for a body that is too large for a grid.
 
-    The same solids give the same grid, which is kept: an episode asks for it when it is sampled, run and judged.
+    The same solids give the same grid, which is cached: an episode needs it for sampling, running and judging.
     """
     low, high = body_box(shapes, poses)
     if not np.all(high - low <= GRID_EXTENT):
@@ -197,7 +197,7 @@ def surroundings(
     Args:
         model: The compiled scene.
         bodies: Bodies with solids.
-        reach: Distance [m] from which grains feel a solid.
+        reach: Distance [m] within which grains interact with a solid.
     """
     found = [body_solids(model, body) for body in bodies]
     grids = [distance_grid(*solids, reach) for solids in found]

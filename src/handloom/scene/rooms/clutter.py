@@ -1,4 +1,4 @@
-"""What stands around in a room: every object by a relation to a fixture, such as a dish rack beside the sink.
+"""Clutter of a room: each object placed relative to a fixture, such as a dish rack beside the sink.
 
 Rules are tried in order; what finds no free place is left out. Free places on top of a fixture are searched in plan
 view, away from objects already there and from the work area.
@@ -25,13 +25,13 @@ TRIES = 24
 REACHED = 1.15
 """Clutter nearer to the work area than this [m] can be touched by the robot and moves freely; the rest is fixed."""
 WORK = (-0.60, 0.60, -0.80, 0.40)
-"""Least and greatest x and y of the space at the work place that is kept free [m]."""
+"""Bounds in x and y of the space kept free at the workplace [m]."""
 DROP = 0.001
 """Gap below an object that moves freely; settling closes it [m]."""
 
 
 SHARES = {"none": 0.0, "some": 0.65, "much": 1.0}
-"""Amount of clutter > factor on how often each thing is there."""
+"""Amount of clutter > factor on the frequency of each object."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class ClutterPlacer:
         room: The room.
         amount: Key of ``SHARES``.
         taken: Names of fixtures that the task uses and that nothing else may stand on, in or before.
-        without: Categories that the task has itself; there shall be no second one that could be meant.
+        without: Categories used by the task; a second object of these would make its instruction ambiguous.
     """
 
     def __init__(self, room: Room, amount: str, *, taken: Collection[str] = (), without: Collection[str] = ()) -> None:
@@ -92,7 +92,7 @@ class ClutterPlacer:
                 return
 
     def _surfaces(self, rule: Rule) -> list[Standing]:
-        """Return the fixtures on which a thing may stand, nearest to what it belongs beside first."""
+        """Return the fixtures on which an object may stand, nearest to its related fixture first."""
         found = [
             standing
             for name in rule.where
@@ -196,7 +196,7 @@ class ClutterPlacer:
             self._fill(asset, T, words, rng)
 
     def _fill(self, holder: ObjectAsset, T_world_holder: Array, words: Sequence[str], rng: np.random.Generator) -> None:
-        """Put a few things into a holder, as a still life that does not move."""
+        """Put a few objects into a holder, fixed in place."""
         if not words:
             return
         slots = [k.position for name, k in holder.keypoints.items() if name.startswith("slot_")]

@@ -1,4 +1,4 @@
-"""What stands around in rooms of each kind, by a relation to a fixture: a dish rack beside the sink."""
+"""Clutter rules per kind of room, relative to fixtures: a dish rack beside the sink."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,16 +7,16 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """One thing that may stand somewhere."""
+    """One kind of clutter object."""
 
     what: tuple[str, ...]
     """Categories of which one is drawn."""
     where: tuple[str, ...]
-    """Fixtures on which it stands, first that has room; a name stands for its numbered fellows too."""
+    """Fixtures it may stand on, the first with room; a name includes its numbered siblings."""
     share: float = 0.7
     """How often it is there."""
     beside: str = ""
-    """Fixture to which it stands near; absent: anywhere on the fixture."""
+    """Fixture it stands near; absent: anywhere on the fixture."""
     row: Literal["back", "front", "middle", "any"] = "back"
     """Where across the depth of the fixture."""
     level: str = "top"
@@ -26,7 +26,7 @@ class Rule:
     count: int = 1
     """How many at most."""
     holds: tuple[str, ...] = ()
-    """Categories of what lies in it."""
+    """Categories of its content."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -109,4 +109,4 @@ RULES: Mapping[str, tuple[Rule, ...]] = {
     "study": STUDY,
     "workbench": WORKSHOP,
 }
-"""Kind of room > what stands around in it."""
+"""Kind of room > its clutter."""

@@ -1,4 +1,4 @@
-"""From a layout to fixtures with a place: what stands where, under which name, in the frame of the room.
+"""From a layout to placed fixtures: poses and names in the frame of the room.
 
 The room's frame has its origin in the middle of the floor, z up, and the back wall in +y. A fixture's place is that of
 its point ``bottom``: the middle of its carcass on the floor, or of its lower edge.
@@ -20,7 +20,7 @@ YAW = {"back": 0.0, "left": np.pi / 2, "right": -np.pi / 2, "front": np.pi}
 BESIDE_TAP = 0.065
 """Distance of a tap's middle from the rear edge of its worktop [m]."""
 LEAST_COUNTER = 0.25
-"""Shorter worktops get no name of their own to put things on [m]."""
+"""Worktops shorter than this get no name [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ class Fixture:
     level: str = "base"
     """base, worktop, upper or piece; styles may differ between them."""
     front: tuple[float, float] = (0.0, 0.0)
-    """Where someone stands who uses it: on the front edge of its run, at its middle [m]."""
+    """Where its user stands: at the middle of the front edge of its run [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ class Backsplash:
 
 @dataclass(frozen=True, kw_only=True)
 class FloorPlan:
-    """Everything of a room with its place."""
+    """All placed fixtures of a room."""
 
     fixtures: tuple[Fixture, ...]
     backsplashes: tuple[Backsplash, ...]
@@ -254,7 +254,7 @@ class _Run:
         return "left" if index == 0 and right is not None else "right" if right is None else "left"
 
     def _worktops(self) -> list[Fixture]:
-        """Return a slab over every stretch of units that carry one."""
+        """Return a slab over every contiguous row of units that carry one."""
         found: list[Fixture] = []
         for low, high in self._stretches(("drawers", "cabinet", "dishwasher", "corner", "filler")):
             wide, deep = high - low, norms.EDGE + self.run.overhang

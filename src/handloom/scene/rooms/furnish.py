@@ -1,7 +1,7 @@
-"""A room as an arena: fixtures with their finishes and exact places, in the frame of the work place.
+"""A room as an arena: fixtures with finishes and exact poses, in the frame of the workplace.
 
 The world's origin is on the floor below the front edge of the fixture at which a robot stands, y points into the
-furniture, so that a task says once where its robot and cameras are, whatever the layout.
+furniture, so that a task states the poses of its robot and cameras once, for every layout.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SHEET = 0.01
 _FRONT = {"front_finish": "front", "front_kind": "front_kind", "handle": "handle", "handle_finish": "metal"}
 _APPLIANCE = {"finish": "appliance", "handle_finish": "metal"}
 SEEN_ONLY = frozenset({"rug"})
-"""Categories that furniture stands on as if they were not there."""
+"""Categories, such as rugs, that furniture is placed on top of."""
 STYLED: Mapping[str, Mapping[str, str]] = {
     "kitchen_drawers": _FRONT,
     "kitchen_cabinet": _FRONT,
@@ -107,7 +107,7 @@ def furnish(kind: str, layout: str, style: str, rng: np.random.Generator, *, at:
         kind: Kind of room, see ``KINDS``.
         layout: Name of a layout, or the path of a file.
         style: Name of a style, or the path of a file.
-        rng: Draws what neither says: feel of joints, exact sizes of appliances, hands of clocks.
+        rng: Draws what neither specifies: joint dynamics, exact sizes of appliances, hands of clocks.
         at: Fixture at whose front the world's origin is; absent: the one that the layout names.
 
     Raises:

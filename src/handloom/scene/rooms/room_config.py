@@ -22,7 +22,7 @@ USUAL: Final = {
 }
 """Kind > layout and style where a task says neither."""
 _PLAIN: Final = ("door", "handle")
-"""Names of links that say nothing without their fixture."""
+"""Link names that are ambiguous without their fixture."""
 
 
 class RoomConfig(Config):
@@ -38,7 +38,7 @@ class RoomConfig(Config):
     """Fixture at which the robot works: the world's origin is on the floor below the middle of its front edge, y
     points into it. Absent: the one that the layout names, a counter or a table."""
     clutter: Literal["none", "some", "much"] = "some"
-    """How much stands around that is not part of the task."""
+    """Amount of clutter that is not part of the task."""
 
     @model_validator(mode="before")
     @classmethod
@@ -105,7 +105,7 @@ def parts_by_name(room: Room) -> dict[str, tuple[str, str]]:
 
 
 def layouts_with(config: RoomConfig, names: Iterable[str]) -> dict[str, list[str]]:
-    """Return those of some names that a layout of the room lacks > the layouts that have them."""
+    """Return the names that some layout of the room lacks > the layouts that have them."""
     has = {layout: _fixture_names(config.kind, layout) for layout in config.layouts}
     return {
         name: [layout for layout in layout_names(config.kind) if name in _fixture_names(config.kind, layout)]

@@ -51,7 +51,7 @@ class RunConfig(Config):
     wall: Wall | None = None
     """The wall behind it; an island has none."""
     start: Literal["left", "right"] = "left"
-    """Which end of the wall, as someone sees it who faces the wall, ``offset`` counts from."""
+    """End of the wall, seen facing it, from which ``offset`` is measured."""
     offset: Length = 0.0
     """Free wall beside that end [m]."""
     at: tuple[float, float] | None = None
@@ -59,7 +59,7 @@ class RunConfig(Config):
     yaw: float = Field(default=0.0, ge=-360.0, le=360.0)
     """Turn of an island [deg]; at 0 its doors face -y."""
     overhang: float = Field(default=0.0, ge=0.0, le=0.5)
-    """How far the worktop of an island stands out behind, to sit at [m]."""
+    """Rear overhang of an island's worktop, for seating [m]."""
     units: tuple[UnitConfig, ...] = Field(min_length=1, max_length=20)
     """From left to right, seen from the front."""
 
@@ -91,7 +91,7 @@ class PieceConfig(Config):
     wall: Wall | None = None
     """Wall behind it."""
     along: Length = 0.0
-    """Its middle, from the left end of the wall as someone sees it who faces the wall [m]."""
+    """Its middle, from the left end of the wall, seen facing it [m]."""
     at: tuple[float, float] | None = None
     """Its middle in the room [m], for what stands free."""
     yaw: float = Field(default=0.0, ge=-360.0, le=360.0)

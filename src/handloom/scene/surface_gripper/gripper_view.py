@@ -27,7 +27,7 @@ class GripperView:
         return len(self.grippers)
 
     def apply_gripper_action(self, values: ArrayLike, indices: ArrayLike | None = None) -> None:
-        """Give an action each (n,): below -0.3 opens, above 0.3 closes, between leaves things as they are."""
+        """Apply one action each (n,): below -0.3 opens, above 0.3 closes, anything between has no effect."""
         for gripper, value in zip(self._chosen(indices), self._given("values", values, indices), strict=True):
             gripper.apply_action(float(value))
 

@@ -26,7 +26,7 @@ Axis = Literal["X", "Y", "Z"]
 
 AXES: dict[str, int] = {"X": 0, "Y": 1, "Z": 2}
 SETTLE_STEPS = 10
-"""Physics steps after attaching or letting go in which a point is left alone; published value."""
+"""Physics steps after attaching or releasing during which a point does nothing; published value."""
 SHORTEST_RAY = 1e-3
 """[m]; published value."""
 CLEARANCE_STEP = 1e-3
@@ -44,7 +44,7 @@ SETTLE, CLEARANCE, FORCE, PER_POINT = 0, 1, slice(2, 5), 5
 
 
 class GripperStatus(StrEnum):
-    """What a surface gripper does; the published words."""
+    """Status of a surface gripper; the published words."""
 
     OPEN = "Open"
     CLOSING = "Closing"
@@ -146,7 +146,7 @@ class SurfaceGripper:
         self._state[TRYING] = 0.0
 
     def apply_action(self, value: float) -> None:
-        """Open below -0.3, close above 0.3, and leave everything as it is between."""
+        """Open below -0.3, close above 0.3; anything between has no effect."""
         if not np.isfinite(value):
             raise InputError(f"an action must be a finite number, got {value}")
         if value < -ACTION:
@@ -165,7 +165,7 @@ class SurfaceGripper:
         self._signal = self.world.qpos_index(joint), above
 
     def set_properties(self, **changed: float) -> None:
-        """Change properties by their names; they are no part of the state."""
+        """Change properties by name; they are not part of the state."""
         try:
             self.properties = replace(self.properties, **changed)
         except TypeError:
@@ -202,7 +202,7 @@ class SurfaceGripper:
         return np.array([coaxial, float(np.linalg.norm(force - coaxial * axis))])
 
     def _update(self) -> None:
-        """Do what is due at the end of a physics step."""
+        """Update the gripper at the end of a physics step."""
         if self._signal is not None:
             self._follow_signal(*self._signal)
         state, fresh = self._state, False
@@ -231,7 +231,7 @@ class SurfaceGripper:
             self.close() if now else self.open()
 
     def _still_trying(self) -> bool:
-        """Return whether free points go on trying whatever the interval: others hold, or they had no attempt yet."""
+        """Return whether free points keep trying regardless of the interval: others hold, or none tried yet."""
         free = [index for index, point in enumerate(self.points) if self._held(point) is None]
         settling = bool((self._memory[free, SETTLE] > 0.0).any())
         return settling or 0 < len(free) < len(self.points)

@@ -1,4 +1,4 @@
-"""A dataset card: what is in the datasets, in the words that people look for before they train."""
+"""A dataset card: what the datasets contain, as people look for it before training."""
 
 from collections import Counter
 from typing import Any
@@ -76,7 +76,7 @@ def _counted(values: list[Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is: words of a dataset are no markup."""
+    """Return text escaped for Markdown: strings from a dataset are not markup."""
     clean = "".join(c if c.isprintable() else " " for c in text)
     for mark in "\\<>|*[]#":
         clean = clean.replace(mark, f"\\{mark}")

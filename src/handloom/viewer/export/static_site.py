@@ -20,7 +20,7 @@ from handloom.web import Request, Route
 from handloom.web.web_app import POLICY, called
 
 MARK = "handloom_site.json"
-"""File that says that a folder is a site of ours and may be written again."""
+"""Marker file of a folder that holds an exported site and may be overwritten."""
 LIVE = '<meta name="handloom-mode" content="live">'
 MODULES = ("scene3d", "task")
 """Parts of the page that need the server."""
@@ -34,7 +34,7 @@ def export_site(
     Args:
         library: What is shown.
         folder: Where to; a new folder, an empty one, or one with an earlier site.
-        on_episode: Told after every episode how many are written, and how many there are.
+        on_episode: Called after every episode with the number written and the total.
 
     Raises:
         InputError: There is no dataset, or the folder holds something else.
@@ -122,7 +122,7 @@ class _Site:
         return file
 
     def ask(self, path: str) -> dict[str, Any]:
-        """Return what the server answers to a request, or stop with what it says."""
+        """Return the server's response to a request, or raise its error."""
         answer = self._called(path)
         assert isinstance(answer.body, bytes)
         found = json.loads(answer.body)
@@ -142,7 +142,7 @@ class _Site:
 
 
 def _copy_page(folder: Path) -> None:
-    """Copy the files of the page, and say in it that no one answers requests."""
+    """Copy the files of the page, marked as static."""
     for file in sorted(STATIC.rglob("*")):
         name = file.relative_to(STATIC)
         if file.is_dir() or file.is_symlink() or name.parts[0] in MODULES:

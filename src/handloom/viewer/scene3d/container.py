@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 MAGIC = b"HLS1"
 """First bytes; then the length of the header as uint32, little endian, the header, and the arrays."""
 ALIGNED = 8
-"""Arrays begin at multiples of this, so that a browser can look at them in place [bytes]."""
+"""Arrays begin at multiples of this, so that a browser can view them in place [bytes]."""
 
 
 class Container:
@@ -37,7 +37,7 @@ class Container:
 
 
 def event(kind: str, **facts: Any) -> bytes:
-    """Return a file without arrays: one thing that happened."""
+    """Return a file without arrays: one event."""
     return Container().packed({"kind": kind, **facts})
 
 
@@ -49,7 +49,7 @@ def sized(content: bytes) -> bytes:
 def unpacked(content: bytes) -> tuple[dict[str, Any], memoryview]:
     """Return the header of a file and the bytes behind it."""
     if content[:4] != MAGIC:
-        raise ValueError("this is no scene of the 3D view")
+        raise ValueError("this is not a scene of the 3D view")
     length = int.from_bytes(content[4:8], "little")
     return json.loads(content[8 : 8 + length]), memoryview(content)[8 + length :]
 

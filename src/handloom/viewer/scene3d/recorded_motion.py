@@ -23,9 +23,9 @@ from handloom.viewer.scene3d.scene_geometry import body_poses
 STILL = 1e-6
 """Bodies whose poses change by less than this in the whole episode are sent once [m, or quaternion]."""
 MOST_CONTACTS = 48
-"""Contact points of a frame that are sent; those that press hardest."""
+"""Most contact points sent per frame; those with the largest forces."""
 MOST_GRASPS = 60
-"""Grasps of an object that are shown; the best ones."""
+"""Most grasps shown per object, best first."""
 RESTING, GRIPPED, HIT = 0, 1, 2
 """Kinds of contact: between objects, a finger on an object, and everything else that a robot touches."""
 
@@ -76,7 +76,7 @@ def recorded_motion(scene: Scene, record: EpisodeRecord) -> bytes:
 
 
 def moving_poses(container: Container, poses: NDArray[np.float32]) -> dict[str, Any]:
-    """Write poses (frames, bodies, 7); bodies that stay where they are only once.
+    """Write poses (frames, bodies, 7); those of static bodies only once.
 
     Returns:
         ``moving``: numbers of the bodies whose poses are in ``poses`` (frames, moving, 7), and ``resting`` (bodies, 7):
@@ -134,7 +134,7 @@ class _Contacts:
         self._kinds = list[NDArray[np.uint8]]()
 
     def look(self) -> None:
-        """Take what presses in the present state; grains among themselves are left out."""
+        """Record contacts of the current state, except between grains."""
         model, data = self._world.model, self._world.data
         contact, wrench = data.contact, np.zeros(6)
         geoms = contact.geom.reshape(-1, 2)

@@ -62,7 +62,7 @@ LARGEST_TEXTURE = 1024
 BAND_LIFT = 0.0003
 """A painted band lies this much outside of what it is painted on [m]."""
 MANY = 24
-"""From this many balls on they are drawn with fewer edges."""
+"""Balls are drawn with fewer edges if there are at least this many."""
 
 
 def scene_geometry(scene: Scene) -> bytes:

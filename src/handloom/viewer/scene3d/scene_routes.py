@@ -47,17 +47,7 @@ class Viewpoint(Config):
         """Return the camera."""
         focal = self.height / 2 / np.tan(np.deg2rad(self.fovy_deg) / 2)
         w, x, y, z = quat_normalize(np.array(self.quat)).tolist()
-        return CameraSpec(
-            name="view",
-            width=self.width,
-            height=self.height,
-            fx=focal,
-            fy=focal,
-            cx=self.width / 2,
-            cy=self.height / 2,
-            position=self.position,
-            quat=(w, x, y, z),
-        )
+        return CameraSpec.centred("view", self.width, self.height, focal, position=self.position, quat=(w, x, y, z))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -140,7 +130,7 @@ def scene_routes(library: Library) -> list[Route]:
         try:
             viewpoint = Viewpoint.model_validate(request.json())
         except ValueError as error:
-            raise InputError(f"this is no viewpoint: {str(error).splitlines()[-1].strip()}") from error
+            raise InputError(f"not a viewpoint: {str(error).splitlines()[-1].strip()}") from error
         return Response(body=scenes.drawn(*asked(library, request), viewpoint), kind="image/jpeg")
 
     return [

@@ -12,7 +12,7 @@ AROUND = 64
 SMALL_AROUND = 16
 """Edges of a circle for balls of which there are many."""
 ENDLESS = 40.0
-"""Half the side of a plane without end [m]."""
+"""Half the side of an infinite plane [m]."""
 
 
 class SolidSurface(NamedTuple):
@@ -29,7 +29,7 @@ class SolidSurface(NamedTuple):
 
 
 def plane(half_x: float, half_y: float) -> SolidSurface:
-    """Return a rectangle that faces +z; sizes of 0 are endless."""
+    """Return a rectangle that faces +z; sizes of 0 mean infinite."""
     x, y = half_x if half_x > 0 else ENDLESS, half_y if half_y > 0 else ENDLESS
     points = np.array([[-x, -y, 0], [x, -y, 0], [x, y, 0], [-x, y, 0]], float)
     return SolidSurface(points, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]], np.uint32))

@@ -1,4 +1,4 @@
-"""What may be written at a place of a task file: keys with their meaning, objects, skills, robots and other names."""
+"""Completion in task files: keys with their meaning, objects, skills, robots and other names."""
 
 import re
 from collections.abc import Iterable
@@ -33,10 +33,10 @@ Item = dict[str, str]
 
 
 def completions(text: str, place: int) -> dict[str, Any]:
-    """Return what may be written at a place of a text.
+    """Return the completions at a position in a text.
 
     Args:
-        text: The text of a task file, half written perhaps.
+        text: The text of a task file, possibly incomplete.
         place: Where the cursor is, in characters from the start.
 
     Returns:
@@ -64,7 +64,7 @@ def _named(names: Iterable[str], kind: str, doc: str = "") -> list[Item]:
 
 
 def _keys(cursor: Cursor, text: str) -> list[Item]:
-    """Return the keys that the mapping at a cursor may have and does not have yet."""
+    """Return the keys that can still be added to the mapping at the cursor."""
     path = _inside(cursor.path)
     if path[:1] == ("skills",):
         return _skill_keys(cursor, path, text)

@@ -1,4 +1,4 @@
-"""Where a task lets its objects lie, and where its arms get to, as shapes on the table."""
+"""A task's object regions and its arms' reach, as shapes on the table."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -106,13 +106,13 @@ def surface_of(task: Task, scene: Scene) -> str | None:
 
 
 def reach_of_arms(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
-    """Yield where each arm gets its fingertips on the surface that the task works on.
+    """Yield where each arm can bring its fingertips on the task's work surface.
 
     Objects are left out of the collision check: they will lie elsewhere in the next scene.
 
     Yields:
-        ``robot``, ``arm``, ``step`` [m] and the places (n, 3) [m] that a hand gets to from ``above`` and from the
-        ``side`` only.
+        ``robot``, ``arm``, ``step`` [m] and the positions (n, 3) [m] reachable from ``above`` and only from the
+        ``side``.
     """
     surface = surface_of(task, scene)
     if surface is None:

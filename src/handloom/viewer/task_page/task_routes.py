@@ -15,7 +15,7 @@ from handloom.web import Request, Response, Route, json_response
 from handloom.web.exchange import BINARY
 
 CHECK_SECONDS, SAMPLE_SECONDS, EXPERT_SECONDS = 60.0, 120.0, 600.0
-"""How long the work may take [s]."""
+"""Time limit of a request [s]."""
 LONGEST_TEXT = 500_000
 """Largest text of a task that the page edits [characters]."""
 

@@ -1,4 +1,4 @@
-"""The child process of the task page: reads, samples, draws and carries out tasks, and says what it finds.
+"""The child process of the task page: reads, samples, draws and carries out tasks, and reports the results.
 
 The page stays live while it works, a task that takes too long is cancelled by ending it, and a fault of a native
 library ends it alone. Requests are JSON, one per line; answers are events of ``container``, each after its length.
@@ -40,11 +40,11 @@ BASE = re.compile(r"^\s*base\s*:", re.MULTILINE)
 
 @dataclass(frozen=True, kw_only=True)
 class Remark:
-    """Something said about a task file."""
+    """A message about a task file."""
 
     text: str
     line: int = 0
-    """Line of the edited text, from 1; 0 when it is about no line."""
+    """Line of the edited text, from 1; 0 if none applies."""
     file: str = ""
     """Another file that it is about; empty for the edited one."""
 
@@ -143,7 +143,7 @@ def _sampled(task: Task, request: dict[str, Any]) -> Scene:
 
 
 def _show(task: Task, scene: Scene, emit: Emit) -> None:
-    """Tell of a scene: its shapes, cameras, objects, regions, and what of the goal holds."""
+    """Send a scene: shapes, cameras, objects, regions, and which goal terms hold."""
     container, instance, model = Container(), scene.instance, scene.world.model
     judge = make_judge(scene, worded_skills(task, instance), None)
     entries = {entry.name for entry in task.config.objects}
@@ -189,11 +189,11 @@ def _said(request: dict[str, Any], mistakes: str, notes: list[str]) -> bytes:
 
 
 class CancelledError(BaseException):
-    """No one waits for the answer any more."""
+    """The client has disconnected."""
 
 
 def carried_out(request: dict[str, Any], emit: Emit) -> None:
-    """Do what a request asks; whatever goes wrong is told, at its line where it has one."""
+    """Carry out a request; report errors at their line where they have one."""
     try:
         JOBS[request["do"]](request, emit)
     except SamplingError as error:
@@ -208,7 +208,7 @@ def carried_out(request: dict[str, Any], emit: Emit) -> None:
 
 
 def main() -> None:
-    """Be the child: carry out one request after the other until there are no more."""
+    """Serve requests in the child until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no answer.
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the answers.

@@ -1,4 +1,4 @@
-"""The scripted expert, watched: what it tests, chooses and plans, what it does, which terms of the goal hold."""
+"""The scripted expert with events for what it tests, plans and executes, and which goal terms hold."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -40,11 +40,11 @@ MOST_SHOWN = 96
 BATCH = 0.08
 """Frames are sent this often [s]."""
 LOOK = 3
-"""Frames between two looks at the terms of the goal."""
+"""Frames between two evaluations of the goal terms."""
 
 
 class WatchedController(ArmController):
-    """An arm whose plans are told to someone; it plans and moves exactly as any other."""
+    """An arm that reports its plans; it plans and moves exactly like any other."""
 
     def __init__(self, scene: Scene, arm: SceneArm, *, emit: Emit, frame: Callable[[], int]) -> None:
         super().__init__(scene, arm)
@@ -53,7 +53,7 @@ class WatchedController(ArmController):
     def plan(
         self, stages: Sequence[Move], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
     ) -> PlanResult:
-        """Plan as always, and tell what was tested and what came out."""
+        """Plan as usual, and report the candidates and the result."""
         result = super().plan(stages, scores, ignore=ignore)
         tested = stages[1] if len(stages) > 1 else stages[0]  # The first move of a chain only leads up to the pose.
         self._tell(np.asarray(tested.T_base_tool, float).reshape(-1, 4, 4), result)
@@ -101,14 +101,14 @@ def _shown(count: int, goal: int) -> NDArray[np.intp]:
 
 
 def _dense(path: Array) -> Array:
-    """Return a joint path with points in between, so that its way through space shows as a curve."""
+    """Return a joint path with points in between, so that its path through space appears as a curve."""
     steps = np.linspace(0.0, 1.0, 8, endpoint=False)[:, None]
     between = [a + steps * (b - a) for a, b in pairwise(path)]
     return np.concatenate([*between, path[-1:]])
 
 
 class _WatchedSource:
-    """The expert as a source of an episode; tells what every frame brought."""
+    """The expert as a source of an episode; reports every frame."""
 
     def __init__(self, schedule: Schedule, judge: Judge, scene: Scene, emit: Emit) -> None:
         self._schedule, self._judge, self._emit = schedule, judge, emit
@@ -157,7 +157,7 @@ class _WatchedSource:
         self._add(self._world.save_state())
 
     def finish(self, record: EpisodeRecord) -> None:
-        """Send what came after the expert was done: all targets held, the scene at rest."""
+        """Send the frames after the expert finished: targets held, scene at rest."""
         for state in record.states[self._first + len(self._poses) :]:
             self._add(np.ascontiguousarray(state))
         self._judge_at(record.frames)

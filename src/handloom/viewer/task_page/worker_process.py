@@ -1,4 +1,4 @@
-"""The parent's side of the task page's child process: starts it, asks it, and stops it when no one waits any more."""
+"""Parent side of the task page's child process: starts it, sends requests, stops it."""
 
 import json
 import os
@@ -19,11 +19,11 @@ from handloom.viewer.scene3d.container import event, sized, unpacked
 PATIENCE = 120.0
 """How long starting the child may take [s]; a machine that has never run Handloom compiles its kernels first."""
 BEAT = 0.5
-"""A page that waits is told this often that the work goes on [s]."""
+"""Interval of the keep-alive events to a waiting page [s]."""
 LAST_WORDS = 3.0
-"""How long a child may take to stop what it does before it is ended [s]."""
+"""Time a child has to cancel its work before it is killed [s]."""
 QUEUE = 20.0
-"""How long a request waits for the one before it [s]."""
+"""How long a request waits for the previous one [s]."""
 
 
 class WorkerProcess:
@@ -43,7 +43,7 @@ class WorkerProcess:
     def ask(self, request: dict[str, Any], *, seconds: float, instead: bool = False) -> Iterator[bytes]:
         """Yield the events of a request, each after its length; closing the iterator stops the work.
 
-        The last event is ``done``. Events ``beat`` only say that the work goes on.
+        The last event is ``done``. ``beat`` events are keep-alives.
 
         Args:
             request: What is asked.
@@ -90,7 +90,7 @@ class WorkerProcess:
         yield sized(event("done"))
 
     def _stop(self) -> None:
-        """Have the child stop what it does; end it if it does not."""
+        """Cancel the child's work; kill it if it does not respond."""
         child = self.child
         if child is None:
             return

@@ -1,4 +1,4 @@
-"""Where a cursor stands in a YAML text that may be half written: inside which keys, at a key or at a value."""
+"""The context of a cursor in possibly incomplete YAML: the enclosing keys, and whether it is at a key or a value."""
 
 import re
 from dataclasses import dataclass, field
@@ -31,11 +31,11 @@ class Cursor:
     key: str
     """Key whose value is being written; empty where a key is."""
     word: str
-    """What is written of the word at the cursor."""
+    """The part of the current word before the cursor."""
 
 
 def cursor_at(text: str, place: int) -> Cursor:
-    """Return what is around a place of a text, in characters from its start."""
+    """Return the context of a position, in characters from the start of a text."""
     before = text[:place]
     word = (WORD.search(before) or [""])[0]
     levels, brackets = [Level(indent=0)], list[Level]()
@@ -76,7 +76,7 @@ def _read_line(line: str, levels: list[Level], brackets: list[Level]) -> None:
 
 
 def _close(levels: list[Level], column: int) -> None:
-    """Leave what an entry at a column is no part of; items of a list may stand in the column of its key."""
+    """Close the levels that an entry at a column is not part of; list items may start in the column of their key."""
     while len(levels) > 1:
         top = levels[-1]
         ends = top.indent > column or (top.is_list and top.indent == column)

@@ -1,4 +1,4 @@
-"""Nodes of steered cars: the present ports, and those of older graphs."""
+"""Nodes of steered cars: current ports, and those of older graphs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from handloom.isaac.wheeled.controllers.ackermann_controller import AckermannCon
 class AckermannNode(Node):
     """Steering angle and speed to two wheel angles and four wheel speeds, with ramps.
 
-    An acceleration or a steering rate of 0 means at once. ``kinematics`` is an addition of ours, see
+    An acceleration or a steering rate of 0 means immediately. ``kinematics`` is an addition of ours, see
     ``AckermannController``.
     """
 

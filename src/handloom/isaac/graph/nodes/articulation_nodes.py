@@ -68,7 +68,7 @@ class ArticulationControllerNode(Node):
     )
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Write the commands, or say why not."""
+        """Write the commands, or report why not."""
         path = given["robotPath"] or given["targetPrim"]
         try:
             robot = context.robot(given["robotPath"], given["targetPrim"])
@@ -121,8 +121,8 @@ class ArticulationStateNode(Node):
 class GripperControllerNode(Node):
     """Turns the pulses ``open``, ``close`` and ``stop`` into position commands, moved on by every ``execIn``.
 
-    Without ``openPosition`` or ``closePosition`` the joint limits are used; without ``gripperSpeed`` the fingers go at
-    once. ``stop`` holds the fingers where they are.
+    Without ``openPosition`` or ``closePosition`` the joint limits are used; without ``gripperSpeed`` the fingers move
+    immediately. ``stop`` holds the fingers where they are.
     """
 
     TYPE = "isaacsim.robot.manipulators.IsaacGripperController"

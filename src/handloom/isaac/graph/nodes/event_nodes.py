@@ -102,7 +102,7 @@ class SimulationGateNode(Node):
 class ReadSimulationTimeNode(Node):
     """Time since play, or since the world began when ``resetOnStop`` is off.
 
-    A reference time, a fraction with a denominator other than 0, is given back as it is: the clock of a recorded frame.
+    A reference time, a fraction with a denominator other than 0, is returned unchanged: the clock of a recorded frame.
     ``swhFrameNumber``, of older releases, has no effect.
     """
 

@@ -164,7 +164,7 @@ def _movable(model: mujoco.MjModel) -> list[str]:
 
 
 def _home(robot: RobotDescription) -> dict[str, float]:
-    """Return where every joint of the model stands at home."""
+    """Return the home position of every joint of the model."""
     known = {robot.resolve_joint(name): float(value) for name, value in robot.home.items()}
     return {name: known.get(name, float(robot.model.joint(name).qpos0[0])) for name in _movable(robot.model)}
 
@@ -174,7 +174,7 @@ def _acceleration(limits: Array) -> Array:
 
 
 def fewer_spheres(centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to swallow others."""
+    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to absorb others."""
     kept: list[int] = []
     grown = np.array(radii, float)
     for k in np.argsort(-radii, kind="stable"):

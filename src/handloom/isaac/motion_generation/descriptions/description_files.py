@@ -1,4 +1,4 @@
-"""Robot descriptions of others: Lula robot description YAML and XRDF, each beside a URDF; and writing both.
+"""Third-party robot descriptions: Lula robot description YAML and XRDF, each beside a URDF; and writing both.
 
 Both give the planned joints, the positions of the others, acceleration limits, and the collision spheres of the links.
 Geometry, position and velocity limits come from the URDF.
@@ -27,7 +27,7 @@ class CollisionSphere(Config):
 
 
 class FixedJoint(Config):
-    """Where a joint stands that is not planned."""
+    """Position of a joint that is not planned."""
 
     name: str
     rule: Literal["fixed"]
@@ -98,7 +98,7 @@ class AddFrame(Config):
 
 
 class RemoveMimic(Config):
-    """A joint that follows no other any more."""
+    """A joint that no longer follows another."""
 
     joint_name: str
     position_limits: tuple[float, float] | None = None
@@ -205,7 +205,7 @@ class XrdfFile(Config):
 
 
 def read_description(path: str | Path) -> LulaFile | XrdfFile:
-    """Read a Lula robot description or an XRDF file; the content tells which.
+    """Read a Lula robot description or an XRDF file; the format is detected from the content.
 
     Raises:
         ConfigError: File, line and what is wrong.

@@ -1,4 +1,4 @@
-"""A robot as motion generation sees it, made from description files of others."""
+"""A robot as motion generation sees it, made from third-party description files."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ class MotionRobot:
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Every frame whose pose can be asked for."""
+        """Every frame whose pose can be queried."""
         names = [self.model.body(b).name for b in range(self.model.nbody)]
         return tuple(names if self.root_link == WORLD else names[1:])
 
@@ -221,7 +221,7 @@ def _build(
 
 
 def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
-    """Return the links as bodies; masses mean nothing, the model is only ever placed, never moved by forces."""
+    """Return the links as bodies; masses are irrelevant, since the model is only posed, never simulated."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = False

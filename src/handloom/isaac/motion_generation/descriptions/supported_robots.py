@@ -1,4 +1,4 @@
-"""Description files for the robots that ship, made when they are first asked for; by the published loaders' names."""
+"""Description files for the shipped robots, made on first use; by the published loaders' names."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ SUBSTEP = 0.00334
 """Integration step of the policies [s]: five per frame at 60 Hz."""
 POLICY, PLANNER = "RMPflow", "RRT"
 LIMIT_BUFFER = 0.01
-"""By how much policies take the range of each joint smaller [rad or m]."""
+"""Margin by which policies shrink the range of each joint [rad or m]."""
 
 
 def get_supported_robots_with_lula_kinematics() -> list[str]:
@@ -66,7 +66,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
 
 
 def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
-    """Return the robot that ships whose first arm has its joints among these, placed alike; None if there is none.
+    """Return the shipped robot whose first arm's joints are among these, arranged identically, or None.
 
     Args:
         model: Model that holds the joints, possibly under longer names.
@@ -82,7 +82,7 @@ def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
 
 
 def _placed_alike(model: mujoco.MjModel, known: mujoco.MjModel, joints: Sequence[str]) -> bool:
-    """Return whether joints turn about the same axes at the same places from one to the next; bases may stand apart."""
+    """Return whether joints have the same axes and relative positions from one to the next; bases may differ."""
     full = [model.joint(j).name for j in range(model.njnt)]
     for k, name in enumerate(joints):
         here = model.joint(next((other for other in full if other == name or other.endswith(f"/{name}")), name))

@@ -1,4 +1,4 @@
-"""What RMPflow thinks the robot is, as spheres to look at: the published debugging methods."""
+"""RMPflow's own model of the robot as visible spheres: the published debugging methods."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ MARK = 0.05
 class RmpFlowVisuals:
     """Spheres of the policy and a mark at its end effector, which follow the policy's own state.
 
-    There is no stage to draw on: the objects that ``get_..._as_prims`` return carry the poses, for whoever draws.
+    There is no stage to draw on: the objects that ``get_..._as_prims`` return carry the poses, for the caller to draw.
     ``visualize_...`` makes them, ``stop_...`` and ``delete_...`` take them away.
     """
 

@@ -55,7 +55,7 @@ def _advance(state: Array, jerk: Array | float, t: Array | float) -> Array:
 
 
 def _phases(v: float, a: float, j: float) -> tuple[float, float, float]:
-    """Return the lengths of a jerk phase, of the constant acceleration and of the constant speed for a way of 1 [s]."""
+    """Return the durations of the jerk, constant-acceleration and constant-speed phases for a distance of 1 [s]."""
     short = a / j if v * j >= a * a else np.sqrt(v / j)
     flat = v / (j * short) - short
     way = v * (2 * short + flat)  # Speeding up and slowing down.

@@ -1,4 +1,4 @@
-"""Task-space paths to configurations: inverse kinematics along the path, as dense as the deviation asks for."""
+"""Task-space paths to configurations: inverse kinematics along the path, as dense as the deviation requires."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class PathConversionConfig:
     max_iterations: int = 50
     """Attempts per step."""
     alpha: float = 1.4
-    """Growth of the step's change while it goes the same way."""
+    """Growth of the step's change while its direction stays the same."""
 
     def __post_init__(self) -> None:
         """Refuse settings that cannot be met."""
@@ -46,7 +46,7 @@ class PathConversionConfig:
 def path_waypoints(
     robot: MotionRobot, chain: Chain, path: TaskSpacePath, config: PathConversionConfig, start: Array | None = None
 ) -> Array | str:
-    """Return configurations (m, n) along a path, or a sentence that says where the frame cannot follow.
+    """Return configurations (m, n) along a path, or a message saying where the frame cannot follow.
 
     Args:
         robot: The robot.
@@ -94,7 +94,7 @@ def path_waypoints(
 
 
 def _changed(step: float, delta: float, way: int, now: int, config: PathConversionConfig) -> tuple[float, float, int]:
-    """Return the step after a change up or down; the change grows while it goes on the same way."""
+    """Return the step after a change up or down; the change grows while its direction stays the same."""
     delta = delta * config.alpha if way == now else max(delta / config.alpha, config.min_s_step_size_delta)
     return (step + delta if now > 0 else min(step - delta, 0.7 * step)), delta, now
 
@@ -114,7 +114,7 @@ def _deviation(chain: Chain, path: TaskSpacePath, s: tuple[float, float], q: tup
 def composite_waypoints(
     robot: MotionRobot, chain: Chain, spec: CompositePathSpec, config: PathConversionConfig
 ) -> Array | str:
-    """Return configurations (m, n) along a composite path, or a sentence that says what cannot be followed."""
+    """Return configurations (m, n) along a composite path, or a message saying what cannot be followed."""
     rows = [spec.initial_q[None]]
     columns = [robot.joint_names.index(name) for name in chain.joint_names]
     for part, mode in spec.parts:

@@ -38,12 +38,12 @@ class TrajectoryInterface:
 
     @property
     def start_time(self) -> float:
-        """First time that can be asked for [s]."""
+        """Start time [s]."""
         raise NotImplementedError
 
     @property
     def end_time(self) -> float:
-        """Last time that can be asked for [s]."""
+        """End time [s]."""
         raise NotImplementedError
 
     def get_active_joints(self) -> list[str]:
@@ -69,12 +69,12 @@ class LulaTrajectory(TrajectoryInterface):
 
     @property
     def start_time(self) -> float:
-        """First time that can be asked for [s]."""
+        """Start time [s]."""
         return self._start
 
     @property
     def end_time(self) -> float:
-        """Last time that can be asked for [s]."""
+        """End time [s]."""
         return self._start + self.motion.duration
 
     def get_active_joints(self) -> list[str]:

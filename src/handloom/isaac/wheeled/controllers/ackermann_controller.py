@@ -52,7 +52,7 @@ class AckermannController(BaseController):
         """Keep the geometry and the limits; signs of both are ignored, and 0 means no limit.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_base: Distance between the axles, not 0 [m].
             track_width: Distance between left and right wheels [m].
             front_wheel_radius: Radius of the front wheels [m]; 0 takes the other radius.
@@ -96,7 +96,7 @@ class AckermannController(BaseController):
 
         Args:
             command: ``[steer, steer_rate, speed, acceleration, dt]`` in rad, rad/s, m/s, m/s^2, s. A rate or an
-                acceleration of 0 means at once.
+                acceleration of 0 means immediately.
 
         Returns:
             ``joint_positions`` (left, right) of the steered wheels [rad] and ``joint_velocities`` (front left, front
@@ -214,7 +214,7 @@ def _clip(value: float, bound: float) -> float:
 def _ramped(present: float, target: float, rate: float, dt: float, dead_band: float) -> float:
     """Return the next value on the way to ``target``: at once for rate 0, kept within the dead band.
 
-    A negative rate leads away from it, without end.
+    A negative rate moves away from it indefinitely.
     """
     if rate == 0.0:
         return target

@@ -36,7 +36,7 @@ class DifferentialController(BaseController):
         """Keep the geometry and the limits.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_radius: Radius of both wheels, > 0 [m].
             wheel_base: Distance between the contact points of the wheels, > 0 [m].
             max_linear_speed: Limit of |v| [m/s].
@@ -98,5 +98,5 @@ class DifferentialController(BaseController):
 
 
 def _fraction(bound: float, value: float) -> float:
-    """Return the fraction of ``value`` that ``bound`` allows, at least 1 when it allows all of it."""
+    """Return the fraction of ``value`` that ``bound`` allows; 1 or more if it allows all of it."""
     return 1.0 if abs(value) <= bound else bound / abs(value)

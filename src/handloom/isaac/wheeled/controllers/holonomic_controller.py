@@ -1,4 +1,4 @@
-"""Omni and mecanum wheels: where they stand and push, body twist to wheel speeds and back."""
+"""Omni and mecanum wheels: positions and drive directions, body twist to wheel speeds and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -130,8 +130,8 @@ class HolonomicController(BaseController):
     three omni wheels at distance d moves at 2/3 of the speed asked and turns at -1 / (3 d^2) times the rate, unless
     ``linear_gain`` and ``angular_gain`` undo it.
 
-    ``kinematics="rigid_body"`` does ask it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the
-    floor then moves as told, without gains.
+    ``kinematics="rigid_body"`` does ask it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the floor
+    then moves as commanded, without gains.
 
     When the wheels cannot make a motion (all parallel, say), both return the least-squares answer with the
     smallest wheel speeds; ``unreachable`` says what is missing.
@@ -158,7 +158,7 @@ class HolonomicController(BaseController):
         """Keep the layout and solve for the wheel speeds of unit commands once.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             wheel_radius: One radius or one per wheel, > 0 [m].
             wheel_positions: Wheel centres in the base (n, 3) [m]; z is ignored.
             wheel_orientations: Wheel frames in the base (n, 4), wxyz.

@@ -40,7 +40,7 @@ class HolonomicRobotSetup:
 
     Args:
         world: The world that holds the robot.
-        prefix: What the names of the robot's parts start with.
+        prefix: Name prefix of the robot's parts.
         com_body: Body the wheels are seen from, without the prefix; "" takes the robot's root.
 
     Raises:

@@ -36,7 +36,7 @@ class WheelBasePoseController(BaseController):
         """Keep the wheel controller that carries the commands out.
 
         Args:
-            name: What the controller is called.
+            name: Name of the controller.
             open_loop_wheel_controller: Takes ``[v, w]``, or ``[vx, vy, w]`` when ``is_holonomic``.
             is_holonomic: Which of the two.
         """
@@ -58,7 +58,7 @@ class WheelBasePoseController(BaseController):
 
         Args:
             start_position: Where the base is (2,) or (3,) [m]; z is ignored.
-            start_orientation: How it stands (4,), wxyz; all zeros count as yaw 0.
+            start_orientation: Its orientation (4,), wxyz; all zeros count as yaw 0.
             goal_position: Where to go (2,) or (3,) [m].
             lateral_velocity: Speed on the straight [m/s].
             yaw_velocity: Rate of the turn on the spot [rad/s].

@@ -113,7 +113,7 @@ STEERING_SPEED = 0.02
 
 
 class AckermannDrive:
-    """A steered car; a turn is carried out by its steering angle."""
+    """A steered car, which turns by its steering angle."""
 
     def __init__(self, drive: DriveConfig, robot: WheeledRobot) -> None:
         self._drive = drive
@@ -216,7 +216,7 @@ class BaseDriver:
     Args:
         description: The robot; its ``drive`` says which joints are wheels.
         world: The world that holds it.
-        prefix: What the names of its parts start with in that world.
+        prefix: Name prefix of its parts in that world.
 
     Raises:
         InputError: The robot has no drive.

@@ -79,7 +79,7 @@ def _figure8(drive: DriveConfig, size: float) -> DrivePath:
 
 
 def _heading(drive: DriveConfig) -> Heading:
-    """A base that slides on its wheels keeps facing one way; that is what it is for. Legs walk where they look."""
+    """A holonomic base keeps facing one way. Legged robots walk in the direction they face."""
     return "fixed" if drive.kind in {"holonomic", "planar"} else "tangent"
 
 

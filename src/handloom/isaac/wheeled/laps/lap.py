@@ -39,7 +39,7 @@ class Driver(Protocol):
         ...
 
     def aim(self, twist: Sequence[float] | Array) -> float:
-        """Make ready for a body twist; return how long that may take, at zero speed [s]."""
+        """Prepare for a body twist; return how long that may take, at zero speed [s]."""
         ...
 
     def encoders(self) -> Any:
@@ -76,9 +76,9 @@ class LapRecord:
     reference: Array
     """(n, 3)."""
     driven: Array
-    """(n, 3), where the base really was."""
+    """(n, 3), true pose of the base."""
     odometry: Array
-    """(n, 3), where its wheels or legs said it was."""
+    """(n, 3), pose according to its odometry."""
     qpos: Array
     """(n, nq), the whole state of the world, for images."""
 
@@ -94,7 +94,7 @@ class LapRecord:
 
     @property
     def drift(self) -> tuple[float, float]:
-        """What dead reckoning had wrong at the end: distance [m], angle [rad]."""
+        """Final error of dead reckoning: distance [m], angle [rad]."""
         x, y, yaw = self.odometry[-1] - self.driven[-1]
         return float(np.hypot(x, y)), float(np.abs(_wrapped(yaw)))
 

@@ -26,7 +26,7 @@ STRIPES = 160
 
 
 def track_plan(record: LapRecord, title: str, *, size: int = 720) -> Picture:
-    """Draw a lap from above: where the base should have been, where it was, where its wheels said it was.
+    """Draw a lap from above: reference, true path and odometry.
 
     Args:
         record: The lap.

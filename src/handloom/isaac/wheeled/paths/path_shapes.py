@@ -104,7 +104,7 @@ def figure8_path(length: float, width: float, limits: PathLimits, *, heading: He
 
 
 class _Timetable:
-    """Collects stretches that begin and end at rest."""
+    """Collects segments that begin and end at rest."""
 
     def __init__(self, sample: float) -> None:
         self._sample = sample

@@ -1,4 +1,4 @@
-"""Timed paths in the plane, and a tracker: the motion asked for, corrected by where the base is."""
+"""Timed paths in the plane, and a tracker: the reference motion, corrected by the pose of the base."""
 
 import math
 from dataclasses import dataclass

@@ -74,11 +74,11 @@ class SourceMesh:
     def __post_init__(self) -> None:
         """Refuse what is not a surface."""
         if not np.isfinite(self.vertices).all():
-            raise FileError(f"{self.source}: some of its {len(self.vertices)} vertices are no finite numbers")
+            raise FileError(f"{self.source}: some of its {len(self.vertices)} vertices are not finite numbers")
         if not np.isfinite(self.colors).all():
-            raise FileError(f"{self.source}: some of its colours are no finite numbers")
+            raise FileError(f"{self.source}: some of its colours are not finite numbers")
         if len(self.faces) and not (self.faces.min() >= 0 and self.faces.max() < len(self.vertices)):
-            raise FileError(f"{self.source}: a triangle names a vertex that is not there; it has {len(self.vertices)}")
+            raise FileError(f"{self.source}: a triangle refers to a missing vertex; it has {len(self.vertices)}")
 
 
 def convex_parts(
@@ -114,7 +114,7 @@ def convex_parts(
                 )
             )
     if not parts:
-        raise FileError(f"{draft.source}: there is no triangle in it")
+        raise FileError(f"{draft.source}: it has no triangles")
     faces = sum(len(mesh.faces) for mesh in meshes)
     draft.converted.append(
         f"{faces} triangles of {count(len(meshes), 'mesh')} are drawn and collide as {count(len(parts), 'convex part')}"

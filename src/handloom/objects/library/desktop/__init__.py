@@ -1,1 +1,1 @@
-"""Objects of desks and small tables that the tasks of the field's suites handle."""
+"""Desk and table objects used by common benchmark suites."""

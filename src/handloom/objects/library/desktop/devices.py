@@ -6,14 +6,10 @@ from dataclasses import replace
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import HOUSING, rgb, shade
-from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import Appearance, bar, box, cylinder, laid, lathe, prism, rod, slab, sphere
+from handloom.objects.parts import Part, axes, points, upright_points
+from handloom.objects.shapes import Appearance, bar, box, cylinder, laid, lathe, printed, prism, rod, slab, sphere
 
 _DARK = (0.08, 0.08, 0.09)
-
-
-def _print(color: tuple[float, float, float], material: str | None = None) -> Appearance:
-    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 
 def phone_stand(c: Choices) -> Blueprint:
@@ -58,24 +54,24 @@ def desk_fan(c: Choices) -> Blueprint:
     ]
     # What shows before the cage: a dark disc, blades, rings and spokes of wire, a hub.
     front, wire = -thick / 2, Appearance(color=rgb("silver"), substance="steel", fill=0.0, solid=False)
-    parts.append(bar((0.0, front + 0.001, z), (0.0, front - 0.0006, z), 0.90 * radius, **_print(_DARK)))
+    parts.append(bar((0.0, front + 0.001, z), (0.0, front - 0.0006, z), 0.90 * radius, **printed(_DARK)))
     for k in range(3):
         a = math.radians(120.0 * k + 30.0)
         reach = 0.50 * radius
         at = (reach * math.cos(a), front - 0.0012, z + reach * math.sin(a))
-        blade = slab((0.66 * radius, 0.42 * radius, 0.0012), 0.18 * radius, at, **_print(shade(rgb(color), 0.8)))
+        blade = slab((0.66 * radius, 0.42 * radius, 0.0012), 0.18 * radius, at, **printed(shade(rgb(color), 0.8)))
         parts.append(replace(blade, quat=bar((0, 0, 0), (0, 1, 0), 1.0).quat))
     for k in range(6):
         a = math.radians(60.0 * k)
         end = (0.92 * radius * math.cos(a), front - 0.0022, z + 0.92 * radius * math.sin(a))
         parts.append(rod((0.0, front - 0.0022, z), end, 0.0012, **wire))
-    parts.append(bar((0.0, front, z), (0.0, front - 0.0040, z), 0.22 * radius, **_print(rgb(color))))
-    parts.append(cylinder(0.006, 0.002, (0.0, -0.028, foot), **_print(rgb("silver"))))
+    parts.append(bar((0.0, front, z), (0.0, front - 0.0040, z), 0.22 * radius, **printed(rgb(color))))
+    parts.append(cylinder(0.006, 0.002, (0.0, -0.028, foot), **printed(rgb("silver"))))
     return Blueprint(
         words=("fan", "desk fan", "small fan"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z + radius), hub=(0.0, front, z)),
+        keypoints=upright_points(z + radius, hub=(0.0, front, z)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -96,9 +92,9 @@ def kitchen_scale(c: Choices) -> Blueprint:
     else:
         parts.append(slab((2 * plate, 2 * plate, up + 0.002), 0.012, (0.0, middle, z + up / 2), **shine))
     parts += [
-        box((0.40 * x, 0.022, 0.001), (0.0, -0.5 * y + 0.020, z), **_print((0.30, 0.42, 0.34), "screen")),
-        cylinder(0.007, 0.002, (0.34 * x, -0.5 * y + 0.020, z), **_print(rgb("red"))),
-        cylinder(0.007, 0.002, (-0.34 * x, -0.5 * y + 0.020, z), **_print(rgb("gray"))),
+        box((0.40 * x, 0.022, 0.001), (0.0, -0.5 * y + 0.020, z), **printed((0.30, 0.42, 0.34), "screen")),
+        cylinder(0.007, 0.002, (0.34 * x, -0.5 * y + 0.020, z), **printed(rgb("red"))),
+        cylinder(0.007, 0.002, (-0.34 * x, -0.5 * y + 0.020, z), **printed(rgb("gray"))),
     ]
     return Blueprint(
         words=("scale", "kitchen scale", "scales"),
@@ -126,8 +122,8 @@ def microphone(c: Choices) -> Blueprint:
         laid(taper, head),
         laid(collar, head),
         sphere(head, (ball, 0.0, head), **mesh),
-        bar((ball - 0.002, 0.0, head), (ball + 0.002, 0.0, head), 1.02 * head, **_print(rgb("gray"))),
-        slab((0.016, 0.006, 0.0016), 0.002, (0.06 * length, 0.0, head + radius), **_print(rgb("silver"))),
+        bar((ball - 0.002, 0.0, head), (ball + 0.002, 0.0, head), 1.02 * head, **printed(rgb("gray"))),
+        slab((0.016, 0.006, 0.0016), 0.002, (0.06 * length, 0.0, head + radius), **printed(rgb("silver"))),
     ]
     return Blueprint(
         words=("microphone", "mic"),
@@ -158,8 +154,8 @@ def hand_scanner(c: Choices) -> Blueprint:
         slab((0.030, 0.026, grip), 0.009, (0.0, 0.0, 0.006 + grip / 2), **look),
         prism(side, 0.036, (shift, 0.0, z), euler=(90.0, 0.0, 0.0), **look),
         slab((0.031, 0.027, 0.5 * grip), 0.009, (0.0, 0.0, 0.35 * grip), **{**rubber, "fill": 0.0, "solid": False}),
-        box((0.003, 0.030, 0.030), (shift + 0.5 * head, 0.0, z), **_print((0.55, 0.05, 0.05), "screen")),
-        box((0.012, 0.010, 0.018), (0.018, 0.0, z - 0.026), **_print(rgb("orange"))),
+        box((0.003, 0.030, 0.030), (shift + 0.5 * head, 0.0, z), **printed((0.55, 0.05, 0.05), "screen")),
+        box((0.012, 0.010, 0.018), (0.018, 0.0, z - 0.026), **printed(rgb("orange"))),
     ]
     return Blueprint(
         words=("scanner", "hand scanner", "barcode scanner"),
@@ -182,12 +178,12 @@ def qr_stand(c: Choices) -> Blueprint:
         box((width, thick, height), (0.0, 0.0, foot - 0.002 + height / 2), **{**look, "edge": 0.003}),
     ]
     side, front, z = 0.80 * width, -thick / 2 - 0.0004, foot + 0.55 * height
-    parts.append(box((side, 0.0012, side), (0.0, front, z), **_print(rgb("white"))))
+    parts.append(box((side, 0.0012, side), (0.0, front, z), **printed(rgb("white"))))
     cell, ink = side / 11.0, rgb("black")
 
     def module(column: float, row: float, size: float, color: tuple[float, float, float], proud: float) -> Part:
         at = ((column - 5.0) * cell, front - proud, z + (row - 5.0) * cell)
-        return box((size * cell, 0.0012, size * cell), at, **_print(color))
+        return box((size * cell, 0.0012, size * cell), at, **printed(color))
 
     for column, row in ((1.5, 8.5), (8.5, 8.5), (1.5, 1.5)):
         parts += [module(column, row, 3.0, ink, 0.0004), module(column, row, 2.0, rgb("white"), 0.0007)]
@@ -201,7 +197,7 @@ def qr_stand(c: Choices) -> Blueprint:
         words=("sign", "QR code stand", "table sign"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, foot + height - 0.002), code=(0.0, front, z)),
+        keypoints=upright_points(foot + height - 0.002, code=(0.0, front, z)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import axes, points
+from handloom.objects.parts import axes, points, upright_points
 from handloom.objects.shapes import Appearance, bar, box, hull, open_box, prism
 
 
@@ -102,10 +102,9 @@ def shoe_box(c: Choices) -> Blueprint:
         words=("shoe box", "shoebox", "box"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, z),
-            inside=(0.0, 0.0, wall),
+        keypoints=upright_points(
+            z,
+            wall,
             near=(0.0, -0.25 * y, wall),
             far=(0.0, 0.25 * y, wall),
         ),

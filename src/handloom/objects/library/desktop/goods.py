@@ -6,16 +6,12 @@ from dataclasses import replace
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import Rgb, rgb
-from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import Appearance, box, curved, cylinder, ellipsoid, hull, lathe, slab
+from handloom.objects.parts import Part, axes, upright_points
+from handloom.objects.shapes import Appearance, box, curved, cylinder, ellipsoid, hull, lathe, printed, slab
 from handloom.render.looks import Turned
 
 _PROUD = 0.0004
 """How far a label stands out [m]."""
-
-
-def _print(color: Rgb, material: str | None = None) -> Appearance:
-    return Appearance(color=color, substance="paper", material=material, fill=0.0, solid=False)
 
 
 def card_box(c: Choices) -> Blueprint:
@@ -25,10 +21,10 @@ def card_box(c: Choices) -> Blueprint:
     x, y, z = size
     parts = [
         box(size, (0.0, 0.0, z / 2), color=rgb(color), substance="paper", edge=0.001),
-        box((0.88 * x, 0.84 * y, 0.0008), (0.0, 0.0, z), **_print(rgb("white"))),
-        box((0.82 * x, 0.76 * y, 0.0014), (0.0, 0.0, z), **_print(rgb(color))),
-        box((0.028, 0.028, 0.0020), (0.0, 0.0, z), euler=(0.0, 0.0, 45.0), **_print(rgb("white"))),
-        box((0.018, 0.018, 0.0026), (0.0, 0.0, z), euler=(0.0, 0.0, 45.0), **_print(rgb("red"))),
+        box((0.88 * x, 0.84 * y, 0.0008), (0.0, 0.0, z), **printed(rgb("white"))),
+        box((0.82 * x, 0.76 * y, 0.0014), (0.0, 0.0, z), **printed(rgb(color))),
+        box((0.028, 0.028, 0.0020), (0.0, 0.0, z), euler=(0.0, 0.0, 45.0), **printed(rgb("white"))),
+        box((0.018, 0.018, 0.0026), (0.0, 0.0, z), euler=(0.0, 0.0, 45.0), **printed(rgb("red"))),
     ]
     return _good(("card box", "pack of cards", "playing cards"), color, parts, size)
 
@@ -48,7 +44,7 @@ def pill_bottle(c: Choices) -> Blueprint:
                   color=cap, substance="plastic", fill=0.6, round=True),
             position=(0.0, 0.0, height - lid),
         ),
-        cylinder(radius + _PROUD, 0.42 * height, (0.0, 0.0, 0.36 * height), **_print(rgb("white"), "can_print")),
+        cylinder(radius + _PROUD, 0.42 * height, (0.0, 0.0, 0.36 * height), **printed(rgb("white"), "can_print")),
     ]  # fmt: skip
     return _good(("pill bottle", "medicine bottle", "bottle of pills"), color, parts, (2 * radius, 2 * radius, height))
 
@@ -70,8 +66,8 @@ def _carton(c: Choices, words: tuple[str, ...], colors: tuple[str, ...]) -> Blue
     x, y, z = size
     parts = [
         box(size, (0.0, 0.0, z / 2), color=rgb(color), substance="cardboard", fill=0.42, edge=0.001),
-        box((0.80 * x, y + 2 * _PROUD, 0.46 * z), (0.0, 0.0, 0.56 * z), **_print(second, "carton_print")),
-        box((x + 2 * _PROUD, 0.70 * y, 0.10 * z), (0.0, 0.0, 0.16 * z), **_print(second)),
+        box((0.80 * x, y + 2 * _PROUD, 0.46 * z), (0.0, 0.0, 0.56 * z), **printed(second, "carton_print")),
+        box((x + 2 * _PROUD, 0.70 * y, 0.10 * z), (0.0, 0.0, 0.16 * z), **printed(second)),
     ]
     return _good(words, color, parts, size)
 
@@ -90,7 +86,7 @@ def soap(c: Choices) -> Blueprint:
     ]
     parts = [
         replace(hull(corners, **look), drawn="smooth"),
-        slab((0.50 * x, 0.40 * y, 0.0012), 0.18 * y, (0.0, 0.0, z), arc=5, **_print(rgb("white"))),
+        slab((0.50 * x, 0.40 * y, 0.0012), 0.18 * y, (0.0, 0.0, z), arc=5, **printed(rgb("white"))),
     ]
     return _good(("soap", "bar of soap", "soap bar"), color, parts, size)
 
@@ -156,7 +152,7 @@ def fries_box(c: Choices) -> Blueprint:
         at = (x, y, height + out / 2)
         parts.append(box((0.007, 0.007, out), at, euler=(0.0, (k - 3.5) * 3.0, 0.0), **chip))
     parts.append(cylinder(0.016, deep + 2 * _PROUD, (0.0, 0.0, 0.52 * height), euler=(90.0, 0.0, 0.0),
-                          **_print(rgb("yellow" if color != "yellow" else "red"))))  # fmt: skip
+                          **printed(rgb("yellow" if color != "yellow" else "red"))))  # fmt: skip
     return _good(("box of fries", "fries", "French fries"), color, parts, (wide, deep, height + 0.030))
 
 
@@ -165,6 +161,6 @@ def _good(words: tuple[str, ...], color: str | None, parts: list[Part], size: tu
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, size[2]), center=(0.0, 0.0, size[2] / 2)),
+        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), long=(1.0, 0.0, 0.0)),
     )

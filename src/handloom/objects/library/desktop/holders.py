@@ -1,4 +1,4 @@
-"""What things are put on or into: stands, pads, baskets, bins, pot and skillet."""
+"""Receptacles: stands, pads, baskets, bins, pot and skillet."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import numpy as np
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
-from handloom.objects.parts import Part, Point, axes, points
+from handloom.objects.parts import Part, Point, axes, points, upright_points
 from handloom.objects.shapes import (
     FOOT,
     Appearance,
@@ -19,16 +19,13 @@ from handloom.objects.shapes import (
     drawn_as,
     lathe,
     open_box,
+    printed,
     rod,
     shell,
     slab,
     tube,
 )
 from handloom.render.looks import Turned
-
-
-def _print(color: tuple[float, float, float]) -> Appearance:
-    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
 
 
 def display_stand(c: Choices) -> Blueprint:
@@ -43,7 +40,7 @@ def display_stand(c: Choices) -> Blueprint:
         lathe(foot, sides=20, **look),
         cylinder(0.60 * radius, 0.34 * height, (0.0, 0.0, 0.47 * height), **look),
         lathe(head, (0.0, 0.0, stem), sides=13, **look),
-        cylinder(0.90 * radius, 0.0008, (0.0, 0.0, height), **{**_print(rgb("navy")), "material": "felt"}),
+        cylinder(0.90 * radius, 0.0008, (0.0, 0.0, height), **{**printed(rgb("navy")), "material": "felt"}),
     ]
     return _top(("display stand", "stand", "pedestal"), color, parts, height)
 
@@ -53,14 +50,14 @@ def coaster(c: Choices) -> Blueprint:
     color, style = c.color((*BRIGHT, "brown", "navy", "gray")), c.pick("style", ("round", "square"))
     half, z = c.number("half_width", 0.048, 0.058), 0.004
     look = Appearance(color=rgb(color), substance="rubber", material="felt", fill=0.6)
-    ring = _print(shade(rgb(color), 1.6))
+    ring = printed(shade(rgb(color), 1.6))
     if style == "round":
         parts = [cylinder(half, z, (0.0, 0.0, z / 2), **look), cylinder(0.84 * half, 0.0006, (0.0, 0.0, z), **ring)]
-        parts.append(cylinder(0.78 * half, 0.0010, (0.0, 0.0, z), **{**_print(rgb(color)), "material": "felt"}))
+        parts.append(cylinder(0.78 * half, 0.0010, (0.0, 0.0, z), **{**printed(rgb(color)), "material": "felt"}))
     else:
         parts = [slab((2 * half, 2 * half, z), 0.012, (0.0, 0.0, z / 2), **look)]
         parts.append(slab((1.7 * half, 1.7 * half, 0.0006), 0.010, (0.0, 0.0, z), **ring))
-        inner = {**_print(rgb(color)), "material": "felt"}
+        inner = {**printed(rgb(color)), "material": "felt"}
         parts.append(slab((1.58 * half, 1.58 * half, 0.0010), 0.009, (0.0, 0.0, z), **inner))
     return _top(("coaster", "pad", "mat"), color, parts, z)
 
@@ -73,7 +70,7 @@ def mouse_pad(c: Choices) -> Blueprint:
     parts = [
         slab((x, y, z), 0.014, (0.0, 0.0, z / 2), arc=4, **look),
         slab(
-            (x - 0.010, y - 0.010, 0.0006), 0.011, (0.0, 0.0, z), arc=4, **{**_print(rgb(color)), "material": "linen"}
+            (x - 0.010, y - 0.010, 0.0006), 0.011, (0.0, 0.0, z), arc=4, **{**printed(rgb(color)), "material": "linen"}
         ),
     ]
     return _top(("mouse pad", "mouse mat", "pad"), color, parts, z)
@@ -119,11 +116,11 @@ def bread_basket(c: Choices) -> Blueprint:
     # Bands of the weave, a shade darker, and the rolled rim.
     for share in (0.25, 0.5, 0.75):
         parts += [
-            box((x + 0.002, 0.002, 0.05 * z), (0.0, s * y / 2, share * z), **_print(shade(rgb(color), 0.72)))
+            box((x + 0.002, 0.002, 0.05 * z), (0.0, s * y / 2, share * z), **printed(shade(rgb(color), 0.72)))
             for s in (-1.0, 1.0)
         ]
         parts += [
-            box((0.002, y + 0.002, 0.05 * z), (s * x / 2, 0.0, share * z), **_print(shade(rgb(color), 0.72)))
+            box((0.002, y + 0.002, 0.05 * z), (s * x / 2, 0.0, share * z), **printed(shade(rgb(color), 0.72)))
             for s in (-1.0, 1.0)
         ]
     parts += [bar((-x / 2, s * y / 2, z), (x / 2, s * y / 2, z), 0.005, **dark) for s in (-1.0, 1.0)]
@@ -218,7 +215,7 @@ def _top(words: tuple[str, ...], color: str, parts: list[Part], height: float) -
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height)),
+        keypoints=upright_points(height),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -229,7 +226,7 @@ def _vessel(words: tuple[str, ...], color: str, parts: list[Part], height: float
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, 0.5 * height)),
+        keypoints=upright_points(height, 0.5 * height),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), opening=(0.0, 0.0, 1.0)),
         holds=holds,
         rests="upright",

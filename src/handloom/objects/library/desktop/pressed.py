@@ -1,4 +1,4 @@
-"""What is pressed or switched: bell, alarm clock, stapler, toggle and rocker switch. Fronts face -y."""
+"""Objects to press or switch: bell, alarm clock, stapler, toggle and rocker switch. Fronts face -y."""
 
 import math
 from dataclasses import replace
@@ -9,15 +9,11 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
 from handloom.objects.parts import Keypoint, Link, Part, Point, axes, points
-from handloom.objects.shapes import Appearance, bar, box, curved, cylinder, hull, lathe, prism, rod, slab
+from handloom.objects.shapes import Appearance, bar, box, curved, cylinder, hull, lathe, printed, prism, rod, slab
 from handloom.render.looks import Turned
 
 _DARK = (0.08, 0.08, 0.09)
 _BRASS = (0.80, 0.65, 0.36)
-
-
-def _print(color: tuple[float, float, float], body: str = "object") -> Appearance:
-    return Appearance(color=color, substance="paper", fill=0.0, solid=False, body=body)
 
 
 def _button(c: Choices, name: str, top: Point, *, travel: tuple[float, float]) -> Link:
@@ -61,18 +57,12 @@ def desk_bell(c: Choices) -> Blueprint:
     link = _button(c, "button", (0.0, 0.0, top + 0.014), travel=(0.005, 0.007))
     knob = [(0.0055, -0.020), (0.0055, -0.009), (0.0085, -0.008), (0.0085, -0.003), (0.006, 0.0)]
     press = lathe(knob, sides=10, color=rgb("silver"), substance="steel", material="chrome", body="button")
-    return Blueprint(
-        words=("bell", "desk bell", "reception bell"),
-        color=color,
-        parts=(base, cylinder(0.75 * radius, gap + 0.002, (0.0, 0.0, foot + gap / 2), **wooden), shine, press),
-        links=(link,),
-        keypoints={
-            **points(bottom=(0.0, 0.0, 0.0), rim=(radius, 0.0, foot + gap)),
-            "top": Keypoint(position=(0.0, 0.0, 0.0), body="button"),
-            "button": Keypoint(position=(0.0, 0.0, 0.0), body="button"),
-        },
-        axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
-        rests="upright",
+    return _with_button(
+        ("bell", "desk bell", "reception bell"),
+        color,
+        (base, cylinder(0.75 * radius, gap + 0.002, (0.0, 0.0, foot + gap / 2), **wooden), shine, press),
+        link,
+        rim=(radius, 0.0, foot + gap),
     )
 
 
@@ -93,16 +83,16 @@ def alarm_clock(c: Choices) -> Blueprint:
     face = 0.84 * radius
     ink = rgb("black")
     parts += [
-        bar((0.0, front + 0.002, z), (0.0, front - 0.0006, z), face, **_print(rgb("white"))),
-        box((0.004, 0.0016, 0.62 * face), (0.0, front - 0.0010, z + 0.27 * face), **_print(ink)),
-        box((0.50 * face, 0.0016, 0.005), (0.21 * face, front - 0.0010, z), **_print(ink)),
-        bar((0.0, front, z), (0.0, front - 0.0020, z), 0.004, **_print(rgb("red"))),
+        bar((0.0, front + 0.002, z), (0.0, front - 0.0006, z), face, **printed(rgb("white"))),
+        box((0.004, 0.0016, 0.62 * face), (0.0, front - 0.0010, z + 0.27 * face), **printed(ink)),
+        box((0.50 * face, 0.0016, 0.005), (0.21 * face, front - 0.0010, z), **printed(ink)),
+        bar((0.0, front, z), (0.0, front - 0.0020, z), 0.004, **printed(rgb("red"))),
     ]
     for k in range(12):
         a = math.radians(30.0 * k)
         at = (0.86 * face * math.sin(a), front - 0.0009, z + 0.86 * face * math.cos(a))
         size = (0.003, 0.0012, 0.007 if k % 3 == 0 else 0.004)
-        parts.append(box(size, at, euler=(0.0, math.degrees(a), 0.0), **_print(ink)))
+        parts.append(box(size, at, euler=(0.0, math.degrees(a), 0.0), **printed(ink)))
     top = z + radius
     rise = 0.010
     link = _button(c, "button", (0.0, 0.0, top + rise), travel=(0.005, 0.007))
@@ -111,15 +101,22 @@ def alarm_clock(c: Choices) -> Blueprint:
         slab((0.046, 0.024, 0.007), 0.010, (0.0, 0.0, -0.0035), **key),
         bar((0.0, 0.0, -0.004), (0.0, 0.0, -rise - 0.004), 0.006, **key),
     ]
+    return _with_button(("alarm clock", "clock"), color, tuple(parts), link, face=(0.0, front, z))
+
+
+def _with_button(
+    words: tuple[str, ...], color: str, parts: tuple[Part, ...], button: Link, **named: Point
+) -> Blueprint:
+    """Return an upright object whose top is its button."""
     return Blueprint(
-        words=("alarm clock", "clock"),
+        words=words,
         color=color,
-        parts=tuple(parts),
-        links=(link,),
+        parts=parts,
+        links=(button,),
         keypoints={
-            **points(bottom=(0.0, 0.0, 0.0), face=(0.0, front, z)),
-            "top": Keypoint(position=(0.0, 0.0, 0.0), body="button"),
-            "button": Keypoint(position=(0.0, 0.0, 0.0), body="button"),
+            **points(bottom=(0.0, 0.0, 0.0), **named),
+            "top": Keypoint(position=(0.0, 0.0, 0.0), body=button.name),
+            "button": Keypoint(position=(0.0, 0.0, 0.0), body=button.name),
         },
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
@@ -152,7 +149,7 @@ def lever_stapler(c: Choices) -> Blueprint:
     parts += [
         prism(arm, 0.66 * width, euler=(90.0, 0.0, 0.0), **moving),
         box((0.78 * length, 0.40 * width, 0.007), (0.50 * length, 0.0, 0.0), **{**steel, "body": "lever"}),
-        slab((0.030, 0.50 * width, 0.003), 0.006, (0.80 * length, 0.0, 0.0272), **_print(_DARK, "lever")),
+        slab((0.030, 0.50 * width, 0.003), 0.006, (0.80 * length, 0.0, 0.0272), **printed(_DARK, body="lever")),
     ]
     press: Point = (0.80 * length, 0.0, 0.0270)
     link = Link(
@@ -201,8 +198,8 @@ def toggle_switch(c: Choices) -> Blueprint:
         slab((0.42 * x, 0.60 * y, 0.003), 0.006, (0.0, 0.0, z + 0.0015), color=rgb("silver"), substance="steel"),
         bar((0.0, 0.0, 0.004), neck, 0.0045, **metal),
         rod(neck, tip, 0.008, **grip),
-        cylinder(0.003, 0.001, (0.36 * x, 0.30 * y, z), **_print(rgb("green"))),
-        cylinder(0.003, 0.001, (0.36 * x, -0.30 * y, z), **_print(rgb("red"))),
+        cylinder(0.003, 0.001, (0.36 * x, 0.30 * y, z), **printed(rgb("green"))),
+        cylinder(0.003, 0.001, (0.36 * x, -0.30 * y, z), **printed(rgb("red"))),
     ]
     link = _switch((0.0, 0.0, z + 0.003), (-1.0, 0.0, 0.0), 2 * lean, tip, c)
     return _switch_blueprint(("switch", "toggle switch", "lever switch"), color, parts, link, tip, z)
@@ -223,7 +220,7 @@ def rocker_switch(c: Choices) -> Blueprint:
         *_housing((x, y, z), rgb(color)),
         slab((0.62 * x, 0.78 * y, 0.003), 0.006, (0.0, 0.0, z + 0.0015), color=rgb(color), substance="plastic"),
         hull(corners, **key),
-        box((0.003, 0.012, 0.0012), (0.0, 0.55 * half, 0.0042 + 0.55 * rise), **_print(rgb("green"), "rocker")),
+        box((0.003, 0.012, 0.0012), (0.0, 0.55 * half, 0.0042 + 0.55 * rise), **printed(rgb("green"), body="rocker")),
     ]
     link = _switch((0.0, 0.0, z + 0.008), (-1.0, 0.0, 0.0), 1.6 * swing, push, c)
     link = replace(link, axis=(-1.0, 0.0, 0.0), normal=(0.0, 0.0, 1.0))

@@ -1,1 +1,1 @@
-"""Groceries, cookware and holders of kitchens and desks, as suites of household tasks name them."""
+"""Groceries, cookware and holders of kitchens and desks, as named in household task suites."""

@@ -1,12 +1,12 @@
-"""What stands on a kitchen table: a stove with a knob, a moka pot, a ramekin, wine and its rack."""
+"""Kitchen table items: a stove with a knob, a moka pot, a ramekin, wine and its rack."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import joint_dynamics
-from handloom.objects.library.kitchenware.groceries import PROUD, label
+from handloom.objects.library.packages import PROUD
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Link, axes, points
-from handloom.objects.shapes import FOOT, Appearance, arc, as_built, bar, box, cylinder, lathe, rod, slab, tube
+from handloom.objects.parts import Link, axes, upright_points
+from handloom.objects.shapes import FOOT, Appearance, arc, as_built, bar, box, cylinder, lathe, printed, rod, slab, tube
 
 TURN = 2.6
 """How far the knob of a table stove turns, from off to full [rad]."""
@@ -42,7 +42,7 @@ def table_stove(c: Choices) -> Blueprint:
             cylinder(share * plate, 0.0010 + 0.0002 * k, (u, 0.0, z + 0.011), **_ring(k))
             for k, share in enumerate((0.92, 0.88, 0.62, 0.58, 0.30, 0.26))
         ),
-        cylinder(1.45 * radius, 0.002, dial, **label(shade(rgb(color), 0.7))),
+        cylinder(1.45 * radius, 0.002, dial, **printed(shade(rgb(color), 0.7))),
         cylinder(radius, 0.016, (0.0, 0.0, 0.010), **knob),
         box((0.011, 1.9 * radius, 0.018), (0.0, 0.0, 0.026), **knob),
         box((0.003, 0.8 * radius, 0.001), (0.0, 0.5 * radius, 0.0352), **mark),
@@ -64,7 +64,7 @@ def table_stove(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), burner=(u, 0.0, z + 0.011)),
+        keypoints=upright_points(z, burner=(u, 0.0, z + 0.011)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -102,9 +102,8 @@ def moka_pot(c: Choices) -> Blueprint:
         words=("moka pot", "coffee pot"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0),
-            top=(0.0, 0.0, height),
+        keypoints=upright_points(
+            height,
             handle=(top + 0.030, 0.0, 0.70 * height),
             spout=(-top - 0.010, 0.0, height - 0.016),
         ),
@@ -123,7 +122,7 @@ def ramekin(c: Choices) -> Blueprint:
         words=("ramekin", "small dish"),
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height), inside=(0.0, 0.0, height / 2)),
+        keypoints=upright_points(height, height / 2),
         axes=axes(up=(0.0, 0.0, 1.0), opening=(0.0, 0.0, 1.0)),
         holds=2 * (radius - wall),
     )
@@ -143,17 +142,15 @@ def wine_bottle(c: Choices) -> Blueprint:
             [(radius, 0.0), (0.80 * radius, 0.45 * shoulder), (throat, shoulder)], (0.0, 0.0, body), sides=20, **look
         ),
         cylinder(throat, neck, (0.0, 0.0, body + shoulder + neck / 2), **{**look, "fill": 0.5}),
-        cylinder(throat + PROUD, 0.55 * neck, (0.0, 0.0, top - 0.275 * neck), **label(foil)),
+        cylinder(throat + PROUD, 0.55 * neck, (0.0, 0.0, top - 0.275 * neck), **printed(foil)),
         cylinder(throat + 0.002, 0.008, (0.0, 0.0, top - 0.004), color=foil, substance="plastic"),
-        cylinder(radius + PROUD, 0.50 * body, (0.0, 0.0, 0.48 * body), **label(rgb("cream"))),
+        cylinder(radius + PROUD, 0.50 * body, (0.0, 0.0, 0.48 * body), **printed(rgb("cream"))),
     ]
     return Blueprint(
         words=("wine bottle", "bottle of wine", "bottle"),
         color=None,
         parts=tuple(parts),
-        keypoints=points(
-            bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, top), center=(0.0, 0.0, body / 2), mouth=(0.0, 0.0, top)
-        ),
+        keypoints=upright_points(top, center=(0.0, 0.0, body / 2), mouth=(0.0, 0.0, top)),
         axes=axes(up=(0.0, 0.0, 1.0), mouth=(0.0, 0.0, 1.0)),
     )
 
@@ -182,7 +179,7 @@ def wine_rack(c: Choices) -> Blueprint:
         words=("wine rack", "bottle rack", "rack"),
         color=color,
         parts=(*ends, *rails, *stops, base),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z + 0.005)),
+        keypoints=upright_points(z + 0.005),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), bottle=(0.0, 1.0, 0.0)),
         rests="upright",
     )

@@ -1,13 +1,10 @@
-"""Groceries by what is in them: soups, sauces, spreads and drinks in tins, boxes, bottles and cartons."""
+"""Groceries by content: soups, sauces, spreads and drinks in tins, boxes, bottles and cartons."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
-from handloom.objects.materials import Rgb, rgb, shade
-from handloom.objects.parts import Part, axes, points
-from handloom.objects.shapes import Appearance, Profile, box, cylinder, lathe, prism, slab
-
-PROUD = 0.0006
-"""How far a printed label stands out of the surface [m], so that a ray meets it first."""
+from handloom.objects.library.packages import GABLE, PROUD, gable_carton, package
+from handloom.objects.materials import rgb, shade
+from handloom.objects.shapes import Appearance, Profile, box, cylinder, lathe, printed, slab
 
 
 def alphabet_soup(c: Choices) -> Blueprint:
@@ -78,20 +75,20 @@ def _tin(words: tuple[str, ...], color: str, band: str, radius: float, height: f
         cylinder(radius, height - 2 * rim, (0.0, 0.0, height / 2), color=rgb("silver"), substance="water", round=True),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, rim / 2), **metal),
         cylinder(radius + 0.0008, rim, (0.0, 0.0, height - rim / 2), **metal),
-        cylinder(radius + PROUD, 0.84 * height, (0.0, 0.0, height / 2), **label(rgb(color))),
-        cylinder(radius + 2 * PROUD, 0.30 * height, (0.0, 0.0, 0.46 * height), **label(rgb(band))),
+        cylinder(radius + PROUD, 0.84 * height, (0.0, 0.0, height / 2), **printed(rgb(color))),
+        cylinder(radius + 2 * PROUD, 0.30 * height, (0.0, 0.0, 0.46 * height), **printed(rgb(band))),
         *(
-            cylinder(radius + 2 * PROUD, 0.012 * height, (0.0, 0.0, share * height), **label(rgb("white")))
+            cylinder(radius + 2 * PROUD, 0.012 * height, (0.0, 0.0, share * height), **printed(rgb("white")))
             for share in (0.20, 0.76)
         ),
     ]
-    return package(words, parts, (2 * radius, 2 * radius, height))
+    return package(words, None, parts, (2 * radius, 2 * radius, height))
 
 
 def _carton(words: tuple[str, ...], color: str, second: str, size: tuple[float, float, float]) -> Blueprint:
     """Return a closed flat carton with a printed field on top and on its long sides."""
     x, y, z = size
-    field, dot = label(rgb(second)), label(shade(rgb(color), 0.8))
+    field, dot = printed(rgb(second)), printed(shade(rgb(color), 0.8))
     parts = [
         slab(size, 0.004, (0.0, 0.0, z / 2), color=rgb(color), substance="cardboard", fill=0.7),
         box((0.74 * x, 0.66 * y, 0.001), (0.0, 0.0, z), **field),
@@ -100,7 +97,7 @@ def _carton(words: tuple[str, ...], color: str, second: str, size: tuple[float, 
         box((0.26 * x, 0.10 * y, 0.0016), (0.17 * x, -0.12 * y, z), **dot),
         box((0.62 * x, y + 2 * PROUD, 0.44 * z), (0.0, 0.0, z / 2), **field),
     ]
-    return package(words, parts, size)
+    return package(words, None, parts, size)
 
 
 def _bottle(c: Choices, words: tuple[str, ...], color: str, cap: str, paper: str) -> Blueprint:
@@ -118,59 +115,31 @@ def _bottle(c: Choices, words: tuple[str, ...], color: str, cap: str, paper: str
         lathe(
             [(0.55 * radius, 0.0), (0.46 * radius, neck + 0.012)], (0.0, 0.0, body + shoulder - 0.004), sides=18, **lid
         ),
-        cylinder(radius + PROUD, 0.55 * body, (0.0, 0.0, 0.50 * body), **label(rgb(paper))),
+        cylinder(radius + PROUD, 0.55 * body, (0.0, 0.0, 0.50 * body), **printed(rgb(paper))),
         *(
-            cylinder(radius + 2 * PROUD, 0.03 * body, (0.0, 0.0, share * body), **label(rgb(cap)))
+            cylinder(radius + 2 * PROUD, 0.03 * body, (0.0, 0.0, share * body), **printed(rgb(cap)))
             for share in (0.27, 0.73)
         ),
         cylinder(
-            0.30 * radius, 2 * radius + 4 * PROUD, (0.0, 0.0, 0.50 * body), euler=(90.0, 0.0, 0.0), **label(rgb(cap))
+            0.30 * radius, 2 * radius + 4 * PROUD, (0.0, 0.0, 0.50 * body), euler=(90.0, 0.0, 0.0), **printed(rgb(cap))
         ),
     ]
-    return package(words, parts, (2 * radius, 2 * radius, top + 0.008))
+    return package(words, None, parts, (2 * radius, 2 * radius, top + 0.008))
 
 
 def _gable(c: Choices, words: tuple[str, ...], color: str, band: str) -> Blueprint:
     """Return a carton with a folded roof."""
     side, height = c.number("side", 0.058, 0.066), c.number("height", 0.115, 0.135)
-    gable = 0.42 * side
-    roof = [(-side / 2, 0.0), (side / 2, 0.0), (0.004, gable), (-0.004, gable)]
     parts = [
-        box((side, side, height), (0.0, 0.0, height / 2), color=rgb(color), substance="water", fill=0.95),
-        prism(
-            roof,
-            side,
-            (0.0, 0.0, height),
-            euler=(90.0, 0.0, 0.0),
-            color=shade(rgb(color), 0.9),
-            substance="water",
-            fill=0.4,
-        ),
-        box((0.008, side, 0.016), (0.0, 0.0, height + gable + 0.005), color=rgb(color), substance="cardboard"),
+        *gable_carton(side, height, color, fill=(0.95, 0.4)),
         box(
             (side + 2 * PROUD, side + 2 * PROUD, 0.42 * height),
             (0.0, 0.0, 0.42 * height),
-            **label(rgb(band)),
+            **printed(rgb(band)),
         ),
         *(
-            cylinder(0.24 * side, side + 4 * PROUD, (0.0, 0.0, 0.44 * height), euler=turn, **label(rgb("cream")))
+            cylinder(0.24 * side, side + 4 * PROUD, (0.0, 0.0, 0.44 * height), euler=turn, **printed(rgb("cream")))
             for turn in ((90.0, 0.0, 0.0), (0.0, 90.0, 0.0))
         ),
     ]
-    return package(words, parts, (side, side, height + gable + 0.013))
-
-
-def label(color: Rgb) -> Appearance:
-    """Return the look of a printed label: seen, without mass, out of the way of collisions."""
-    return Appearance(color=color, substance="paper", fill=0.0, solid=False)
-
-
-def package(words: tuple[str, ...], parts: list[Part], size: tuple[float, float, float]) -> Blueprint:
-    """Return a closed package of a full size (3,) [m] that is named by what is in it, not by its colour."""
-    return Blueprint(
-        words=words,
-        color=None,
-        parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, size[2]), center=(0.0, 0.0, size[2] / 2)),
-        axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
-    )
+    return package(words, None, parts, (side, side, height + GABLE * side + 0.013))

@@ -5,7 +5,7 @@ from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.furniture import carcass, handle
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Keypoint, Link, Part, axes, points
+from handloom.objects.parts import Keypoint, Link, Part, axes, upright_points
 from handloom.objects.shapes import Appearance, box, open_box
 
 DRAWERS = ("bottom_drawer", "middle_drawer", "top_drawer")
@@ -59,7 +59,7 @@ def desk_caddy(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         sections=tuple(spots),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, high), inside=named["right"], **named),
+        keypoints=upright_points(high, inside=named["right"], **named),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         holds=lane,
         rests="upright",
@@ -88,7 +88,7 @@ def two_tier_shelf(c: Choices) -> Blueprint:
         color=color,
         parts=tuple(parts),
         sections=tuple(levels),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, top), board=(0.0, 0.0, levels["board"] + thick / 2)),
+        keypoints=upright_points(top, board=(0.0, 0.0, levels["board"] + thick / 2)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -112,7 +112,7 @@ def wooden_cabinet(c: Choices) -> Blueprint:
     inner = (x - 2 * wall - 2 * PLAY, y - wall - 0.012, pitch - wall - 0.018)
     low = -pitch / 2 + wall / 2 + PLAY
     links: list[Link] = []
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, plinth + z))
+    keypoints = upright_points(plinth + z)
     for k, name in enumerate(DRAWERS):
         parts += [
             *open_box(inner, 0.007, (0.0, inner[1] / 2 + 0.014, low), **{**look, "body": name}),

@@ -9,7 +9,7 @@ from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass
 from handloom.objects.library.rooms.finishes import finish, surface
 from handloom.objects.library.rooms.fronts import GAP, JOINT, THICK, FrontStyle, drawer, front_style, leaf
-from handloom.objects.parts import Keypoint, Link, Part, points
+from handloom.objects.parts import Keypoint, Link, Part, upright_points
 from handloom.objects.shapes import box
 
 WALL = 0.016
@@ -30,7 +30,7 @@ def kitchen_drawers(c: Choices) -> Blueprint:
     links: list[Link] = []
     rest = (z - top) / (count - 1)
     upper = plinth + z
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, upper))
+    keypoints = upright_points(upper)
     for k in range(count):
         tall = (top if k == 0 else rest) - JOINT
         name, middle = f"drawer_{k + 1}", upper - tall / 2 - JOINT / 2
@@ -80,7 +80,7 @@ def kitchen_cabinet(c: Choices) -> Blueprint:
         color=finish(style.finish).word,
         parts=(*parts, *leaves),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, plinth + z), inside=(0.0, 0.0, plinth + WALL + 0.05)),
+        keypoints=upright_points(plinth + z, plinth + WALL + 0.05),
         holds=0.08,
         rests="upright",
     )
@@ -102,7 +102,7 @@ def upper_cabinet(c: Choices) -> Blueprint:
         color=finish(style.finish).word,
         parts=(*parts, *leaves),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, WALL + 0.05)),
+        keypoints=upright_points(z, WALL + 0.05),
         holds=0.08,
         rests="upright",
     )
@@ -129,7 +129,7 @@ def tall_cabinet(c: Choices) -> Blueprint:
         color=finish(style.finish).word,
         parts=(*parts, *leaves),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, plinth + z), inside=(0.0, 0.0, plinth + 0.08)),
+        keypoints=upright_points(plinth + z, plinth + 0.08),
         holds=0.08,
         rests="upright",
     )
@@ -149,7 +149,7 @@ def cabinet_panel(c: Choices) -> Blueprint:
         words=("panel", "filler panel", "side panel"),
         color=finish(style.finish).word,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, plinth + z)),
+        keypoints=upright_points(plinth + z),
         rests="upright",
     )
 
@@ -177,7 +177,7 @@ def wall_shelf(c: Choices) -> Blueprint:
         words=("shelf", "wall shelf", "open shelf"),
         color=finish(style.finish).word,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **places),
+        keypoints=upright_points(z, **places),
         rests="upright",
     )
 

@@ -5,7 +5,7 @@ from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, handle
 from handloom.objects.library.rooms.finishes import APPLIANCES, METALS, finish, glow, pane, surface
-from handloom.objects.parts import Link, Part, axes, points
+from handloom.objects.parts import Link, Part, axes, upright_points
 from handloom.objects.shapes import Appearance, box, cylinder, hull
 
 DARK = (0.05, 0.06, 0.07)
@@ -55,7 +55,7 @@ def stove(c: Choices) -> Blueprint:
         color=finish(stuff).word,
         parts=tuple(parts),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **burners),
+        keypoints=upright_points(z, **burners),
         rests="upright",
     )
 
@@ -112,7 +112,7 @@ def built_in_oven(c: Choices) -> Blueprint:
         color=finish(stuff).word,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, base + z), inside=(0.0, 0.0, base + wall + 0.04)),
+        keypoints=upright_points(base + z, base + wall + 0.04),
         holds=0.12,
         rests="upright",
     )
@@ -143,7 +143,7 @@ def dishwasher(c: Choices) -> Blueprint:
         color=finish(stuff).word,
         parts=tuple(parts),
         links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, base + z), inside=(0.0, 0.0, base + 0.20 * z)),
+        keypoints=upright_points(base + z, base + 0.20 * z),
         holds=0.12,
         rests="upright",
     )
@@ -195,7 +195,7 @@ def hood(c: Choices) -> Blueprint:
         words=("hood", "cooker hood", "extractor"),
         color=finish(stuff).word,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        keypoints=upright_points(z),
         rests="upright",
     )
 
@@ -253,7 +253,7 @@ def kitchen_fridge(c: Choices) -> Blueprint:
         color=finish(stuff).word,
         parts=tuple(parts),
         links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(0.0, 0.0, split + 0.10)),
+        keypoints=upright_points(z, split + 0.10),
         axes=axes(up=(0.0, 0.0, 1.0)),
         holds=0.12,
         rests="upright",

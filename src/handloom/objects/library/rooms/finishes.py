@@ -1,4 +1,4 @@
-"""Finishes of rooms: the one table from a word in a style to what a surface is made of and looks like."""
+"""Finishes of rooms: maps the words of a style to the substance and look of a surface."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +11,7 @@ from handloom.render.materials import material
 
 @dataclass(frozen=True, kw_only=True)
 class RoomFinish:
-    """What a surface of a room is made of and looks like."""
+    """Substance and look of a surface."""
 
     material: str
     """Key of ``handloom.render.materials.MATERIALS``."""
@@ -137,7 +137,7 @@ GLASS: Final = RoomFinish(material="glossy_plastic", color=(0.05, 0.06, 0.07), s
 
 
 def finish(name: str) -> RoomFinish:
-    """Return the finish of that name, or say which exist."""
+    """Return the finish of that name, or raise with the known names."""
     if name not in FINISHES:
         raise unknown_name("finish", name, FINISHES)
     return FINISHES[name]

@@ -3,10 +3,10 @@
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
-from handloom.objects.library.furniture import carcass
+from handloom.objects.library.furniture import carcass, standing
 from handloom.objects.library.rooms.finishes import FABRICS, FRONTS, METALS, WORKTOPS, finish, pane, surface
 from handloom.objects.library.rooms.fronts import GAP, JOINT, drawer, front_style, leaf
-from handloom.objects.parts import Keypoint, Part, axes, points
+from handloom.objects.parts import Keypoint, Part, axes, points, upright_points
 from handloom.objects.shapes import bar, box, cylinder, slab
 
 TABLETOPS = (*WORKTOPS, "oak", "birch", "walnut", "white_lacquer")
@@ -29,7 +29,7 @@ def room_table(c: Choices) -> Blueprint:
         at = z - thick - rail / 2
         parts.append(box((x - 2 * inset - leg, 0.02, rail), (0.0, s * (y / 2 - inset), at), **post))
         parts.append(box((0.02, y - 2 * inset - leg, rail), (s * (x / 2 - inset), 0.0, at), **post))
-    return _furniture(("table", "dining table"), finish(top).word, parts, z)
+    return standing(("table", "dining table"), finish(top).word, parts, z)
 
 
 def chair(c: Choices) -> Blueprint:
@@ -57,7 +57,7 @@ def chair(c: Choices) -> Blueprint:
     else:
         rung = 0.42 * seat
         parts += [box((x - 0.09, 0.016, 0.022), (0.0, s * (y / 2 - 0.037), rung), **wood) for s in (-1.0, 1.0)]
-    return _furniture(("chair", "seat") if rest == "yes" else ("stool", "bar stool"), finish(stuff).word, parts, z)
+    return standing(("chair", "seat") if rest == "yes" else ("stool", "bar stool"), finish(stuff).word, parts, z)
 
 
 def sofa(c: Choices) -> Blueprint:
@@ -83,7 +83,7 @@ def sofa(c: Choices) -> Blueprint:
         for sx in (-1.0, 1.0)
         for sy in (-1.0, 1.0)
     ]
-    return _furniture(("sofa", "couch") if x > 1.2 else ("armchair", "easy chair"), finish(stuff).word, parts, z)
+    return standing(("sofa", "couch") if x > 1.2 else ("armchair", "easy chair"), finish(stuff).word, parts, z)
 
 
 def bookcase(c: Choices) -> Blueprint:
@@ -101,7 +101,7 @@ def bookcase(c: Choices) -> Blueprint:
         words=("bookcase", "shelf", "bookshelf"),
         color=finish(stuff).word,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), **places),
+        keypoints=upright_points(z, **places),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0), opening=(0.0, -1.0, 0.0)),
         rests="upright",
     )
@@ -128,7 +128,7 @@ def desk(c: Choices) -> Blueprint:
     parts.append(box((0.04, y - 0.15, 0.05), (-x / 2 + 0.05, 0.0, z - thick - 0.025), **metal))
     links = []
     pitch = tall / count
-    keypoints = points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z))
+    keypoints = upright_points(z)
     for k in range(count):
         name, height = f"drawer_{k + 1}", z - thick - (k + 0.5) * pitch
         depth = deep - 0.05
@@ -203,7 +203,7 @@ def television(c: Choices) -> Blueprint:
         box((x, 0.035, z), (0.0, 0.0, 0.08 + z / 2), **look),
         box((x - 0.03, 0.002, z - 0.04), (0.0, -0.018, 0.085 + z / 2), **pane()),
     ]
-    return _furniture(("television", "screen"), None, parts, 0.08 + z)
+    return standing(("television", "screen"), None, parts, 0.08 + z)
 
 
 def pegboard(c: Choices) -> Blueprint:
@@ -225,20 +225,9 @@ def pegboard(c: Choices) -> Blueprint:
                 **(red if k % 2 else surface("black_metal", fill=0.2)),
             )
         )
-    return _furniture(("tool board", "pegboard"), finish(stuff).word, parts, z)
+    return standing(("tool board", "pegboard"), finish(stuff).word, parts, z)
 
 
 def _share(top: str) -> float:
     """Return how much of a table top is material: stone lies on a light core."""
     return 0.12 if finish(top).substance == "ceramic" else 0.5
-
-
-def _furniture(words: tuple[str, ...], color: str | None, parts: list[Part], height: float) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height)),
-        axes=axes(up=(0.0, 0.0, 1.0)),
-        rests="upright",
-    )

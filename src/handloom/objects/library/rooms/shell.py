@@ -1,4 +1,4 @@
-"""What hangs on walls and ceilings or lies on floors: windows, images, clocks, lamps, rugs, doors of rooms."""
+"""Items on walls, ceilings and floors: windows, images, clocks, lamps, rugs, doors of rooms."""
 
 import math
 
@@ -6,7 +6,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.library.rooms.finishes import FABRICS, FRONTS, METALS, SHEETS, finish, glow, surface
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Part, points
+from handloom.objects.parts import Part, points, upright_points
 from handloom.objects.shapes import Appearance, bar, box, cylinder, lathe, rod
 
 DAY = ((0.63, 0.80, 0.96), (0.78, 0.88, 0.97), (0.90, 0.94, 0.97))
@@ -173,6 +173,6 @@ def _hung(words: tuple[str, ...], color: str | None, parts: list[Part], height: 
         words=words,
         color=color,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height)),
+        keypoints=upright_points(height),
         rests="upright",
     )

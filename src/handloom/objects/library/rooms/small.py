@@ -1,10 +1,11 @@
-"""What stands on worktops and shelves of a kitchen: spice rack, knife block, kettle, toaster, coffee machine, roll."""
+"""Small items on kitchen worktops and shelves: spice rack, knife block, kettle, toaster, coffee machine, roll."""
 
 from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
+from handloom.objects.library.furniture import standing
 from handloom.objects.library.rooms.finishes import APPLIANCES, FRONTS, METALS, finish, pane, surface
 from handloom.objects.materials import rgb, shade
-from handloom.objects.parts import Part, axes, points
+from handloom.objects.parts import Part
 from handloom.objects.shapes import Appearance, arc, box, cylinder, hull, lathe, open_box, rod
 
 SPICES = ((0.62, 0.22, 0.09), (0.78, 0.56, 0.14), (0.30, 0.36, 0.14), (0.36, 0.22, 0.13), (0.20, 0.18, 0.16))
@@ -31,7 +32,7 @@ def spice_rack(c: Choices) -> Blueprint:
             base = low + thick / 2
             parts.append(cylinder(0.40 * step, tall, (at, 0.0, base + tall / 2), **glass))
             parts.append(cylinder(0.42 * step, 0.016, (at, 0.0, base + tall + 0.008), **cap))
-    return _standing(("spice rack", "rack of spices"), finish(stuff).word, parts, z)
+    return standing(("spice rack", "rack of spices"), finish(stuff).word, parts, z)
 
 
 def knife_block(c: Choices) -> Blueprint:
@@ -47,7 +48,7 @@ def knife_block(c: Choices) -> Blueprint:
         u, v = (k % 3 - 1) * 0.29 * x, 0.24 * y if k < 3 else 0.36 * y
         w = (0.62 + 0.76 * (v / y)) * z
         parts.append(box((0.014, 0.022, 0.075), (u, v - 0.012, w + 0.022), euler=(20.0, 0.0, 0.0), **black))
-    return _standing(("knife block", "block of knives"), finish(stuff).word, parts, z)
+    return standing(("knife block", "block of knives"), finish(stuff).word, parts, z)
 
 
 def kettle(c: Choices) -> Blueprint:
@@ -69,7 +70,7 @@ def kettle(c: Choices) -> Blueprint:
             **look,
         ),
     ]
-    return _standing(("kettle", "electric kettle"), finish(stuff).word, parts, z)
+    return standing(("kettle", "electric kettle"), finish(stuff).word, parts, z)
 
 
 def toaster(c: Choices) -> Blueprint:
@@ -90,7 +91,7 @@ def toaster(c: Choices) -> Blueprint:
             0.014, 0.010, (x / 2 + 0.004, -0.22 * y, 0.30 * z), euler=(0.0, 90.0, 0.0), **surface("brushed_steel")
         ),
     ]
-    return _standing(("toaster", "bread toaster"), finish(stuff).word, parts, z)
+    return standing(("toaster", "bread toaster"), finish(stuff).word, parts, z)
 
 
 def coffee_machine(c: Choices) -> Blueprint:
@@ -107,7 +108,7 @@ def coffee_machine(c: Choices) -> Blueprint:
         cylinder(0.24 * x, 0.012, (0.0, -0.18 * y, 0.176), color=rgb("black"), substance="plastic"),
         box((0.50 * x, 0.002, 0.035), (0.0, -y / 2, z - 0.05), **pane()),
     ]
-    return _standing(("coffee machine", "coffee maker"), finish(stuff).word, parts, z)
+    return standing(("coffee machine", "coffee maker"), finish(stuff).word, parts, z)
 
 
 def paper_towel(c: Choices) -> Blueprint:
@@ -120,7 +121,7 @@ def paper_towel(c: Choices) -> Blueprint:
         cylinder(radius, z, (0.0, 0.0, 0.012 + z / 2), color=(0.92, 0.92, 0.90), substance="paper", fill=0.15),
         cylinder(0.012, 0.014, (0.0, 0.0, z + 0.070), **surface(metal)),
     ]
-    return _standing(("paper towel", "kitchen roll"), None, parts, z)
+    return standing(("paper towel", "kitchen roll"), None, parts, z)
 
 
 def utensil_pot(c: Choices) -> Blueprint:
@@ -137,7 +138,7 @@ def utensil_pot(c: Choices) -> Blueprint:
         tip = (1.5 * u * radius, 1.5 * v * radius, z + 0.11 + 0.02 * (k % 2))
         parts.append(rod(foot, tip, 0.006, **wood))
         parts.append(box((0.040, 0.010, 0.060), tip, **(wood if k % 2 else surface("brushed_steel", fill=0.5))))
-    return _standing(("utensil jar", "jar of utensils"), color, parts, z)
+    return standing(("utensil jar", "jar of utensils"), color, parts, z)
 
 
 def magazine_stack(c: Choices) -> Blueprint:
@@ -149,7 +150,7 @@ def magazine_stack(c: Choices) -> Blueprint:
         look = Appearance(color=rgb(color), substance="paper", fill=0.9)
         at = ((k % 2) * 0.006, (k % 3) * -0.005, 0.004 + 0.008 * k)
         parts.append(box((x, y, 0.0076), at, euler=(0.0, 0.0, 5.0 * ((k * 7) % 5 - 2)), **look))
-    return _standing(("stack of magazines", "magazines"), None, parts, 0.008 * count)
+    return standing(("stack of magazines", "magazines"), None, parts, 0.008 * count)
 
 
 def book_row(c: Choices) -> Blueprint:
@@ -167,7 +168,7 @@ def book_row(c: Choices) -> Blueprint:
         parts.append(box((thick - 0.004, 0.001, 0.2 * tall), (at + thick / 2, -y / 2, 0.7 * tall), **band))
         at += thick
     shift = (-at / 2, 0.0, 0.0)
-    return _standing(("row of books", "books"), None, [part.moved(shift) for part in parts], 0.18)
+    return standing(("row of books", "books"), None, [part.moved(shift) for part in parts], 0.18)
 
 
 def letter_tray(c: Choices) -> Blueprint:
@@ -183,15 +184,4 @@ def letter_tray(c: Choices) -> Blueprint:
         parts.append(box((0.21, 0.29, 0.012), (0.0, 0.0, k * pitch + 0.012), **paper))
     parts += [box((0.008, 0.03, pitch), (s * (x - 0.008) / 2, 0.4 * y, pitch / 2 + 0.01), **look) for s in (-1, 1)]
     word = finish(stuff).word if stuff in FRONTS or stuff in METALS else None
-    return _standing(("letter tray", "paper tray"), word, parts, pitch + 0.045)
-
-
-def _standing(words: tuple[str, ...], color: str | None, parts: list[Part], height: float) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, height)),
-        axes=axes(up=(0.0, 0.0, 1.0)),
-        rests="upright",
-    )
+    return standing(("letter tray", "paper tray"), word, parts, pitch + 0.045)

@@ -4,7 +4,7 @@ from handloom.objects.blueprint import Blueprint
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.rooms.finishes import METALS, WORKTOPS, finish, surface
-from handloom.objects.parts import Link, Part, axes, points
+from handloom.objects.parts import Link, Part, axes, points, upright_points
 from handloom.objects.shapes import Appearance, arc, bar, box, cylinder, open_box, rod, slab
 
 
@@ -26,7 +26,7 @@ def worktop(c: Choices) -> Blueprint:
         words=("counter", "worktop", "countertop"),
         color=None,
         parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z)),
+        keypoints=upright_points(z),
         axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
         rests="upright",
     )
