@@ -76,7 +76,6 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
     ("basic/{rig}/hang_the_cup/train/", hang_cup, BOTH, 4),
     ("basic/{rig}/sort_the_tray/train/", tray_on_rack, BOTH, 4),
     ("basic/{rig}/conveyor/", belt, ("lift2",), 4),
-    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, BOTH, 4),
     ("basic/{rig}/conveyor_package/", conveyor_package, BOTH, 4),
     ("basic/{rig}/recovery/", recovery_pick, BOTH, 2),
     ("basic/{rig}/track_the_targets/", track_targets, (*BOTH, "franka"), 3),
@@ -99,6 +98,7 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
         (f"art/{{rig}}/{word}/a/b/c/", deed(word), (*BOTH, "franka") if count < 12 else BOTH, count)
         for word, (*_, count) in THINGS.items()
     ),
+    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, BOTH, 4),
 )
 """Folder, maker, robots and number of the files, in about the published proportions."""
 
