@@ -7,9 +7,13 @@ import pytest
 
 from handloom.cli.main import main
 from handloom.dataset import DatasetReader, check_layout, merge_datasets
+from handloom.dataset.episodes import archive_pack
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.lerobot.file_list import changed_files
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
 from handloom.engine.labelling import label_dataset, label_faults, labels_present
+from handloom.engine.trust import sampled_archives
+from handloom.engine.verification.verify import dataset_faults, sampled_faults
 from handloom.errors import NotFoundError
 from handloom.labels import EpisodeLabels
 from handloom.tasks import load_task
@@ -44,6 +48,29 @@ def test_labels_made_later_without_pictures_have_the_bytes_of_those_made_while_d
     assert changed_files(plain.dataset) == {}
     assert check_layout(plain.dataset) == ()
     assert label_faults(plain.path, InlineExecutor()) == ()
+
+
+def test_labels_of_packed_archives_are_the_same_and_packed_beside_them(labelled, tmp_path, monkeypatch):
+    monkeypatch.setattr(archive_pack, "PACK", 1)
+    run = generated(tmp_path / "run", render="none")
+    pack = run.dataset / "extras/chunk-000/episodes-000000.zip"
+    before = pack.read_bytes()
+    label_dataset(run.path, ("words",), InlineExecutor())
+    label_dataset(run.path, ("all",), InlineExecutor())
+    assert sorted(path.name for path in pack.parent.iterdir()) == ["episodes-000000.zip", "labels-000000.zip"]
+    assert pack.read_bytes() == before, "archives are never written again"
+    files = EpisodeFiles.at(run.dataset / "extras/episode_000000")
+    for name in FILES:
+        assert files.read(name) == (labelled.dataset / "extras/episode_000000" / name).read_bytes(), name
+    assert changed_files(run.dataset) == {}
+    assert check_layout(run.dataset) == ()
+    assert label_faults(run.path, InlineExecutor()) == ()
+    assert [v.verdict for v in verify_dataset(run.path, InlineExecutor())] == ["exact"]
+    assert sorted(path.name for path in run.path.iterdir() if "partial" in path.name) == []
+    assert EpisodeLabels(run.dataset / "extras/episode_000000").frames
+    assert not sampled_faults(run.path, sampled_archives(run.path, 5, 0)[1])
+    pack.write_bytes(before[:-30] + bytes(8) + before[-22:])
+    assert any("episodes-000000.zip" in fault for fault in dataset_faults(run.path))
 
 
 def test_a_labelled_dataset_verifies(labelled):

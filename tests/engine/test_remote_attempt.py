@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from handloom.dataset.files import storage as storages
 from handloom.engine import Goal, InlineExecutor, Receipt, RunDirectory, RunSettings, attempt, generate_run
-from handloom.engine.executors import remote_attempt
 from handloom.engine.executors.executor import Finished
 from handloom.engine.executors.remote_attempt import Storage, packed, unpacked
 from handloom.errors import FileError, InputError, MachineError, MissingExtraError, StateError
@@ -96,7 +96,7 @@ def unreliable(monkeypatch):
     """A storage, unreliable://, whose operations fail now and then as those of a network do."""
     fsspec = pytest.importorskip("fsspec", reason="comes with the extra cloud")
     memory = pytest.importorskip("fsspec.implementations.memory")
-    monkeypatch.setattr(remote_attempt, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(storages, "PAUSES", (0.0, 0.0))
 
     class Unreliable(memory.MemoryFileSystem):
         protocol = "unreliable"

@@ -189,6 +189,29 @@ def test_everything_needed_is_in_sight_on_every_screen(tmp_path: Path, size: tup
         assert light == (theme == "light")
 
 
+def test_a_phone_shows_what_became_of_an_attempt_beside_the_picture(tmp_path: Path) -> None:
+    for size in ((390, 844), (844, 390)):
+        with driven_in(tmp_path / str(size[0]), frames=45) as driven, Browser(size=size) as browser:
+            phone(browser, *size)
+            started(browser, driven)
+            browser.wait("handloom.state.phase === 'over'", "the time to be up")
+            browser.wait("document.getElementById('banner').textContent.includes('Time is up')", "the reason")
+            assert browser.run(f"({HIDDEN})('#banner, .view.large canvas, #rewind')") == []
+            x, y = browser.run("{const r = banner.getBoundingClientRect(); [r.x + r.width / 2, r.y + r.height / 2]}")
+            assert browser.run(f"document.elementFromPoint({x}, {y}).id") == "banner"  # Nothing lies over it.
+
+
+def test_a_page_that_lost_its_server_says_so_and_offers_nothing_to_press(tmp_path: Path) -> None:
+    with driven_in(tmp_path) as driven, Browser() as browser:
+        started(browser, driven)
+        driven.app.server.close()
+        browser.wait("document.getElementById('banner').textContent.includes('Nobody answers')", "the reason")
+        assert browser.run("document.getElementById('chip-role').textContent") == "not connected"
+        pressable = "[...document.querySelectorAll('.bar button:not(:disabled)')].map((b) => b.id).filter((id) => id)"
+        assert set(browser.run(pressable)) <= {"more", "help", "vr", "ar", "claim"}
+        assert browser.run("document.getElementById('claim').hidden")
+
+
 def test_attempts_that_failed_can_be_saved_from_the_page_when_they_may_be(tmp_path: Path) -> None:
     with driven_in(tmp_path, keep_failures=True) as driven, Browser() as browser:
         started(browser, driven)
@@ -203,7 +226,7 @@ def test_attempts_that_failed_can_be_saved_from_the_page_when_they_may_be(tmp_pa
 
 @pytest.mark.parametrize("how", ["keyboard", "phone"])
 def test_keys_alone_and_thumbs_alone_carry_out_a_task(tmp_path: Path, how: str) -> None:
-    with driven_in(tmp_path, frames=15000) as driven, Browser(size=(1280, 860)) as browser:
+    with driven_in(tmp_path) as driven, Browser(size=(1280, 860)) as browser:
         if how == "phone":
             phone(browser, 390, 844)
         opened(browser, driven)

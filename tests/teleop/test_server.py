@@ -362,3 +362,10 @@ def test_only_addresses_of_this_machine_are_loopback() -> None:
     assert is_loopback("127.0.0.1")
     assert not is_loopback("0.0.0.0")
     assert not is_loopback("192.168.1.5")
+
+
+def test_a_server_that_has_ended_keeps_nobody_from_going_on() -> None:
+    served = Served()
+    served.server.close()
+    served.server.publish_state({"phase": "finishing"})
+    served.server.publish_pictures([b"image"])

@@ -29,7 +29,9 @@ TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
 SECONDS = 8.0
 WARM = 10
 """First samples and frames, which are left out."""
-RATE = 60.0
+TICKS = 60.0
+"""How often per second the robot asks for a sample."""
+SAMPLES = 125.0
 """Samples that a page sends per second."""
 
 
@@ -67,7 +69,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
             TeleopRun(RunDirectory.begin(Path(folder) / "run", settings), task), PageOptions(cameras=chosen)
         )
         figures = _Page(app, seconds).drive()
-    work = _processor_time(name, seed, chosen, frames=round(0.25 * seconds * RATE))
+    work = _processor_time(name, seed, chosen, frames=round(0.25 * seconds * TICKS))
     return {"name": f"{name}, {len(chosen)} views, the first of 640x480", **figures, **work}
 
 
@@ -77,9 +79,9 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
     instance = sample_task(task, seed, 0)
     scene = build_scene(instance)
     ticks = tuple(
-        DeviceFrame(time_ns=round(1e9 * k / RATE), controller_left=hand, controller_right=hand)
+        DeviceFrame(time_ns=round(1e9 * k / TICKS), controller_left=hand, controller_right=hand)
         for k in range(4 * frames)
-        if (hand := ControllerSnapshot.from_record(_hand(k)))
+        if (hand := ControllerSnapshot.from_record(_hand(k / TICKS)))
     )
     operator = RecordedInput(DeviceRecording(frames=ticks, end_time_ns=ticks[-1].time_ns + 1))
     source = OperatorSource(scene, worded_skills(task, instance), generator(seed, 0, "skills"), operator=operator)
@@ -102,9 +104,9 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
     return {what: float(np.median(values[len(values) // 5 :])) for what, values in spent.items()}
 
 
-def _hand(tick: int) -> dict[str, Any]:
+def _hand(seconds: float) -> dict[str, Any]:
     """Return samples of a controller moved in a circle with its squeeze held."""
-    angle = 2.0 * np.pi * tick / RATE / 4.0
+    angle = 2.0 * np.pi * seconds / 4.0
     return {
         "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
         "grip_orientation": [0.0, 0.0, 0.0, 1.0],
@@ -147,10 +149,12 @@ class _Page:
         shown = np.array(pictures)
         steady = shown[shown > shown[-1] - self._seconds / 2]
         frames = np.array(self._frames[WARM:])
+        simulated = np.sum((frames >= steady[0]) & (frames <= steady[-1]))
         return {
             "latency_median_ms": float(np.median(latencies)),
             "latency_p99_ms": float(np.percentile(latencies, 99)),
             "pictures_per_s": float((len(steady) - 1) / (steady[-1] - steady[0])),
+            "frames_drawn": float(min(1.0, len(steady) / max(1, simulated))),
             "simulated_frames_per_s": float((len(frames) - 1) / (frames[-1] - frames[0])),
         }
 
@@ -165,16 +169,18 @@ class _Page:
             self._send(socket, type="command", command="start")
             begin, seq = time.monotonic(), 10**6
             while self._state.get("waiting") and time.monotonic() < begin + 10.0 * self._seconds:
-                self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq))
-                time.sleep(1.0 / RATE)
+                self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq / SAMPLES))
+                time.sleep(1.0 / SAMPLES)
             written = time.monotonic()
         # From the first images of the next scene on, which its building keeps waiting and saving does not.
         shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
+        change = np.array([moment for moment in pictures if asked - 0.2 < moment < offered + 0.6])
         gaps = 1e3 * np.diff(shown)
         alone = np.array([moment for moment in pictures if asked - 0.5 * self._seconds < moment < asked])
         return {
             "longest_gap_before_ms": float(1e3 * np.diff(alone).max()) if len(alone) > 1 else float("nan"),
             "next_scene_ms": 1e3 * (offered - asked),
+            "gap_at_change_of_scene_ms": float(1e3 * np.diff(change).max()) if len(change) > 1 else float("nan"),
             "written_after_s": written - asked,
             "longest_gap_ms": float(gaps.max()) if len(gaps) else float("nan"),
             "p99_gap_ms": float(np.percentile(gaps, 99)) if len(gaps) else float("nan"),
@@ -215,9 +221,9 @@ class _Page:
 
     def _move(self, socket: Any) -> None:
         begin = time.monotonic()
-        for seq in range(round(self._seconds * RATE)):
-            time.sleep(max(0.0, begin + seq / RATE - time.monotonic()))
-            hand = _hand(seq)
+        for seq in range(round(self._seconds * SAMPLES)):
+            time.sleep(max(0.0, begin + seq / SAMPLES - time.monotonic()))
+            hand = _hand(seq / SAMPLES)
             self._sent[seq] = time.monotonic()
             self._send(socket, type="input", seq=seq, controller_left=hand, controller_right=hand)
 

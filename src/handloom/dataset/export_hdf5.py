@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from handloom.errors import FileError, InputError, require
 PICTURE_DIMENSIONS = 3
 """Arrays with this many dimensions are images, a frame each."""
 JPEG_QUALITY = 75
+FRAMES, ROWS = 16, 8
+"""Images are packed in strips of so many rows, over so many frames."""
 LEVEL = 4
 """How hard gzip tries on images, of 9."""
 ModelFile = Callable[[EpisodeArchive], str]
@@ -71,7 +74,7 @@ def export_hdf5(
             _write_demo(group, dataset, episode, action, features, jpeg=jpeg)
             if next_obs:
                 _write_next(group)
-            if dataset.archive_folder(episode.index).is_dir():
+            if dataset.archive_files(episode.index).exists():
                 _write_archive(group, dataset.archive(episode.index), episode.length, model_file)
         names = [f"demo_{episode.index}" for episode in dataset.episodes]
         file.create_dataset("mask/train", data=np.array(names, dtype="S"), track_times=False)
@@ -124,16 +127,23 @@ def _write_next(group: Any) -> None:
         following = group.create_dataset(
             f"next_obs/{name}", shape=observed.shape, dtype=observed.dtype, **_how(observed.shape)
         )
-        for frame in range(len(observed)):  # One at a time: a camera's images need not fit into memory.
-            following[frame] = observed[min(frame + 1, len(observed) - 1)]
+        for start in range(0, len(observed), FRAMES):  # A few at a time: a camera's images need not fit into memory.
+            block = observed[start + 1 : start + 1 + FRAMES]
+            following[start : start + len(block)] = block
+        following[len(observed) - 1] = observed[len(observed) - 1]
 
 
 def _how(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return how an array (n, ...) is stored: compressed, images each by itself so that a reader can pick one."""
+    """Return how an array (n, ...) is stored: compressed; images as strips of a few rows over a few frames.
+
+    Gzip looks back 32 kB. In a strip the same rows of the frame before are nearer than that, so what does not move
+    costs next to nothing: two thirds of the size of images packed each by itself.
+    """
     if len(shape) < PICTURE_DIMENSIONS:
         # Numbers hardly change from frame to frame, so that their bytes pack well when sorted by place.
         return {"chunks": shape, "compression": "gzip", "shuffle": True, "track_times": False}
-    return {"chunks": (1, *shape[1:]), "compression": "gzip", "compression_opts": LEVEL, "track_times": False}
+    chunks = (min(FRAMES, shape[0]), min(ROWS, shape[1]), *shape[2:])
+    return {"chunks": chunks, "compression": "gzip", "compression_opts": LEVEL, "track_times": False}
 
 
 def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file: ModelFile | None) -> None:
@@ -186,9 +196,10 @@ def _jpeg(image: NDArray[np.uint8]) -> bytes:
 
 def _write_images(group: Any, name: str, images: Iterator[NDArray[Any]], length: int) -> None:
     """Write a camera's images as they are decoded."""
-    image = next(images)
-    shape = (length, *image.shape)
-    observed = group.create_dataset(f"obs/{name}", shape=shape, dtype=image.dtype, **_how(shape))
-    observed[0] = image
-    for frame, image in enumerate(images, start=1):
-        observed[frame] = image
+    observed, start = None, 0
+    while block := list(islice(images, FRAMES)):
+        if observed is None:
+            shape = (length, *block[0].shape)
+            observed = group.create_dataset(f"obs/{name}", shape=shape, dtype=block[0].dtype, **_how(shape))
+        observed[start : start + len(block)] = np.stack(block)
+        start += len(block)

@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.files.reading import damage_named
 from handloom.engine.trust import archives_of, trusted_record
 from handloom.episode.augmented_source import AugmentedSource
@@ -46,7 +47,7 @@ def augmenting_source(path: Path, *, most: int | None = None) -> str:
 
 def _name(folders: Sequence[Path]) -> str:
     """Return the name of a source, by place and content."""
-    content = hashlib.sha256(b"".join((folder / "certificate.json").read_bytes() for folder in folders))
+    content = hashlib.sha256(b"".join(EpisodeFiles.at(folder).read("certificate.json") for folder in folders))
     names = ",".join(folder.name for folder in folders)
     return f"{PREFIX}{folders[0].parent.resolve()}|{names}|{content.hexdigest()[:16]}"
 
@@ -70,7 +71,7 @@ def demonstrations_of(source: str) -> tuple[Demonstration, ...]:
         InputError: One of them cannot be carried over.
     """
     folders = _folders(source)
-    if not all((folder / "certificate.json").is_file() for folder in folders) or _name(folders) != source:
+    if not all(EpisodeFiles.at(folder).has("certificate.json") for folder in folders) or _name(folders) != source:
         raise FileError(f"the demonstrations in {folders[0].parent} are no longer those that the run began with")
     found = []
     for folder, record in _records(folders):

@@ -8,7 +8,27 @@ from pathlib import Path
 
 from handloom.config.own_code import with_permission
 from handloom.dataset.episodes.archive import LABEL_FILES
-from handloom.dataset.files.durable import atomic_write, file_errors, sha256_of
+from handloom.dataset.episodes.archive_pack import (
+    ARCHIVES,
+    LABELS,
+    PACK_BYTES,
+    open_pack,
+    pack_name,
+    packs_in,
+    write_pack,
+)
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
+from handloom.dataset.episodes.episode_folder import folder_name
+from handloom.dataset.files.durable import (
+    atomic_folder,
+    atomic_write,
+    file_errors,
+    interrupted_calls,
+    json_bytes,
+    name_of_call,
+    remove_folder,
+    sha256_of,
+)
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, longer_list, read_list, write_list
 from handloom.engine.executors.executor import MAX_TRIES, Executor, with_retries
@@ -25,8 +45,10 @@ from handloom.scene import build_scene
 class _Job:
     archive: str
     kinds: tuple[str, ...]
-    again: bool
-    check: bool
+    again: bool = False
+    check: bool = False
+    apart: str = ""
+    """Folder that the labels of a packed archive go into until all are there; empty: into its own folder."""
 
 
 def label_dataset(
@@ -51,18 +73,57 @@ def label_dataset(
     """
     root = dataset_of(path)
     wanted = chosen_kinds(kinds)
-    jobs = [_Job(archive=str(folder), kinds=wanted, again=again, check=False) for folder in archives_of(path)]
+    # Named for what is written: a call that was killed is taken up by the same call only.
+    work = name_of_call(root, json_bytes(["labels", wanted, again]))
+    jobs = [
+        _Job(
+            archive=str(folder),
+            kinds=wanted,
+            again=again,
+            apart=str(work / folder.name) if EpisodeFiles.at(folder).packed else "",
+        )
+        for folder in archives_of(path)
+    ]
     if not jobs:
         raise FileError(f"{root} has no archives, so there is nothing to make labels of")
     for _ in _results(jobs, executor):
         on_episode()
+    _pack_labels(root, work)
     list_labels(root, changed=True)
+    for left in {work, *interrupted_calls(root)}:
+        remove_folder(left)
     return root
+
+
+def _pack_labels(root: Path, work: Path) -> None:
+    """Put labels of packed archives, each in a folder of its own so far, into packs beside those of the archives."""
+    made = {int(folder.name.rpartition("_")[2]) for folder in work.glob("episode_*")}
+    for pack in map(open_pack, packs_in(root / EXTRAS, ARCHIVES)):
+        members = range(pack.first, pack.first + pack.count)
+        if not made & set(members):
+            continue
+        target = root / EXTRAS / pack_name(LABELS, pack.first)
+        folders = [root / EXTRAS / folder_name(index) for index in members]
+        contents = [_label_contents(work / folder.name, EpisodeFiles.at(folder)) for folder in folders]
+        if sum(len(content) for files in contents for _, content in files) <= PACK_BYTES:
+            write_pack(target, contents)
+            continue
+        for folder, files in zip(folders, contents, strict=True):
+            for name, content in files:
+                with atomic_write(folder / name) as partial:
+                    partial.write_bytes(content)
+        target.unlink(missing_ok=True)
+
+
+def _label_contents(new: Path, present: EpisodeFiles) -> list[tuple[str, bytes]]:
+    """Return the label files of an episode: new ones where there are some."""
+    files = EpisodeFiles(folder=new) if new.is_dir() else present
+    return [(name, files.read(name)) for name in LABEL_FILES if files.has(name)]
 
 
 def label_faults(path: Path, executor: Executor, *, on_episode: Callable[[], None] = lambda: None) -> tuple[str, ...]:
     """Return where the labels of a dataset are not those that its recordings give; empty when all are."""
-    jobs = [_Job(archive=str(folder), kinds=(), again=False, check=True) for folder in archives_of(path)]
+    jobs = [_Job(archive=str(folder), kinds=(), check=True) for folder in archives_of(path)]
     found: list[str] = []
     for faults in _results(jobs, executor):
         found += faults
@@ -83,7 +144,9 @@ def _results(jobs: list[_Job], executor: Executor) -> Iterator[tuple[str, ...]]:
 
 def label_episode(job: _Job) -> tuple[str, ...]:
     """Write, or compare, the labels of one archive; return what differs."""
-    folder = Path(job.archive)
+    folder, apart = Path(job.archive), Path(job.apart)
+    if job.apart and apart.is_dir():
+        return ()
     present = labels_present(folder)
     kinds = present if job.check else tuple(dict.fromkeys((*job.kinds, *present)))
     if not kinds or (not job.check and not job.again and set(job.kinds) <= set(present)):
@@ -97,8 +160,14 @@ def label_episode(job: _Job) -> tuple[str, ...]:
                 labeller.add(number, images)
         made = labeller.finish()
         if job.check:
-            names = [name for name in made if sha256_of(Path(scratch) / name) != sha256_of(folder / name)]
+            stored = EpisodeFiles.at(folder)
+            names = [name for name in made if (Path(scratch) / name).read_bytes() != stored.read(name)]
             return tuple(f"{folder / name} is not what the recording gives" for name in names)
+        if job.apart:
+            with atomic_folder(apart) as whole:
+                for name in made:
+                    shutil.copyfile(Path(scratch) / name, whole / name)
+            return ()
         with file_errors("write", folder):
             for name in made:
                 with atomic_write(folder / name) as partial:
@@ -112,11 +181,12 @@ def labels_present(folder: Path) -> tuple[str, ...]:
     Raises:
         FileError: A label file is none.
     """
-    found = list(label_metadata(folder / LABEL_FILE)["kinds"]) if (folder / LABEL_FILE).is_file() else []
+    stored = EpisodeFiles.at(folder)
+    found = list(label_metadata(stored)["kinds"]) if stored.has(LABEL_FILE) else []
     files = {WORDS_FILE, PICTURE_FILE}
     if not found:
-        found = [kind for kind, row in KINDS.items() if row.file == WORDS_FILE and (folder / WORDS_FILE).is_file()]
-    return tuple(k for k in found if KINDS[k].file not in files or (folder / KINDS[k].file).is_file())
+        found = [kind for kind, row in KINDS.items() if row.file == WORDS_FILE and stored.has(WORDS_FILE)]
+    return tuple(k for k in found if KINDS[k].file not in files or stored.has(KINDS[k].file))
 
 
 def list_labels(root: Path, *, changed: bool = False) -> None:
@@ -129,12 +199,16 @@ def list_labels(root: Path, *, changed: bool = False) -> None:
     if not (root / FILE_LIST).is_file():
         return
     listing = read_list(root)
-    files = [file for name in LABEL_FILES for file in sorted((root / "extras").glob(f"episode_*/{name}"))]
+    extras = root / EXTRAS
+    files = [file for name in LABEL_FILES for file in sorted(extras.glob(f"episode_*/{name}"))]
+    files += packs_in(extras, LABELS)
     added = {
         name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
         for file in files
         if changed or file.relative_to(root).as_posix() not in listing
         for name in [file.relative_to(root).as_posix()]
     }
-    if added:
-        write_list(root, longer_list(listing, added))
+    gone = [name for name in listing if f"/{LABELS}-" in name and not (root / name).is_file()]
+    if added or gone:
+        kept = {name: entry for name, entry in listing.items() if name not in gone}
+        write_list(root, longer_list(kept, added))

@@ -9,10 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from handloom.config.own_code import allow_folders, allow_outside, allowed_folders, is_outside_allowed
 from handloom.config.search import demand_inside, is_inside, search_folders
 from handloom.dataset import DatasetReader, EpisodeArchive, read_archive, record_of_archive
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import LARGE
 from handloom.dataset.lerobot.file_list import refuse_strange_files
 from handloom.errors import FileError, NotAllowedError
 from handloom.robots import robot_names
@@ -42,8 +46,33 @@ def archives_of(path: Path) -> tuple[Path, ...]:
     root = dataset_of(path)
     refuse_strange_files(root)
     dataset = DatasetReader(root)
-    folders = [dataset.archive_folder(episode.index) for episode in dataset.episodes]
-    return tuple(folder for folder in folders if folder.is_dir())
+    folders = (dataset.archive_folder(index) for index in range(_count(dataset)))
+    return tuple(folder for folder in folders if EpisodeFiles.at(folder).exists())
+
+
+def sampled_archives(path: Path, count: int, seed: int) -> tuple[int, tuple[Path, ...]]:
+    """Return how many episodes a dataset has, and the archives of some, drawn at random; the others are not looked at.
+
+    Args:
+        path: A dataset, or a run.
+        count: How many to draw, if there are as many.
+        seed: Seed of the drawing.
+
+    Raises:
+        FileError: The dataset cannot be read, or has links that lead out of it.
+    """
+    root = dataset_of(path)
+    refuse_strange_files(root)
+    dataset = DatasetReader(root)
+    total = _count(dataset)
+    numbers = np.random.default_rng(seed).choice(total, size=min(count, total), replace=False)
+    folders = (dataset.archive_folder(int(number)) for number in sorted(numbers))
+    return total, tuple(folder for folder in folders if EpisodeFiles.at(folder).exists())
+
+
+def _count(dataset: DatasetReader) -> int:
+    """Return the number of episodes; a small dataset is asked for its rows, in case they are fewer."""
+    return dataset.episode_count if dataset.episode_count > LARGE else len(dataset.episodes)
 
 
 _FILES = ("path", "picture")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.errors import FileError, unknown_name
 from handloom.labels.kinds import LABEL_FILE, LABELS_VERSION, PICTURE_FILE, WORDS_FILE
 from handloom.labels.label_pictures import picture_of
@@ -28,7 +29,7 @@ class EpisodeLabels:
         labels.mask(12, "head", "cube")     # (h, w) bool
 
     Args:
-        folder: ``extras/episode_XXXXXX`` of a dataset, or an episode folder.
+        folder: ``extras/episode_XXXXXX`` of a dataset, also where that is in a pack, or an episode folder.
 
     Raises:
         FileError: There are no labels, or they are damaged.
@@ -36,21 +37,22 @@ class EpisodeLabels:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        if not (self.folder / LABEL_FILE).is_file():
+        self.files = EpisodeFiles.at(self.folder)
+        if not self.files.has(LABEL_FILE):
             raise FileError(f"{self.folder} has no {LABEL_FILE}; handloom label writes it")
 
     @cached_property
     def table(self) -> pa.Table:
         """The labels as they are stored, one row per frame."""
         try:
-            return pq.read_table(self.folder / LABEL_FILE, use_threads=False)
+            return pq.read_table(pa.BufferReader(self.files.read(LABEL_FILE)), use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise FileError(f"{self.folder / LABEL_FILE} cannot be read: {error}; handloom label --again") from error
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
         """Version, kinds, parts and cameras."""
-        return label_metadata(self.folder / LABEL_FILE)
+        return label_metadata(self.files)
 
     @property
     def frames(self) -> int:
@@ -90,10 +92,12 @@ class EpisodeLabels:
 
     def pictures(self, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
         """Yield frame, camera and image of a kind (``depth`` [m], ``normals``, ``flow`` [px]); NaN is nothing."""
-        file = self.folder / PICTURE_FILE
-        if not file.is_file() or kind not in pq.read_schema(file).names:
-            raise FileError(f"{self.folder} has no images of {kind}; handloom label --labels {kind} writes them")
-        with pq.ParquetFile(file) as stored:
+        missing = FileError(f"{self.folder} has no images of {kind}; handloom label --labels {kind} writes them")
+        if not self.files.has(PICTURE_FILE):
+            raise missing
+        with self.files.parquet(PICTURE_FILE) as stored:
+            if kind not in stored.schema_arrow.names:
+                raise missing
             for group in range(stored.num_row_groups):
                 for row in stored.read_row_group(group, use_threads=False).to_pylist():
                     yield row["frame_index"], row["camera"], picture_of(row, kind)
@@ -101,20 +105,20 @@ class EpisodeLabels:
     @cached_property
     def words(self) -> dict[str, Any]:
         """``words.json`` as it is."""
-        file = self.folder / WORDS_FILE
-        if not file.is_file():
+        if not self.files.has(WORDS_FILE):
             raise FileError(f"{self.folder} has no {WORDS_FILE}; handloom label --labels words writes it")
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(self.files.read(WORDS_FILE))
 
 
-def label_metadata(file: Path) -> dict[str, Any]:
-    """Return what a label file says about itself.
+def label_metadata(files: EpisodeFiles) -> dict[str, Any]:
+    """Return what the label file of an episode says about itself.
 
     Raises:
         FileError: Not a label file, or written by another version.
     """
+    file = files.folder / LABEL_FILE
     try:
-        metadata = json.loads((pq.read_schema(file).metadata or {})[METADATA])
+        metadata = json.loads((pq.read_schema(pa.BufferReader(files.read(LABEL_FILE))).metadata or {})[METADATA])
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise FileError(f"{file} is not a label file: {error}; write it again with handloom label --again") from error
     if metadata["version"] != LABELS_VERSION:

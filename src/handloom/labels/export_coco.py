@@ -11,6 +11,7 @@ from PIL import Image
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.files.durable import atomic_folder, json_bytes
+from handloom.dataset.files.shapes import PlainObject
 from handloom.errors import FileError
 from handloom.labels.episode_labels import EpisodeLabels
 from handloom.labels.kinds import LABEL_FILE
@@ -91,11 +92,10 @@ def _labelled(dataset: DatasetReader) -> Iterator[tuple[int, EpisodeLabels, dict
     if not dataset.table.videos:
         raise FileError(f"{dataset.root} has no images; draw them with handloom render")
     for episode in dataset.episodes:
-        folder = dataset.archive_folder(episode.index)
-        if not (folder / LABEL_FILE).is_file():
-            raise FileError(f"{folder} has no {LABEL_FILE}; write it with handloom label {dataset.root}")
-        instance = json.loads((folder / "instance.json").read_text(encoding="utf-8"))
-        yield episode.index, EpisodeLabels(folder), instance
+        files = dataset.archive_files(episode.index)
+        if not files.has(LABEL_FILE):
+            raise FileError(f"{files.folder} has no {LABEL_FILE}; write it with handloom label {dataset.root}")
+        yield episode.index, EpisodeLabels(files.folder), files.json("instance.json", PlainObject)
 
 
 def _save(file: Path, picture: NDArray[np.uint8]) -> None:

@@ -1,6 +1,9 @@
 """Puts the parts together: run, page, images and simulation, from the first scene to the dataset."""
 
-from collections.abc import Callable
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +27,10 @@ from handloom.teleop.serving.server import TeleopServer
 from handloom.teleop.session.live_input import LiveInput
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
+
+SWITCH = 0.001
+"""How long a thread may keep the interpreter while another one waits for it [s]. With Python's 5 ms, a sample that
+arrives while an image is being packed would wait for a third of a tick."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +84,7 @@ class Desk:
             task=teleop_run.task.name,
             keeps_failures=teleop_run.run.settings.keep_failures,
             policy=teleop_run.policy.partition("|")[0].removeprefix("policy="),
+            saved=teleop_run.saved,
         )
 
     def hear(self, message: Message) -> None:
@@ -154,16 +162,17 @@ class TeleopApp:
         """
         self.server.start()
         readers = [self._reader(leader) for leader in self.options.leaders]
-        try:
-            for reader in readers:
-                reader.start()
-            on_ready(self.server.address)
-            self._run.carry_out_all([(desk.live, desk.view) for desk in self.desks])
-            for desk in self.desks:
-                desk.view.show(phase="finished", saved=self._run.saved)
-        finally:
-            for closing in (*readers, *(desk.pictures for desk in self.desks), self.server):
-                closing.close()
+        with no_long_pauses():
+            try:
+                for reader in readers:
+                    reader.start()
+                on_ready(self.server.address)
+                self._run.carry_out_all([(desk.live, desk.view) for desk in self.desks])
+                for desk in self.desks:
+                    desk.view.show(phase="finished", saved=self._run.saved)
+            finally:
+                for closing in (*readers, *(desk.pictures for desk in self.desks), self.server):
+                    closing.close()
 
     def finish(self) -> None:
         """End the session of everybody as the button does; called from any thread."""
@@ -174,6 +183,24 @@ class TeleopApp:
         """Return what reads a leader arm for the first desk."""
         desk = self.desks[0]
         return LeaderReader(leader, desk.live.hear_leader, lambda words: desk.view.show(leader=words))
+
+
+@contextmanager
+def no_long_pauses() -> Iterator[None]:
+    """Let no thread of this program hold the others up for long while a robot is driven.
+
+    What is loaded by now, 200,000 objects with the kernels, is kept out of garbage collection: a full collection holds
+    the interpreter for 0.1 s, and with it physics, images and the page.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(SWITCH, before))
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+        sys.setswitchinterval(before)
 
 
 ACTIONS: dict[str, Callable[[LiveInput], None]] = {

@@ -9,6 +9,7 @@ from typing import Any
 from handloom.dataset.episodes.flags import FlagEntry, flag_key, read_flags
 from handloom.engine import report_of
 from handloom.engine.runs.journal import Receipt
+from handloom.engine.runs.ledger import ledger_parts
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.episode_table import SHOWN
@@ -19,6 +20,9 @@ FIRST = "d0"
 """Key of the shelf of the run that this program makes."""
 WINDOW, SOON = 300.0, 2.0
 """Window over which the rate of a run is measured, and how long to wait before showing it [s]."""
+MOST_PARTS = 50
+"""Parts of the ledger with which a run is too long to be read whenever its page is looked at: some 100,000 attempts.
+Its dataset is shown, and ``handloom report`` tells the rest."""
 LIVE = 120.0
 """A run whose journal is older than this counts as stopped [s]."""
 
@@ -31,6 +35,7 @@ def dataset_routes(library: Library) -> list[Route]:
         key = request.places["shelf"]
         shelf, run = library.shelf(key), library.run(key)
         sources = library.sources(key)
+        run = None if run is not None and len(ledger_parts(run.path / "journal")) > MOST_PARTS else run
         receipts = {} if run is None else run.counted()
         told: dict[str, Any] = {
             "key": key,
@@ -128,6 +133,8 @@ def short_hash(value: object) -> str:
 
 def unrecorded(receipts: dict[int, Receipt], sources: tuple[EpisodeSource, ...]) -> list[dict[str, Any]]:
     """Return failed attempts without a stored episode, of which only the receipt is known."""
+    if not receipts:
+        return []
     kept = {index for source in sources for index in source.table().columns["attempt_index"]}
     return [
         {"attempt": r.episode, "stage": r.stage, "reason": r.reason, "detail": r.detail, "frames": r.frames}

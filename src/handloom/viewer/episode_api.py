@@ -7,8 +7,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.flags import flag_key, read_flags, write_flag
-from handloom.dataset.files.reading import read_json
 from handloom.dataset.files.shapes import Timeline
 from handloom.engine.trust import trusted_record
 from handloom.engine.verification.verify import verify_episode
@@ -131,7 +131,7 @@ def episode_facts(source: EpisodeSource, index: int) -> dict[str, Any]:
         "failure": timeline.get("failure"),
         "goal_words": [in_words(_check(check)) for check in timeline.get("goal", [])],
         "has_archive": source.has_archive(index),
-        "has_labels": (source.archive_folder(index) / LABEL_FILE).is_file(),
+        "has_labels": EpisodeFiles.at(source.archive_folder(index)).has(LABEL_FILE),
         "flag": read_flags(source.flags_root(index)).get(flag_key(index, table.row(index))),
         "commands": _commands(source.root, row),
     }
@@ -167,9 +167,9 @@ def _commands(root: Path, row: dict[str, Any]) -> dict[str, str]:
 
 def _timeline(source: EpisodeSource, index: int) -> dict[str, Any]:
     """Return the timeline of an episode; damaged timelines and those of other writers are left out."""
-    file = source.archive_folder(index) / "timeline.json"
     try:
-        return dict(read_json(file, Timeline)) if file.is_file() else {}
+        files = EpisodeFiles.at(source.archive_folder(index))
+        return dict(files.json("timeline.json", Timeline)) if files.has("timeline.json") else {}
     except FileError:
         return {}
 

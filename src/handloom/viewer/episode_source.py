@@ -12,9 +12,11 @@ import pyarrow as pa
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
 from handloom.dataset.episodes.episode_folder import FRAMES, EpisodeFolder, find_episodes, folder_name, video_file
 from handloom.dataset.files.parquet_files import open_parquet, read_table
 from handloom.dataset.files.reading import damage_named
+from handloom.dataset.lerobot.dataset_reader import rows_per_file
 from handloom.dataset.lerobot.info_file import described_feature
 from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.dataset.lerobot.tables import outcome_columns
@@ -48,6 +50,10 @@ class VideoPlace:
     file: int
     start: float
     """Time of its first frame in the file [s]."""
+
+
+MOST_EPISODES = 10_000
+"""Episodes of a dataset that the page shows."""
 
 
 class EpisodeSource(ABC):
@@ -141,7 +147,7 @@ class EpisodeSource(ABC):
 
     def has_archive(self, index: int) -> bool:
         """Return whether an episode can be replayed and drawn again."""
-        return (self.archive_folder(self.check(index)) / "instance.json").is_file()
+        return EpisodeFiles.at(self.archive_folder(self.check(index))).has("instance.json")
 
     def archive(self, index: int, *, check: bool = False) -> EpisodeArchive:
         """Read the archive of an episode: instance, commands, states, timeline, certificate."""
@@ -155,6 +161,9 @@ class DatasetSource(EpisodeSource):
 
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
+        count = self.reader.episode_count
+        # A page with a million rows serves no one; what is read to show a large dataset does not grow with it.
+        name = f"{name}, the first {MOST_EPISODES:,} of {count:,} episodes" if count > MOST_EPISODES else name
         super().__init__(key, name, self.reader.root)
         self._odd: tuple[EpisodeTable, tuple[list[float], list[str]]] | None = None
 
@@ -181,7 +190,10 @@ class DatasetSource(EpisodeSource):
             return self._odd[1]
 
     def _files(self) -> list[Path]:
-        return sorted((self.root / "meta" / "episodes").glob("*/*.parquet"))
+        files = sorted((self.root / "meta" / "episodes").glob("*/*.parquet"))
+        if self.reader.episode_count <= MOST_EPISODES:
+            return files
+        return files[: -(-MOST_EPISODES // rows_per_file(self.root))]
 
     def _table(self) -> EpisodeTable:
         self.reader = DatasetReader(self.root)
@@ -213,7 +225,7 @@ class DatasetSource(EpisodeSource):
 
     def archive_folder(self, index: int) -> Path:
         """Return the folder that holds the archive of an episode, if it has one."""
-        return self.root / "extras" / folder_name(index)
+        return self.root / EXTRAS / folder_name(index)
 
 
 class RunSource(EpisodeSource):

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handloom.dataset.files.reading import read_json
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.files.shapes import PlainObject
 from handloom.engine.policy.evaluation import evaluation_of
 from handloom.errors import FileError, InputError
@@ -134,6 +134,6 @@ def scenes_of(library: Library, key: str) -> dict[str, Any]:
 
 def _instance(folder: Any) -> dict[str, Any] | None:
     try:
-        return read_json(folder / "instance.json", PlainObject)
+        return EpisodeFiles.at(folder).json("instance.json", PlainObject)
     except FileError:
         return None

@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.labels import EpisodeLabels
 from handloom.labels.kinds import LABEL_FILE, WORDS_FILE
 from handloom.viewer.episode_api import asked
@@ -31,7 +32,8 @@ def labels_of(folder: Path) -> dict[str, Any]:
     Boxes are ``[name, left, top, right, bottom]``, points ``[name, x, y]``, traces lists of ``[x, y]``, grasps four
     corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera. ``parts`` says whose they are.
     """
-    if not (folder / LABEL_FILE).is_file():
+    files = EpisodeFiles.at(folder)
+    if not files.has(LABEL_FILE):
         return {"cameras": {}, "parts": [], "words": {}}
     found = EpisodeLabels(folder)
     names = found.table.column_names
@@ -43,7 +45,7 @@ def labels_of(folder: Path) -> dict[str, Any]:
                 if (entry := SHAPES[kind](item, frame)) is not None:
                     rows[frame].append(entry)
     parts = [str(part["object"]) for part in found.metadata.get("parts", ())]
-    said = found.words if (folder / WORDS_FILE).is_file() else {}
+    said = found.words if files.has(WORDS_FILE) else {}
     return {"cameras": cameras, "parts": parts, "words": {key: said[key] for key in SAID if key in said}}
 
 

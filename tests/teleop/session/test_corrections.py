@@ -5,12 +5,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from expert_hand import expert_record
 from test_teleop_run import SEED, Script, task_of
 
 from handloom.dataset import DatasetReader
 from handloom.engine import InlineExecutor, RunDirectory, RunSettings, verify_dataset
+from handloom.engine.policy.policies import policy_factory, policy_source
 from handloom.engine.sources import TELEOP
 from handloom.episode.policy_source import PolicySource
 from handloom.retarget import ControllerSnapshot, DeviceFrame, DeviceRecording
@@ -120,3 +122,49 @@ def test_an_object_that_the_policy_holds_is_not_dropped_by_an_open_hand_that_tak
     operator = RecordedInput(person(range(2 * grasp, 2 * grasp + 40), 2 * grasp + 40))
     run.attempt(scene, operator, lambda source, frame: closed.append(source.robot.arms[0].closedness))
     assert closed[-1] == 1.0
+
+
+def reaching_network(file: Path) -> Path:
+    """Write a network that turns every joint by 0.01 rad from where it is, and keeps the gripper open."""
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    step = helper.make_tensor("step", kind, [8], [*7 * [0.01], 0.0])
+    graph = helper.make_graph(
+        [helper.make_node("Add", ["observation.state", "step"], ["action"])],
+        "reaching",
+        [helper.make_tensor_value_info("observation.state", kind, [1, 8])],
+        [helper.make_tensor_value_info("action", kind, None)],
+        [step],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    helper.set_model_props(model, {"actions": "joint"})
+    onnx.save(model, file)
+    return file
+
+
+def test_a_network_in_a_file_drives_is_corrected_and_replays_without_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(teleop_run, "policy_factory", policy_factory)
+    file = reaching_network(tmp_path / "policy.onnx")
+    task = task_of()
+    settings = RunSettings.of_task(
+        task, seed=SEED, source=TELEOP, unit_size=1, render="none", columns=("canonical", "intervention"),
+        keep_failures=True,
+    )  # fmt: skip
+    run = TeleopRun(RunDirectory.begin(tmp_path / "run", settings), task, policy=policy_source(str(file)))
+    script = Script((person(range(40, 80), 120), ["save"]), (person(range(0, 0), 4), ["finish"]))
+    run.carry_out(script, script)  # type: ignore[arg-type]
+    file.unlink()
+    reader = DatasetReader(run.run.failures)
+    marked = np.array(reader.rows(0)["annotation.intervention"].to_pylist()).ravel()
+    spans = np.flatnonzero(np.diff(np.concatenate([[0], marked.astype(int), [0]])))
+    assert len(spans) == 2
+    assert spans[1] - spans[0] == pytest.approx(20, abs=1)
+    moved = np.array(reader.rows(0)["observation.state"].to_pylist())
+    assert abs(moved[15, 0] - moved[0, 0]) > 0.05  # The network drove.
+    assert [found.verdict for found in verify_dataset(run.run.failures, InlineExecutor())] == ["exact"]
+    plain = TeleopRun(RunDirectory.begin(tmp_path / "again", settings), task)
+    plain.replay(DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl"))
+    plain.merge()
+    hashes = [DatasetReader(r.run.failures).episodes[0].columns["state_hash"] for r in (run, plain)]
+    assert hashes[0] == hashes[1]

@@ -7,7 +7,6 @@ from json import dumps
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import Progress, track
@@ -17,9 +16,13 @@ from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels, cores
 from handloom.config import own_code
 from handloom.dataset import merge_datasets
+from handloom.dataset.files.storage import url_of
 from handloom.dataset.lerobot.file_list import FILE_LIST, check_files, refuse_strange_files
+from handloom.dataset.merging.merge_shards import merge_shards
 from handloom.engine import InlineExecutor, ProcessExecutor, RunDirectory, merge_run, verify_dataset
 from handloom.engine.rerender import RenderOverrides, drawn_settings, read_cameras, rerender_run
+from handloom.engine.runs.shards import shard_urls
+from handloom.engine.trust import sampled_archives
 from handloom.engine.verification.verify import (
     Verification,
     archives_of,
@@ -133,11 +136,9 @@ def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed
-    archives = archives_of(path)
-    print(f"note: {min(count, len(archives))} of {len(archives)} episodes, drawn with --seed {seed}", file=sys.stderr)
-    rng = np.random.default_rng(seed)
-    numbers = rng.choice(len(archives), size=min(count, len(archives)), replace=False)
-    return tuple(archives[number] for number in sorted(numbers))
+    total, archives = sampled_archives(path, count, seed)
+    print(f"note: {len(archives)} of {total} episodes, drawn with --seed {seed}", file=sys.stderr)
+    return archives
 
 
 def _united(parts: Iterable[Iterable[str]]) -> list[str]:
@@ -163,8 +164,9 @@ def merge(
     """Merge the finished attempts of a sharded run, or several datasets into a new one.
 
     Args:
-        paths: One run folder; or, with -o, runs and datasets in the wanted order.
-        output: Folder of the new dataset.
+        paths: One run folder; or, with -o, runs and datasets in the wanted order; or the URL that all
+            shards of a run were uploaded to, or URLs of datasets, which are merged file by file (extra cloud).
+        output: Folder, or URL, of the new dataset; default of uploaded shards: dataset/ below their URL.
         drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
         only_flagged: Take nothing but those; needs -o.
         skip_hashes: Use the files even if they do not match their recorded hashes.
@@ -173,6 +175,13 @@ def merge(
         raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
     if output is None and (drop_flagged or only_flagged):
         raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
+    if urls := [url for path in paths if (url := url_of(path))]:
+        if len(urls) != len(paths) or drop_flagged or only_flagged:
+            raise InputError("URLs are merged with URLs, whole; fetch what is to be merged with local folders")
+        target = url_of(output) if output is not None else f"{urls[0].rstrip('/')}/dataset"
+        merge_shards(shard_urls(urls), target or Path(output or "").resolve().as_uri())
+        print(f"dataset: {target or output}")
+        return
     if output is None:
         if len(paths) != 1:
             raise InputError("give one run folder, or several datasets and -o for the new one")

@@ -49,6 +49,7 @@ from handloom.engine.executors.remote_attempt import Storage
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.runs.run_directory import ALL
+from handloom.engine.runs.shards import is_uploaded, shard_goal, shard_place, upload_shard
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
 from handloom.kernels import GENERATE
@@ -95,6 +96,7 @@ def run(
     skip_stuck: bool = False,
     unit_size: OptionalNumber = None,
     shard: Annotated[str, tyro.conf.arg(metavar="I/N")] = "0/1",
+    upload: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
     proxy_assets: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
@@ -143,6 +145,9 @@ def run(
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
         shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
             needed in any case; the shard that finishes last runs any further attempts and merges.
+        upload: With --shard and --attempts: machines share nothing but this URL, s3://bucket/folder (extra cloud). This
+            one makes the I-th of N parts of the attempts in a folder of its own and uploads it as a dataset; handloom
+            merge URL makes one of all.
         proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
@@ -191,10 +196,17 @@ def run(
         if part != ALL:
             raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
         RunDirectory.discard(folder)
+    place = "" if upload is None else shard_place(upload, part)
+    if place:
+        goal = shard_goal(goal, part)
+        if is_uploaded(place):
+            print(f"this shard is done: {place}")
+            return 0
+        part = ALL
     directory = RunDirectory.begin(folder, settings)
     compile_kernels((*GENERATE, "labels") if labels else None)
     with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
-        return generate_shown(
+        code = generate_shown(
             directory,
             goal,
             chosen,
@@ -206,6 +218,10 @@ def run(
             view=view,
             json=json,
         )
+    if place and code == 0:
+        upload_shard(directory, place)
+        print(f"uploaded: {place}")
+    return code
 
 
 def generate_shown(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from handloom.dataset.episodes.archive import LABEL_FILES
@@ -260,10 +259,13 @@ def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
     """Compare the sub-tasks of labels with those of the frames, where there are both."""
     agree = total = 0
     for episode in dataset.episodes:
-        file = dataset.archive_folder(episode.index) / LABEL_FILES[0]
-        if not dataset.subtasks or not file.is_file() or "subtask" not in pq.read_schema(file).names:
+        files = dataset.archive_files(episode.index)
+        if not dataset.subtasks or not files.has(LABEL_FILES[0]):
             continue
-        told = pq.read_table(file, columns=["subtask"], use_threads=False)["subtask"].to_pylist()
+        with files.parquet(LABEL_FILES[0]) as stored:
+            if "subtask" not in stored.schema_arrow.names:
+                continue
+            told = stored.read(columns=["subtask"], use_threads=False)["subtask"].to_pylist()
         numbers = dataset.rows(episode.index)["subtask_index"].to_pylist()
         total += len(numbers)
         agree += sum(

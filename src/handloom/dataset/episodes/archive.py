@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.dataset.episodes.certificate import Certificate, array_hash, certify
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome, Scalar, Segment
 from handloom.dataset.files.durable import file_errors, json_bytes
-from handloom.dataset.files.reading import check_shape, checked_size, damage_named, read_json
+from handloom.dataset.files.reading import check_shape, checked_size, damage_named
 from handloom.dataset.files.shapes import CertificateFile, PlainObject, Timeline
 from handloom.errors import FileError, InputError
 from handloom.values import MARK, Check, EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
@@ -52,13 +53,18 @@ def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
             archive.writestr(entry, _npy(array), compress_type=zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
 
 
-def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+def read_npz(path: Path, content: bytes | None = None) -> dict[str, NDArray[Any]]:
     """Read all arrays of an archive, or say that it is missing or damaged.
 
     What an array says it takes is compared with what the file holds before any room is made for it.
+
+    Args:
+        path: The file; it is named when something is wrong.
+        content: What is in it, where that is part of another file.
     """
-    most = max(LEAST_BOUND, MOST_RATIO * checked_size(path))
-    with file_errors("read", path), damage_named(path), zipfile.ZipFile(path) as archive:
+    most = max(LEAST_BOUND, MOST_RATIO * (checked_size(path) if content is None else len(content)))
+    source = path if content is None else io.BytesIO(content)
+    with file_errors("read", path), damage_named(path), zipfile.ZipFile(source) as archive:
         members = archive.infolist()
         total = sum(member.file_size for member in members)
         if len(members) > MOST_ARRAYS or total > most:
@@ -159,18 +165,23 @@ def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
     """Read an archive.
 
     Args:
-        folder: An episode folder, or ``extras/episode_XXXXXX`` of a dataset.
+        folder: An episode folder, or ``extras/episode_XXXXXX`` of a dataset, also where that is in a pack.
         check: Compare every part with the hashes of the certificate.
 
     Raises:
         FileError: A file is missing or damaged, or a part is not the one that was certified.
     """
+    files = EpisodeFiles.at(folder)
+    arrays = {
+        name: read_npz(folder / f"{name}.npz", files.read(f"{name}.npz") if files.packed else None)
+        for name in ("commands", "states")
+    }
     archive = EpisodeArchive(
-        instance=read_json(folder / "instance.json", PlainObject),
-        commands=read_npz(folder / "commands.npz"),
-        states=read_npz(folder / "states.npz"),
-        timeline=read_json(folder / "timeline.json", PlainObject),
-        certificate=Certificate.from_json(read_json(folder / "certificate.json", CertificateFile)),
+        instance=files.json("instance.json", PlainObject),
+        commands=arrays["commands"],
+        states=arrays["states"],
+        timeline=files.json("timeline.json", PlainObject),
+        certificate=Certificate.from_json(files.json("certificate.json", CertificateFile)),
     )
     if check and (faults := archive.tampering()):
         raise FileError(f"the archive {folder} is not as it was written: {'; '.join(faults)}; generate it again")

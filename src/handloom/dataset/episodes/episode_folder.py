@@ -1,6 +1,9 @@
 """One finished episode on disk: frames, videos, archive and a sheet that describes them all."""
 
+import hashlib
+import os
 import shutil
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pydantic_core import from_json
 
 from handloom.dataset.episodes.archive import ARCHIVE_FILES, LABEL_FILES, EpisodeArchive, read_archive
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
 from handloom.dataset.files.durable import PARTIAL, sha256_of
 from handloom.dataset.files.parquet_files import read_table
-from handloom.dataset.files.reading import check_shape, checked_size, damage_named, read_json
+from handloom.dataset.files.reading import (
+    JSON_LIMIT,
+    check_shape,
+    checked_size,
+    damage_named,
+    parse_json,
+    read_bytes,
+    read_json,
+)
 from handloom.dataset.files.shapes import FileList, PlainObject, SaidQuestion, SaidWording, Sheet
 from handloom.dataset.lerobot.feature import FeatureTable
 from handloom.dataset.lerobot.statistics import ImageHistogram
@@ -25,6 +38,8 @@ FRAMES = "frames.parquet"
 COPIES = "copies.json"
 """In an episode that was taken out of a dataset: size and hash of the files whose container had to be made again."""
 FOLDER_VERSION = 1
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""Opening a pipe does not wait for someone to write to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,20 +58,27 @@ class EpisodeFolder:
     """``episode.json`` as it is."""
     copies: dict[str, Any]
     """Size and hash of the files that are not those the sheet names, but hold the same."""
+    files: EpisodeFiles
+    """Its files; those of an archive may be in a pack."""
+    sheet_sha256: str
+    """Hash of its sheet, which in turn has the hashes of its files."""
 
     @classmethod
     def open(cls, path: Path) -> "EpisodeFolder":
-        """Read the sheet of an episode folder."""
-        file = path / SHEET
-        sheet = read_json(file, Sheet)
+        """Read the sheet of an episode folder, or of an archive."""
+        file, files = path / SHEET, EpisodeFiles.at(path)
+        raw = files.read(SHEET, limit=JSON_LIMIT)
+        sheet = parse_json(raw, Sheet, source=str(file))
         with damage_named(file):
             episode = cls(
                 path=path,
                 outcome=EpisodeOutcome.from_json(sheet["outcome"]),
                 length=sheet["length"],
-                table=FeatureTable.from_json(sheet["table"]),
+                table=_table_of(sheet["table"]),
                 sheet=sheet,
-                copies=read_json(path / COPIES, FileList) if (path / COPIES).is_file() else {},
+                copies=read_json(path / COPIES, FileList) if os.path.isfile(f"{path}/{COPIES}") else {},
+                files=files,
+                sheet_sha256=hashlib.sha256(raw).hexdigest(),
             )
         videos = {feature.name for feature in episode.table.videos}
         if not ({FRAMES, *map(video_file, videos)} <= set(sheet["files"]) and videos <= set(sheet["video_headers"])):
@@ -64,6 +86,32 @@ class EpisodeFolder:
         if any(segment.stop > episode.length for segment in episode.outcome.segments):
             raise FileError(f"{file} has segments beyond its {episode.length} frames; generate the episode again")
         return episode
+
+    @classmethod
+    def again(cls, path: Path, sha256: bytes, table: FeatureTable) -> "EpisodeFolder":
+        """Read a sheet that was read before, without asking once more whether it makes sense.
+
+        Args:
+            path: The episode.
+            sha256: Hash of the sheet as it was.
+            table: What each frame holds, by that sheet.
+        """
+        files = EpisodeFiles(folder=path) if path.parent.name != EXTRAS else EpisodeFiles.at(path)
+        raw = files.read(SHEET, limit=JSON_LIMIT)
+        if hashlib.sha256(raw).digest() != sha256:
+            raise FileError(f"{path / SHEET} changed while it was in use; run the same command again")
+        sheet = from_json(raw)
+        copies = os.path.isfile(f"{path}/{COPIES}")
+        return cls(
+            path=path,
+            outcome=EpisodeOutcome.from_json(sheet["outcome"]),
+            length=sheet["length"],
+            table=table,
+            sheet=sheet,
+            copies=read_json(path / COPIES, FileList) if copies else {},
+            files=files,
+            sheet_sha256=sha256.hex(),
+        )
 
     @property
     def duration_s(self) -> float:
@@ -74,6 +122,11 @@ class EpisodeFolder:
     def statistics(self) -> dict[str, dict[str, list[Any]]]:
         """Statistics by feature, as stored in the dataset's episode table."""
         return self.sheet["statistics"]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The sub-task of every frame, in words."""
+        return tuple(self.outcome.labels(self.length))
 
     @cached_property
     def histograms(self) -> dict[str, ImageHistogram]:
@@ -94,8 +147,8 @@ class EpisodeFolder:
         name = LABEL_FILES[2]
         if name not in self.sheet["files"]:
             return {}
-        file = self.checked_file(name)
-        words = read_json(file, PlainObject)
+        file = self.path / name
+        words = parse_json(self.checked_bytes(name), PlainObject, source=str(file))
         with damage_named(file):
             check_shape(words.get("wordings", []), list[SaidWording], source=str(file))
             check_shape(words.get("questions", []), list[SaidQuestion], source=str(file))
@@ -111,33 +164,87 @@ class EpisodeFolder:
         found = []
         for name in self.sheet["files"]:
             try:
-                self.checked_file(name)
+                self.checked_bytes(name)
             except FileError as error:
                 found.append(str(error))
         return tuple(found)
 
     def checked_file(self, name: str) -> Path:
-        """Return a file of the folder after making sure that it is the one that was written."""
-        file, written = self.path / name, self.copies.get(name)
-        if file.is_symlink():  # Following it costs a hundred times as much, and hardly any file is one.
-            file = below(self.path, name, what=str(self.path / SHEET))
-        # Labels that were made later are in the file list of their dataset and not in the sheet.
-        written = self.sheet["files"].get(name) if written is None else written
-        if written is None and name in LABEL_FILES and file.is_file():
-            return file
-        if written is None:
-            raise FileError(f"{self.path / SHEET} does not list {name}; generate the episode again")
-        if not file.is_file():
-            raise FileError(f"{file} is missing; generate or render the episode again")
-        if checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]:
-            raise FileError(f"{file} is not as it was written ({written['bytes']} bytes); generate the episode again")
+        """Return a file of the folder, which is none of a pack, after making sure that it is the one written."""
+        file, written = self._place(name), self._written(name)
+        if written is not None and (checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]):
+            raise self._changed(name, written)
         return file
 
+    def checked_bytes(self, name: str) -> bytes:
+        """Return the content of a file after making sure that it is the one that was written."""
+        written = self._written(name)
+        if self.files.packed and self.files.has(name):
+            content = self.files.read(name)
+        else:
+            content = self.files.read(name) if written is None else self._read(name, written["bytes"])
+        if written is not None and (
+            len(content) != written["bytes"] or hashlib.sha256(content).hexdigest() != written["sha256"]
+        ):
+            raise self._changed(name, written)
+        return content
+
+    def _read(self, name: str, size: int) -> bytes:
+        """Return at most one byte more than a file should have."""
+        try:
+            file = os.open(f"{self.path}/{name}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _NO_WAIT)
+        except OSError:  # A link, or what has to be told.
+            return read_bytes(self._place(name), limit=size + 1)
+        with open(file, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                raise FileError(f"{self.path / name} is not a regular file; remove it, or restore the file")
+            return stream.read(size + 1)
+
+    def _place(self, name: str) -> Path:
+        """Return where a file of the folder is."""
+        file = self.path / name
+        if os.path.islink(file):  # Following it costs a hundred times as much, and hardly any file is one.
+            file = below(self.path, name, what=str(self.path / SHEET))
+        if not os.path.isfile(file):
+            raise FileError(f"{file} is missing; generate or render the episode again")
+        return file
+
+    def _written(self, name: str) -> dict[str, Any] | None:
+        """Return size and hash of a file; none of labels made later, which the list of their dataset has."""
+        written = self.copies.get(name) or self.sheet["files"].get(name)
+        if written is None and not (name in LABEL_FILES and self.files.has(name)):
+            raise FileError(f"{self.path / SHEET} does not list {name}; generate the episode again")
+        return written
+
+    def _changed(self, name: str, written: dict[str, Any]) -> FileError:
+        return FileError(
+            f"{self.path / name} is not as it was written ({written['bytes']} bytes); generate the episode again"
+        )
+
     def archive_files(self) -> tuple[str, ...]:
-        """Return the names of the files that go with the episode into ``extras/``."""
-        stored = [name for name in ARCHIVE_FILES if name in self.sheet["files"]]
-        stored += [name for name in LABEL_FILES if name in self.sheet["files"] or (self.path / name).is_file()]
-        return (*stored, SHEET)
+        """Return the names of the files that go with the episode into ``extras/``, without labels."""
+        return (*(name for name in ARCHIVE_FILES if name in self.sheet["files"]), SHEET)
+
+    def label_files(self) -> tuple[str, ...]:
+        """Return the names of the label files that go with the episode into ``extras/``."""
+        return tuple(name for name in LABEL_FILES if name in self.sheet["files"] or self.files.has(name))
+
+    def extra_bytes(self, name: str) -> bytes:
+        """Return the content of a file that goes into ``extras/``, checked; the sheet is as it is."""
+        return self.files.read(SHEET, limit=JSON_LIMIT) if name == SHEET else self.checked_bytes(name)
+
+
+_last_table: list[tuple[Any, FeatureTable]] = []
+"""The last table that was read, and what it was made of: all episodes of a run have the same."""
+
+
+def _table_of(value: Any) -> FeatureTable:
+    for known, table in _last_table:
+        if known == value:
+            return table
+    table = FeatureTable.from_json(value)
+    _last_table[:] = [(value, table)]
+    return table
 
 
 def video_file(feature: str) -> str:

@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -110,9 +110,12 @@ def remove_folder(folder: Path) -> None:
     Called again, it removes what an interrupted call left.
     """
     doomed = folder.with_name(folder.name + REMOVED)
-    shutil.rmtree(doomed, ignore_errors=True)
-    with suppress(FileNotFoundError):
+    if os.path.lexists(doomed):
+        shutil.rmtree(doomed, ignore_errors=True)
+    try:
         os.replace(folder, doomed)
+    except FileNotFoundError:
+        return
     shutil.rmtree(doomed, ignore_errors=True)
 
 

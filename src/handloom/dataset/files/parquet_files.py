@@ -1,7 +1,7 @@
 """Parquet with every choice pinned: equal tables give equal bytes, on any number of threads, at any time."""
 
 import json
-import re
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +33,8 @@ OPTIONS: dict[str, Any] = {
 
 LEAST_BOUND = 512 * 2**20
 """Memory that reading any file may take [bytes]."""
+PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+"""[bytes]"""
 MOST_RATIO = 16
 """Further memory that it may take, as a multiple of the file's size."""
 
@@ -53,10 +55,12 @@ def column_array(feature: Feature, values: NDArray[Any]) -> pa.Array:
 
 def numpy_column(table: pa.Table, name: str, dtype: str) -> NDArray[Any]:
     """Return a column of a table as an array ``(frames, n)``."""
-    column = table.column(name).combine_chunks()
-    array = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    column = table.column(name)
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    array = array.chunk(0) if isinstance(array, pa.ChunkedArray) else array
     lists = pa.types.is_fixed_size_list(array.type)
-    flat, width = (array.flatten(), array.type.list_size) if lists else (array, 1)
+    width = array.type.list_size if lists else 1
+    flat = array.values.slice(array.offset * width, len(array) * width) if lists else array
     if flat.type != ARROW_DTYPES[dtype] or array.null_count or flat.null_count:
         raise FileError(f"the column {name!r} must hold {dtype} without gaps; it is {array.type}")
     return np.asarray(flat.to_numpy(zero_copy_only=False), dtype=COLUMN_DTYPES[dtype]).reshape(-1, width)
@@ -87,18 +91,23 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 @contextmanager
-def open_parquet(path: Path) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``.
 
     Within the block memory is bounded by the size of the file: a few bytes can encode any number of equal values, which
     only shows when they are read.
+
+    Args:
+        path: The file; it is named when something is wrong.
+        content: What is in it, where that is part of another file.
     """
-    if not path.exists():
+    if content is None and not path.exists():
         raise FileError(f"{path} is missing; generate or merge again")
-    size = checked_size(path)
+    size = checked_size(path) if content is None else content.size()
     with file_errors("read", path), _memory.within(LEAST_BOUND + MOST_RATIO * size):
         try:
-            with pq.ParquetFile(str(path), page_checksum_verification=True, pre_buffer=True) as file:
+            source = str(path) if content is None else content
+            with pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=True) as file:
                 # A row takes a byte at least.
                 if file.metadata.num_rows > size:
                     raise FileError(
@@ -125,12 +134,13 @@ class _MemoryBound:
     @contextmanager
     def within(self, more: int) -> Iterator[None]:
         """Let this process take at most so much more memory [bytes] within the block, where the system sees to that."""
-        status = Path("/proc/self/status")
-        if not status.is_file():
+        try:
+            with open("/proc/self/statm", "rb") as file:
+                taken = int(file.read().split()[5]) * PAGE  # Data and stack.
+        except OSError:
             yield
             return
-        taken = re.search(r"^VmData:\s+(\d+) kB$", status.read_text(encoding="utf-8"), re.MULTILINE)
-        bound = (int(taken[1]) * 1024 if taken else 0) + more
+        bound = taken + more
         self._change(self._bounds.append, bound)
         try:
             yield

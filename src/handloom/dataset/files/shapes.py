@@ -60,11 +60,47 @@ class SaidQuestion(TypedDict):
     about: list[Text]
 
 
+class DataEnd(TypedDict):
+    """The last data file and the frames in it."""
+
+    chunk: Count
+    file: Count
+    frames: Count
+
+
+class VideoEnd(TypedDict):
+    """The last video file of a camera, what is in it, and the header that its videos share."""
+
+    chunk: Count
+    file: Count
+    bytes: Count
+    frames: Count
+    first_length: Count
+    """Frames of the first episode in it."""
+    header: Text
+
+
+class PlanEnd(TypedDict):
+    """The state of a plan after its last episode, from which a plan of more episodes goes on."""
+
+    data: DataEnd
+    videos: dict[str, VideoEnd]
+    attempts: Text
+    """Hash of the attempts' numbers, in order."""
+    last_attempt: Frame
+    """The largest of these numbers."""
+
+
 class MergeReceipt(TypedDict):
-    """``meta/merge.json``."""
+    """``meta/merge.json``; earlier versions wrote the first two keys only."""
 
     fingerprint: Hash
     versions: dict[str, Text | None]
+    writer: NotRequired[Hash]
+    """Hash of everything beside the episodes that the bytes depend on."""
+    end: NotRequired[PlanEnd]
+    parts: NotRequired[list[Count]]
+    """Numbers of episodes of the datasets whose files it was made of, if it was."""
 
 
 class InfoFeature(TypedDict):

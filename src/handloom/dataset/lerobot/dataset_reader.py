@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from handloom.dataset.episodes.archive import EpisodeArchive, read_archive
+from handloom.dataset.episodes.episode_files import EXTRAS, EpisodeFiles
 from handloom.dataset.episodes.episode_folder import folder_name
 from handloom.dataset.files.parquet_files import column_field, numpy_column, open_parquet
 from handloom.dataset.files.reading import check_shape, damage_named, read_json
@@ -19,10 +20,13 @@ from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, Feature
 from handloom.dataset.lerobot.info_file import CODEBASE_VERSION
 from handloom.dataset.lerobot.merge_plan import FilePlace
 from handloom.dataset.lerobot.tables import ROWS_PER_FILE, ROWS_PER_GROUP, SUBTASK_INDEX
+from handloom.dataset.merging.column_totals import TOTALS
 from handloom.dataset.video.video_codec import CODECS, DepthRange
 from handloom.dataset.video.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
 
+EARLIER_ROWS_PER_FILE = 10_000
+"""Rows per file of the episode table in datasets of earlier versions."""
 LARGE = 2000
 """Episodes from which on one of them is looked up by itself: the whole table takes a tenth of a millisecond each."""
 
@@ -189,10 +193,11 @@ class DatasetReader:
         if not 0 <= index < self.episode_count or not files:
             return None
         cameras = tuple(feature.name for feature in self.table.videos)
-        path = files[min(index // ROWS_PER_FILE, len(files) - 1)]
+        size = rows_per_file(self.root)
+        path = files[min(index // size, len(files) - 1)]
         with damage_named(path), open_parquet(path) as file:
             names = [name for name in file.schema_arrow.names if not name.startswith("stats/")]
-            group = (index % ROWS_PER_FILE) // ROWS_PER_GROUP
+            group = (index % size) // ROWS_PER_GROUP
             if group >= file.num_row_groups:
                 return None
             for row in file.read_row_group(group, columns=names, use_threads=False).to_pylist():
@@ -257,8 +262,18 @@ class DatasetReader:
         return round(self.episode(index).videos[self._camera(camera).name][1] * self.fps)
 
     def archive_folder(self, index: int) -> Path:
-        """Return the folder with the archive of an episode."""
-        return self.root / "extras" / folder_name(self.episode(index).index)
+        """Return what the archive of an episode is called; read it with ``archive_files``, it may be in a pack."""
+        return self.root / EXTRAS / folder_name(self._checked_index(index))
+
+    def archive_files(self, index: int) -> EpisodeFiles:
+        """Return the files of an episode's archive; there may be none."""
+        return EpisodeFiles.at(self.archive_folder(index))
+
+    def _checked_index(self, index: int) -> int:
+        """Return the number of an episode; nothing is read of a large dataset."""
+        if self.episode_count > LARGE and 0 <= index < self.episode_count:
+            return index
+        return self.episode(index).index
 
     def archive(self, index: int, *, check: bool = True) -> EpisodeArchive:
         """Read the archive of an episode, by default comparing it with its certificate."""
@@ -284,6 +299,11 @@ class DatasetReader:
         if name not in cameras:
             raise unknown_name("camera", name, cameras)
         return cameras[name]
+
+
+def rows_per_file(root: Path) -> int:
+    """Return how many episodes a file of a dataset's episode table has; earlier versions wrote no totals."""
+    return ROWS_PER_FILE if (root / TOTALS).is_file() else EARLIER_ROWS_PER_FILE
 
 
 def _feature(name: str, described: dict[str, Any]) -> Feature:

@@ -7,7 +7,8 @@ with the renames. The dataset has the bytes that one merge of all episodes would
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -15,37 +16,28 @@ from typing import Any
 
 import pyarrow as pa
 
-from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
+from handloom.dataset.episodes import archive_pack
+from handloom.dataset.episodes.archive import LABEL_FILES
+from handloom.dataset.episodes.archive_pack import ARCHIVES, LABELS, pack_name
+from handloom.dataset.episodes.episode_files import EXTRAS
+from handloom.dataset.episodes.episode_folder import EpisodeFolder, folder_name, video_file
 from handloom.dataset.files.durable import PARTIAL, atomic_write, file_errors, sha256_of, sync_folder
-from handloom.dataset.files.parquet_append import append_groups
-from handloom.dataset.files.parquet_files import open_parquet, read_table, write_groups
-from handloom.dataset.files.reading import checked_size, damage_named, read_json
+from handloom.dataset.files.parquet_files import open_parquet, read_table
+from handloom.dataset.files.reading import checked_size, read_json
 from handloom.dataset.files.replacing import RECEIPT, remove_unnamed
 from handloom.dataset.files.shapes import MergeReceipt
 from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.dataset.lerobot.file_list import FILE_LIST, list_files, longer_list, read_list, write_list
 from handloom.dataset.lerobot.info_file import dataset_info
-from handloom.dataset.lerobot.merge import link_archives, prepare, write_facts
-from handloom.dataset.lerobot.merge_plan import (
-    FilePlace,
-    KeptEpisodes,
-    MergeOptions,
-    MergePlan,
-    fingerprint,
-    plan_merge,
-)
-from handloom.dataset.lerobot.tables import (
-    ROWS_PER_FILE,
-    ROWS_PER_GROUP,
-    column_types,
-    episode_groups,
-    episode_schema,
-    frame_rows,
-    frame_schema,
-)
-from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, total_histograms
+from handloom.dataset.lerobot.merge import prepare, write_facts
+from handloom.dataset.lerobot.merge_plan import KeptEpisodes, MergeOptions, MergePlan, plan_merge, writer_hash
+from handloom.dataset.lerobot.tables import column_types, episode_schema
+from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, Totals
+from handloom.dataset.merging.column_totals import TOTALS
+from handloom.dataset.merging.dataset_writer import DatasetWriter
+from handloom.dataset.merging.extras_writer import ExtrasWriter
 from handloom.dataset.video.video_join import cut_video, join_videos
-from handloom.errors import FileError
+from handloom.errors import FileError, InputError
 
 MORE = f".more{PARTIAL}"
 """Ending of the name of the folder in which the new files of a dataset are made."""
@@ -75,7 +67,9 @@ def extend_dataset(
     published = _Published.open(out, options, hashes=hashes)
     if published is None:
         return False
-    plan = plan_merge(folders, options, outcome=success, kept=published.kept())
+    kept = published.kept()
+    published.refuse_known(folders)
+    plan = plan_merge(folders, options, outcome=success, kept=kept)
     if not published.can_have(plan):
         return False
     work = out.with_name(out.name + MORE)
@@ -98,12 +92,24 @@ def finish_extension(out: Path) -> None:
         for name in sorted(
             names, key=lambda name: (name == FILE_LIST, name == RECEIPT, name.startswith("meta/"), name)
         ):
+            if name == FILE_LIST:
+                _remove_packed(out, read_list(out), read_list(work))
             _refuse_links(out, name)
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(work / name, out / name)
         for folder in sorted({(out / name).parent for name in names}):
             sync_folder(folder)
         remove_unnamed(work)
+
+
+def _remove_packed(out: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Remove the files that a dataset had and has no more: archives that are in packs by now."""
+    for name in before:
+        if name not in after and name.startswith(f"{EXTRAS}/"):
+            _refuse_links(out, name)
+            (out / name).unlink(missing_ok=True)
+            with suppress(OSError):  # A user's own files keep their folder.
+                (out / name).parent.rmdir()
 
 
 def _refuse_links(out: Path, name: str) -> None:
@@ -118,28 +124,29 @@ def _refuse_links(out: Path, name: str) -> None:
 class _Published:
     """A dataset that was merged here, and what is known of it without looking at every episode."""
 
-    def __init__(self, root: Path, options: MergeOptions, listing: dict[str, dict[str, Any]], *, hashes: bool) -> None:
+    def __init__(
+        self, root: Path, options: MergeOptions, listing: dict[str, dict[str, Any]], receipt: Any, *, hashes: bool
+    ) -> None:
         self.root = root
         self.options = options
         self.listing = listing
+        self.receipt = receipt
         self.hashes = hashes
         self.reader = DatasetReader(root)
         self.cameras = [feature.name for feature in self.reader.table.videos]
         self.tables = sorted(name for name in listing if name.startswith("meta/episodes/"))
-        count = self.reader.info["total_episodes"]
-        sheets = [listing.get(f"extras/{folder_name(i)}/{SHEET}", {}).get("sha256", "") for i in range(count)]
-        self.sheets = tuple(sheets)
-        self._first_lengths: dict[str, int] = {}
-        """Frames of the first episode in a video file."""
 
     @classmethod
     def open(cls, root: Path, options: MergeOptions, *, hashes: bool) -> "_Published | None":
         """Open a dataset; None if it was not made by a merge with these options and the present packages."""
         if root.is_symlink() or not ((root / RECEIPT).is_file() and (root / FILE_LIST).is_file()):
             return None
-        published = cls(root, options, read_list(root), hashes=hashes)
-        same = read_json(root / RECEIPT, MergeReceipt)["fingerprint"] == fingerprint(options, published.sheets)
-        return published if same and published.sheets and published.tables else None
+        receipt = read_json(root / RECEIPT, MergeReceipt)
+        if receipt.get("writer") != writer_hash(options) or "end" not in receipt:
+            return None
+        published = cls(root, options, read_list(root), receipt, hashes=hashes)
+        known = published.tables and {*published.cameras} == {*receipt["end"]["videos"]}
+        return published if known and published.reader.info["total_episodes"] else None
 
     def checked(self, name: str) -> Path:
         """Return a file after making sure that it is the one that was written."""
@@ -155,43 +162,47 @@ class _Published:
             )
         return file
 
+    def archive(self, index: int) -> EpisodeFolder:
+        """Open the archive of an episode, which is in a folder, after making sure that it is the one written."""
+        folder = f"{EXTRAS}/{folder_name(index)}"
+        for name in os.listdir(self.root / folder):
+            if f"{folder}/{name}" in self.listing:
+                self.checked(f"{folder}/{name}")
+        return EpisodeFolder.open(self.root / folder)
+
     def kept(self) -> KeptEpisodes:
         """Return what a plan needs to know of the episodes."""
-        for name in ("meta/info.json", "meta/tasks.parquet", "meta/stats.json", RECEIPT):
+        for name in ("meta/info.json", "meta/tasks.parquet", "meta/stats.json", RECEIPT, TOTALS, self.tables[-1]):
             self.checked(name)
         if self.reader.subtasks:
             self.checked("meta/subtasks.parquet")
-        places = ["data/chunk_index", "data/file_index", "length", "dataset_to_index"]
-        places += [f"videos/{name}/{key}" for name in self.cameras for key in ("chunk_index", "file_index")]
-        parts = [read_table(self.checked(name), places) for name in self.tables]
-        rows = pa.concat_tables(parts).to_pydict()
-        if len(rows["length"]) != len(self.sheets):
-            raise FileError(
-                f"{self.root / 'meta'}: the episode table has {len(rows['length'])} rows, not as many as info.json says"
-            )
-        place, members = _last_file(rows, "data")
         return KeptEpisodes(
-            sheets=self.sheets,
-            lengths=tuple(rows["length"]),
-            frames=rows["dataset_to_index"][-1],
+            count=self.reader.info["total_episodes"],
+            frames=self.reader.info["total_frames"],
             tasks=self.reader.tasks,
             subtasks=self.reader.subtasks,
             robot_type=str(self.reader.info.get("robot_type") or ""),
-            data=(place, sum(rows["length"][i] for i in members)),
-            videos={name: self._last_video(rows, name) for name in self.cameras},
+            fingerprint=self.receipt["fingerprint"],
+            end=self.receipt["end"],
         )
 
-    def _last_video(self, rows: dict[str, list[Any]], camera: str) -> tuple[FilePlace, int, int, str]:
-        place, members = _last_file(rows, f"videos/{camera}")
-        self._first_lengths[f"videos/{camera}/{place.path('mp4')}"] = rows["length"][members[0]]
-        size, header = 0, ""
-        for index in members:
-            name = f"extras/{folder_name(index)}"
-            episode = EpisodeFolder.open(self.checked(f"{name}/{SHEET}").parent)
-            with damage_named(episode.path):
-                size += episode.sheet["files"][video_file(camera)]["bytes"]
-                header = episode.sheet["video_headers"][camera]
-        return place, size, sum(rows["length"][i] for i in members), header
+    def refuse_known(self, folders: Sequence[Path]) -> None:
+        """Refuse episodes that the dataset has already.
+
+        Those with higher numbers of attempts than it has are new; only others are looked for among its episodes.
+        """
+        episodes = [EpisodeFolder.open(folder) for folder in folders]
+        low = {e.outcome.index: e for e in episodes if e.outcome.index <= self.receipt["end"]["last_attempt"]}
+        if not low:
+            return
+        parts = [read_table(self.checked(name), ["attempt_index"]) for name in self.tables]
+        attempts = pa.concat_tables(parts)["attempt_index"].to_pylist()
+        for index, attempt in enumerate(attempts):
+            there = self.root / EXTRAS / folder_name(index)
+            if attempt in low and EpisodeFolder.open(there).sheet_sha256 == low[attempt].sheet_sha256:
+                raise InputError(
+                    f"episode {index} of the dataset and {low[attempt].path} are the same episode; give it once"
+                )
 
     def can_have(self, plan: MergePlan) -> bool:
         """Return whether the tables of a plan have the columns that these have."""
@@ -201,7 +212,7 @@ class _Published:
         # What earlier episodes do not have, or have of another type, does not fit; whole numbers go where fractions go.
         fits = all(
             name in extra
-            and (extra[name] in (kind, pa.float64() if kind == pa.int64() else kind) or not _has_values(plan, name))
+            and (extra[name] in (kind, pa.float64() if kind == pa.int64() else kind) or not plan.columns[name])
             for name, kind in types.items()
         )
         same = list(self.reader.info["features"]) == list(dataset_info(plan)["features"])
@@ -220,41 +231,33 @@ class _Published:
 
     def write_more(self, work: Path, plan: MergePlan) -> None:
         """Write every file that changes or is new and not there yet; the list of all files comes last."""
-        data = self._write_data(work, plan)
+        if (work / FILE_LIST).is_file():
+            return
+        totals = Totals.read(self.checked(TOTALS), self.checked(HISTOGRAMS) if self.cameras else None)
+        extras = ExtrasWriter(work, plan, kept=self.archive)
+        present = lambda name: self.checked(name) if name in self.listing else None  # noqa: E731
+        columns = self._extra_columns(plan)
+        writer = DatasetWriter(work, plan, episode_columns=columns, totals=totals, extras=extras, present=present)
+        writer.write(lambda *_: None)
         self._write_videos(work, plan)
-        link_archives(work, plan, lambda *_: None)
-        self._write_episodes(work, plan)
-        before = self.checked(HISTOGRAMS) if HISTOGRAMS in self.listing else None
-        new = [episode.folder for episode in plan.episodes]
-        kept = (
-            [] if before or not self.cameras else [self.root / "extras" / folder_name(i) for i in range(len(plan.kept))]
-        )
-        write_facts(work, plan, data, total_histograms([*kept, *new], plan, before))
-        added = list_files(work)
+        write_facts(work, plan, totals)
+        added = list_files(work, extras.known)
         for name in added:
             if name not in self.listing and os.path.lexists(self.root / name):
                 raise FileError(
                     f"{self.root / name} is not one of the dataset's files and in the way of a new one; move it away "
                     "and run again"
                 )
-        if not (work / FILE_LIST).is_file():
-            write_list(work, longer_list(self.listing, added))
+        write_list(work, longer_list(self._left(extras.packed, added), added))
 
-    def _write_data(self, work: Path, plan: MergePlan) -> list[Path]:
-        """Write the data files that grow or are new; return all of the dataset, in order."""
-        schema = frame_schema(plan)
-        files = {name: self.root / name for name in sorted(self.listing) if name.startswith("data/")}
-        for place, episodes in groupby(plan.episodes, key=lambda episode: episode.data):
-            name = f"data/{place.path('parquet')}"
-            rows = (frame_rows(plan, episode) for episode in episodes)
-            if not (work / name).is_file():
-                if name in files:
-                    with atomic_write(work / name) as partial:
-                        append_groups(self.checked(name), partial, schema, list(rows))
-                else:
-                    write_groups(work / name, schema, rows)
-            files[name] = work / name
-        return list(files.values())
+    def _left(self, packed: list[int], added: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return the list without the folders of episodes that are in packs now."""
+        names = {f"{EXTRAS}/{folder_name(index)}" for index in packed}
+        return {
+            name: entry
+            for name, entry in self.listing.items()
+            if name.rpartition("/")[0] not in names or not _is_packed(name, added)
+        }
 
     def _write_videos(self, work: Path, plan: MergePlan) -> None:
         """Write the video files that grow or are new, by copying packets."""
@@ -266,59 +269,27 @@ class _Published:
                 sources = [(EpisodeFolder.open(e.folder).checked_file(video_file(camera)), e.length) for e in members]
                 with atomic_write(work / name) as partial:
                     if name in self.listing:
-                        self._lengthen_video(name, members[0].videos[camera][1], sources, partial)
+                        first_length = self.receipt["end"]["videos"][camera]["first_length"]
+                        self._lengthen_video(name, members[0].videos[camera][1], first_length, sources, partial)
                     else:
                         join_videos(sources, partial, fps=plan.table.fps)
 
-    def _lengthen_video(self, name: str, frames: int, sources: list[tuple[Path, int]], target: Path) -> None:
-        """Write a video file that has so many frames with more videos behind them."""
+    def _lengthen_video(
+        self, name: str, frames: int, first_length: int, sources: list[tuple[Path, int]], target: Path
+    ) -> None:
+        """Write a video file that has so many frames, those of its first episode given, with more videos behind."""
         old, fps = self.checked(name), self.reader.fps
         # The parameters are those of the first episode alone, as in a merge of all.
         template = target.with_name(f"template{PARTIAL}")
         try:
-            cut_video(old, template, start=0, length=self._first_lengths[name], fps=fps)
+            cut_video(old, template, start=0, length=first_length, fps=fps)
             join_videos([(old, frames), *sources], target, fps=fps, template=template)
         finally:
             template.unlink(missing_ok=True)
 
-    def _write_episodes(self, work: Path, plan: MergePlan) -> None:
-        """Write the files of the episode table that grow or are new."""
-        schema = episode_schema(plan, self._extra_columns(plan))
-        place = FilePlace()
-        for start in range(0, plan.episode_count, ROWS_PER_FILE):
-            name = f"meta/episodes/{place.path('parquet')}"
-            members = [e for e in plan.episodes if start <= e.episode_index < start + ROWS_PER_FILE]
-            if members and not (work / name).is_file():
-                if name in self.listing:
-                    self._lengthen(work, name, plan, schema, members, place)
-                else:
-                    write_groups(work / name, schema, episode_groups(plan, schema, tuple(members), place))
-            place = place.following(plan.options.chunks_size)
 
-    def _lengthen(
-        self, work: Path, name: str, plan: MergePlan, schema: pa.Schema, members: list[Any], place: FilePlace
-    ) -> None:
-        """Write a file of the episode table with more rows; its last row group is filled first."""
-        old = self.checked(name)
-        filled = (members[0].episode_index % ROWS_PER_FILE) % ROWS_PER_GROUP
-        first = members[: ROWS_PER_GROUP - filled] if filled else []
-        tables = list(episode_groups(plan, schema, tuple(first), place))
-        if filled:
-            with open_parquet(old) as file:
-                last = file.read_row_group(file.num_row_groups - 1, use_threads=False)
-            tables = [pa.concat_tables([last, *tables]).combine_chunks()]
-        tables += episode_groups(plan, schema, tuple(members[len(first) :]), place)
-        with atomic_write(work / name) as partial:
-            append_groups(old, partial, schema, tables, last=bool(filled))
-
-
-def _last_file(rows: dict[str, list[Any]], kind: str) -> tuple[FilePlace, list[int]]:
-    """Return the last file of a kind and the numbers of the episodes in it."""
-    places = list(zip(rows[f"{kind}/chunk_index"], rows[f"{kind}/file_index"], strict=True))
-    first = places.index(places[-1])  # Files are filled one after another.
-    return FilePlace(chunk=places[-1][0], file=places[-1][1]), list(range(first, len(places)))
-
-
-def _has_values(plan: MergePlan, column: str) -> bool:
-    """Return whether an episode has a value in an outcome's column."""
-    return any(EpisodeFolder.open(e.folder).outcome.columns.get(column) is not None for e in plan.episodes)
+def _is_packed(name: str, added: Mapping[str, Any]) -> bool:
+    """Return whether a file of an episode's folder is in one of the packs that are added."""
+    index = int(Path(name).parent.name.rpartition("_")[2])
+    kind = LABELS if Path(name).name in LABEL_FILES else ARCHIVES
+    return f"{EXTRAS}/{pack_name(kind, index - index % archive_pack.PACK)}" in added

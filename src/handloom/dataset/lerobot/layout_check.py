@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from handloom.dataset.episodes.archive import ARCHIVE_FILES
+from handloom.dataset.episodes.archive_pack import ARCHIVES, LABELS, first_of, packs_in
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder, folder_name
 from handloom.dataset.files.durable import PARTIAL
 from handloom.dataset.files.parquet_files import column_field, numpy_column, open_parquet
@@ -291,7 +293,12 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
             folder = extras / folder_name(row.index)
             yield from (_fault(dataset, folder, problem) for problem in _archive_problems(dataset, row, folder))
         own = {folder_name(row.index) for row in dataset.episodes}
-        for path in sorted(path for path in extras.iterdir() if path.name not in own):
+        packs = [*packs_in(extras, ARCHIVES), *packs_in(extras, LABELS)]
+        ours = {pack for pack in packs if first_of(pack) < len(own)}
+        chunks = {pack.parent for pack in ours}
+        foreign = [path for path in extras.iterdir() if path.name not in own and path not in chunks]
+        foreign += [path for chunk in chunks for path in chunk.iterdir() if path not in ours]
+        for path in sorted(foreign):
             yield _fault(dataset, path, "belongs to no episode; remove it")
     for path in sorted(dataset.root.rglob(f"*{PARTIAL}")):
         yield _fault(dataset, path, "is unfinished; merge again")
@@ -299,16 +306,17 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
 
 def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path) -> Iterator[str]:
     """Yield what is wrong with the archive of an episode, without replaying it."""
-    if not (folder / SHEET).is_file():
-        yield f"lacks {', '.join(name for name in (*ARCHIVE_FILES, SHEET) if not (folder / name).is_file())}"
-        return
     try:
+        files = EpisodeFiles.at(folder)
+        if not files.has(SHEET):
+            yield f"lacks {', '.join(name for name in (*ARCHIVE_FILES, SHEET) if not files.has(name))}"
+            return
         episode = EpisodeFolder.open(folder)
     except FileError as error:
         yield str(error)
         return
     # An episode that does not come from a simulation has no archive; its sheet says so.
-    if missing := [name for name in episode.archive_files() if not (folder / name).is_file()]:
+    if missing := [name for name in (*episode.archive_files(), *episode.label_files()) if not files.has(name)]:
         yield f"lacks {', '.join(missing)}"
     if episode.length != row.length:
         yield f"its sheet says {episode.length} frames, the episode table {row.length}"

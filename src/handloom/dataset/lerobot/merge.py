@@ -5,31 +5,25 @@ at any moment and called again with the same episodes, the merge continues where
 bytes.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from handloom.dataset.episodes.certificate import package_versions
-from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder, folder_name, video_file
-from handloom.dataset.files.durable import PARTIAL, atomic_write, file_errors, link_or_copy, write_json
+from handloom.dataset.episodes.episode_folder import EpisodeFolder, video_file
+from handloom.dataset.files.durable import PARTIAL, atomic_write, file_errors, write_json
 from handloom.dataset.files.parquet_files import names_table, write_groups
 from handloom.dataset.files.reading import read_json
 from handloom.dataset.files.replacing import RECEIPT, check_replaceable, remove_unnamed, settle, swap_in
 from handloom.dataset.files.shapes import MergeReceipt
 from handloom.dataset.lerobot.file_list import FILE_LIST, list_files, write_list
 from handloom.dataset.lerobot.info_file import dataset_info
-from handloom.dataset.lerobot.merge_plan import FilePlace, MergeOptions, MergePlan, plan_merge
-from handloom.dataset.lerobot.statistics import ImageHistogram
-from handloom.dataset.lerobot.tables import (
-    ROWS_PER_FILE,
-    column_types,
-    episode_groups,
-    episode_schema,
-    frame_rows,
-    frame_schema,
-)
-from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, total_histograms, total_statistics
+from handloom.dataset.lerobot.merge_plan import MergeOptions, MergePlan, plan_merge, writer_hash
+from handloom.dataset.lerobot.tables import column_types
+from handloom.dataset.lerobot.total_statistics import Totals
+from handloom.dataset.merging.dataset_writer import DatasetWriter
+from handloom.dataset.merging.extras_writer import ExtrasWriter
 from handloom.dataset.video.video_join import join_videos
 from handloom.errors import FileError
 
@@ -90,42 +84,30 @@ def prepare(work: Path, plan: MergePlan) -> None:
     remove_unnamed(work)
     work.mkdir(parents=True)
     versions = {name: package_versions().get(name) for name in ("handloom", "pyarrow", "av")}
-    write_json(work / RECEIPT, {"fingerprint": plan.fingerprint, "versions": versions}, indent=1)
+    receipt = {"fingerprint": plan.fingerprint, "versions": versions, "writer": writer_hash(plan.options)}
+    write_json(work / RECEIPT, {**receipt, "end": plan.end}, indent=1)
 
 
 def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
     """Write every file that is not there yet; the list of them all comes last."""
-    _write_data(work, plan, progress)
+    if (work / FILE_LIST).is_file():
+        return
+    totals, extras = Totals.empty(plan), ExtrasWriter(work, plan)
+    columns = column_types(plan)
+    DatasetWriter(work, plan, episode_columns=columns, totals=totals, extras=extras).write(progress)
     _write_videos(work, plan, progress)
-    known = link_archives(work, plan, progress)
-    _write_episodes(work, plan)
-    places = dict.fromkeys(episode.data for episode in plan.episodes)
-    histograms = total_histograms([episode.folder for episode in plan.episodes], plan)
-    write_facts(work, plan, [work / "data" / place.path("parquet") for place in places], histograms)
-    if not (work / FILE_LIST).is_file():
-        write_list(work, list_files(work, known))
+    write_facts(work, plan, totals)
+    write_list(work, list_files(work, extras.known))
 
 
-def write_facts(work: Path, plan: MergePlan, data: Sequence[Path], histograms: dict[str, ImageHistogram]) -> None:
-    """Write what is known of a dataset as a whole, given its data files and the sums of its histograms."""
+def write_facts(work: Path, plan: MergePlan, totals: Totals) -> None:
+    """Write what is known of a dataset as a whole, given its totals."""
     _write_names(work / "meta" / "tasks.parquet", plan.tasks, "task_index")
     if plan.subtasks:
         _write_names(work / "meta" / "subtasks.parquet", plan.subtasks, "subtask_index")
-    if histograms:
-        _write_json(work / HISTOGRAMS, lambda: {name: total.to_json() for name, total in histograms.items()})
-    _write_json(work / "meta" / "stats.json", lambda: total_statistics(data, plan, histograms))
+    totals.write(work)
+    _write_json(work / "meta" / "stats.json", lambda: totals.statistics(plan.table))
     _write_json(work / "meta" / "info.json", lambda: dataset_info(plan))
-
-
-def _write_data(work: Path, plan: MergePlan, progress: Progress) -> None:
-    """Write the data files, with one row group per episode."""
-    schema = frame_schema(plan)
-    for place, episodes in groupby(plan.episodes, key=lambda episode: episode.data):
-        path = work / "data" / place.path("parquet")
-        members = list(episodes)
-        if not path.is_file():
-            write_groups(path, schema, (frame_rows(plan, episode) for episode in members))
-        progress("data", members[-1].episode_index + 1, len(plan.episodes))
 
 
 def _write_videos(work: Path, plan: MergePlan, progress: Progress) -> None:
@@ -142,33 +124,6 @@ def _write_videos(work: Path, plan: MergePlan, progress: Progress) -> None:
                 with atomic_write(path) as partial:
                     join_videos(sources, partial, fps=plan.table.fps)
             progress(name, members[-1].episode_index + 1, len(plan.episodes))
-
-
-def link_archives(work: Path, plan: MergePlan, progress: Progress) -> dict[str, dict[str, Any]]:
-    """Put the archive and the sheet of every episode into ``extras/``; return size and hash of what was compared."""
-    known: dict[str, dict[str, Any]] = {}
-    for planned in plan.episodes:
-        target = work / "extras" / folder_name(planned.episode_index)
-        episode = EpisodeFolder.open(planned.folder)
-        for name in episode.archive_files():
-            if not (target / name).is_file():
-                link_or_copy(episode.path / name if name == SHEET else episode.checked_file(name), target / name)
-                if name in episode.sheet["files"] and name not in episode.copies:
-                    known[f"extras/{target.name}/{name}"] = dict(episode.sheet["files"][name])
-        progress("extras", planned.episode_index + 1, plan.episode_count)
-    return known
-
-
-def _write_episodes(work: Path, plan: MergePlan) -> None:
-    """Write the episode table."""
-    schema = episode_schema(plan, column_types(plan))
-    place = FilePlace()
-    for start in range(0, len(plan.episodes), ROWS_PER_FILE):
-        path = work / "meta" / "episodes" / place.path("parquet")
-        if not path.is_file():
-            members = plan.episodes[start : start + ROWS_PER_FILE]
-            write_groups(path, schema, episode_groups(plan, schema, members, place))
-        place = place.following(plan.options.chunks_size)
 
 
 def _write_names(path: Path, names: tuple[str, ...], column: str) -> None:

@@ -4,11 +4,13 @@ Datasets are merged and split through episode folders: extract what is kept, mer
 the bytes that a direct merge would have given.
 """
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_folder import COPIES, FRAMES, SHEET, EpisodeFolder, folder_name, video_file
 from handloom.dataset.episodes.flags import flag_key, read_flags
 from handloom.dataset.files.durable import (
@@ -39,7 +41,7 @@ def extract_episode(dataset: DatasetReader, index: int, folder: Path) -> Episode
     if (folder / SHEET).is_file():
         return EpisodeFolder.open(folder)
     extras = dataset.archive_folder(index)
-    if not (extras / SHEET).is_file():
+    if not EpisodeFiles.at(extras).has(SHEET):
         raise FileError(f"{extras / SHEET} is missing; only datasets that were merged here can be taken apart")
     with atomic_folder(folder) as work:
         _fill(work, dataset, index, extras)
@@ -53,9 +55,8 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
         raise FileError(f"{extras / SHEET} does not belong to {dataset.root}: {difference}")
     if episode.length != row.length:
         raise FileError(f"{extras / SHEET} has {episode.length} frames, its row in {dataset.root} {row.length}")
-    for name in episode.archive_files():
-        if name != SHEET:
-            link_or_copy(episode.checked_file(name), work / name)
+    for name in (*episode.archive_files(), *episode.label_files()):
+        _take(episode, name, work / name)
     table, data = episode.table, dataset.root / "data" / row.data.path("parquet")
     names = [*(feature.name for feature in table.columns), "timestamp", "frame_index"]
     schema = pa.schema([*map(column_field, table.columns), *map(bookkeeping_field, names[-2:])])
@@ -72,12 +73,19 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
         )
     # The sheet stays as it is, so that a merge gives the bytes it gave before. Where the container of what was cut out
     # is another than the one that was written, its size and hash stand beside the sheet.
-    link_or_copy(extras / SHEET, work / SHEET)
     cut = [work / FRAMES, *(work / video_file(feature.name) for feature in table.videos)]
     copies = {file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file in cut}
     copies = {name: entry for name, entry in copies.items() if entry != episode.sheet["files"][name]}
     if copies:
         (work / COPIES).write_bytes(json_bytes(copies))
+
+
+def _take(episode: EpisodeFolder, name: str, target: Path) -> None:
+    """Put a file of an archive somewhere: a link where that is possible."""
+    if episode.files.packed:
+        target.write_bytes(episode.extra_bytes(name))
+    else:
+        link_or_copy(episode.path / name if name == SHEET else episode.checked_file(name), target)
 
 
 def merge_datasets(datasets: Sequence[Path], out: Path, *, flagged: bool | None = None) -> Path:
@@ -136,10 +144,11 @@ def _checked(readers: Sequence[DatasetReader]) -> bool:
         for episode in reader.episodes:
             outcomes.setdefault(bool(episode.columns.get("success", True)), reader.root)
             # The hash of the states names an episode that was simulated; others are known by their sheet.
-            sheet = reader.archive_folder(episode.index) / SHEET
-            if not sheet.is_file():
-                raise FileError(f"{sheet} is missing; only datasets that were merged here can be taken apart")
-            key = str(episode.columns.get("state_hash") or sha256_of(sheet))
+            files = reader.archive_files(episode.index)
+            if not files.has(SHEET):
+                what = files.folder / SHEET
+                raise FileError(f"{what} is missing; only datasets that were merged here can be taken apart")
+            key = str(episode.columns.get("state_hash") or hashlib.sha256(files.read(SHEET)).hexdigest())
             place = f"episode {episode.index} of {reader.root}"
             if key in places:
                 raise InputError(f"{places[key]} and {place} are the same episode; give it once")

@@ -5,17 +5,20 @@ plan and its episodes only, so that an interrupted merge can go on file by file 
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 import av
 import numpy as np
 import pyarrow as pa
 
-from handloom.dataset.episodes.episode_folder import FRAMES, SHEET, EpisodeFolder, video_file
-from handloom.dataset.files.durable import json_bytes, sha256_of
-from handloom.dataset.files.parquet_files import open_parquet
+from handloom.dataset.episodes import archive_pack
+from handloom.dataset.episodes.episode_folder import EpisodeFolder, video_file
+from handloom.dataset.files.durable import json_bytes
+from handloom.dataset.files.shapes import DataEnd, PlanEnd, VideoEnd
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, FeatureTable
 from handloom.errors import FileError, InputError
 
@@ -46,6 +49,8 @@ class MergeOptions:
 MEGABYTE = 1024 * 1024
 BACKEND = "render_backend"
 """Column that says what drew the images of an episode."""
+LAYOUT = 2
+"""Version of how files are cut and statistics are taken; datasets of another one are merged again when they grow."""
 SEVERAL = "several"
 """Type of the robot of a dataset whose episodes have different ones."""
 
@@ -68,14 +73,16 @@ class FilePlace:
         return f"chunk-{self.chunk:03d}/file-{self.file:03d}.{ending}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedEpisode:
     """One episode and where it goes."""
 
     folder: Path
     """Where its files are now."""
-    sheet_sha256: str
+    sheet_sha256: bytes
     """Hash of its sheet, which in turn has the hashes of its files."""
+    extra_bytes: tuple[int, int]
+    """Room that its archive and its labels take [bytes]."""
     episode_index: int
     """Number in the dataset, from 0 without gaps."""
     length: int
@@ -102,20 +109,24 @@ class MergePlan:
     subtasks: tuple[str, ...]
     """In the order in which they first appear; empty when no episode has segments."""
     robot_type: str
-    kept: tuple[str, ...] = ()
-    """Hashes of the sheets of the episodes that the dataset has already; ``episodes`` come after them."""
-    kept_lengths: tuple[int, ...] = ()
-    """Their numbers of frames."""
+    columns: Mapping[str, frozenset[type]]
+    """Columns of the outcomes and the types of their values."""
+    fingerprint: str
+    """Hash of everything the bytes of the dataset depend on; not of where the episodes are."""
+    end: PlanEnd
+    """Where planning more episodes begins."""
+    kept: int = 0
+    """Number of episodes that the dataset has already; ``episodes`` come after them."""
+
+    @cached_property
+    def subtask_numbers(self) -> dict[str, int]:
+        """Numbers of the sub-tasks by label."""
+        return {label: number for number, label in enumerate(self.subtasks)}
 
     @property
     def episode_count(self) -> int:
         """Number of episodes, those that are kept among them."""
-        return len(self.kept) + len(self.episodes)
-
-    @property
-    def lengths(self) -> list[int]:
-        """Number of frames of every episode, those that are kept among them."""
-        return [*self.kept_lengths, *(episode.length for episode in self.episodes)]
+        return self.kept + len(self.episodes)
 
     @property
     def frame_count(self) -> int:
@@ -123,39 +134,37 @@ class MergePlan:
         last = self.episodes[-1]
         return last.first_frame + last.length
 
-    @property
-    def fingerprint(self) -> str:
-        """Hash of everything the bytes of the dataset depend on; not of where the episodes are."""
-        return fingerprint(self.options, [*self.kept, *(episode.sheet_sha256 for episode in self.episodes)])
 
-
-def fingerprint(options: MergeOptions, sheets: Sequence[str]) -> str:
-    """Return the hash of everything the bytes of a dataset depend on, given the hashes of its episodes' sheets."""
+def writer_hash(options: MergeOptions) -> str:
+    """Return the hash of everything beside its episodes that the bytes of a dataset depend on."""
     facts = {
         "options": asdict(options),
         "pyarrow": pa.__version__,
         "av": av.__version__,
-        "episodes": list(sheets),
+        "layout": LAYOUT,
+        "episodes_per_pack": archive_pack.PACK,
     }
     return hashlib.sha256(json_bytes(facts)).hexdigest()
+
+
+def chained(start: str, links: Iterable[str]) -> str:
+    """Return the hash of a hash and further ones, one after another: more links go on from what came out."""
+    for link in links:
+        start = hashlib.sha256(f"{start}{link}".encode()).hexdigest()
+    return start
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptEpisodes:
     """What a plan needs to know of the episodes that a dataset has already."""
 
-    sheets: tuple[str, ...]
-    """Hashes of their sheets."""
-    lengths: tuple[int, ...]
-    """Their numbers of frames."""
+    count: int
     frames: int
     tasks: tuple[str, ...]
     subtasks: tuple[str, ...]
     robot_type: str
-    data: tuple[FilePlace, int]
-    """The last data file and the frames in it."""
-    videos: dict[str, tuple[FilePlace, int, int, str]]
-    """By camera: the last video file, the bytes of the episodes' videos in it, their frames, and their header."""
+    fingerprint: str
+    end: PlanEnd
 
 
 class _FileFiller:
@@ -167,6 +176,7 @@ class _FileFiller:
         self._limits = np.array(limits, dtype=float)
         self._used = np.zeros(len(limits))
         self._kind: str | None = None
+        self._full = False
 
     def go_on(self, place: FilePlace, used: Sequence[float], kind: str = "") -> None:
         """Go on with a file that so much is in."""
@@ -178,11 +188,15 @@ class _FileFiller:
         Things of different kinds, such as videos with other parameter sets, never share a file.
         """
         first = self._kind is None
-        if not first and (kind != self._kind or np.any(self._used + sizes > self._limits)):
+        if not first and (self._full or kind != self._kind or np.any(self._used + sizes > self._limits)):
             self.place, first = self.place.following(self._chunks_size), True
         self._used = np.array(sizes, dtype=float) + (0 if first else self._used)
-        self._kind = kind
+        self._kind, self._full = kind, False
         return self.place, first
+
+    def turn(self) -> None:
+        """Put nothing more into the present file."""
+        self._full = True
 
 
 def plan_merge(
@@ -201,7 +215,6 @@ def plan_merge(
         episode = EpisodeFolder.open(folder)
         if episode.outcome.success != outcome:
             continue
-        _check_length(episode)
         planner = planner or _Planner(episode, options, kept)
         planner.add(episode)
     if planner is None:
@@ -209,23 +222,21 @@ def plan_merge(
     return planner.plan()
 
 
-def plan_of_sheets(folders: Sequence[Path], options: MergeOptions) -> MergePlan:
-    """Return the plan from which a dataset was made, reconstructed from the sheets in its ``extras/``."""
-    episodes = [EpisodeFolder.open(folder) for folder in folders]
-    planner = _Planner(episodes[0], options, None)
-    for episode in episodes:
-        planner.add(episode)
+def plan_of_sheets(folders: Sequence[Path], options: MergeOptions, parts: Sequence[int] = ()) -> MergePlan:
+    """Return the plan from which a dataset was made, reconstructed from the sheets in its ``extras/``.
+
+    Args:
+        folders: The archives, in order.
+        options: How it was cut into files.
+        parts: Numbers of episodes of the datasets whose files it was made of; files never hold episodes of two.
+    """
+    planner = _Planner(EpisodeFolder.open(folders[0]), options, None)
+    begins = set(accumulate(parts))
+    for number, folder in enumerate(folders):
+        if number in begins:
+            planner.turn_to_new_files()
+        planner.add(EpisodeFolder.open(folder))
     return planner.plan()
-
-
-def _check_length(episode: EpisodeFolder) -> None:
-    """Refuse an episode whose sheet and frames differ in length, before memory is allocated for them."""
-    path = episode.checked_file(FRAMES)
-    with open_parquet(path) as file:
-        if file.metadata.num_rows != episode.length:
-            raise FileError(
-                f"{path} has {file.metadata.num_rows} frames, its sheet {episode.length}; generate the episode again"
-            )
 
 
 class _Planner:
@@ -236,7 +247,9 @@ class _Planner:
         self._table = first.table
         self._options = options
         self._episodes: list[PlannedEpisode] = []
-        self._hashes: dict[str, Path | str] = {}
+        self._hashes: dict[bytes, Path] = {}
+        self._columns: dict[str, set[type]] = {}
+        self._fingerprint, self._attempts, self._last_attempt = writer_hash(options), "", -1
         self._tasks: dict[str, int] = {}
         self._subtasks: dict[str, int] = {}
         self._has_segments = False
@@ -248,26 +261,31 @@ class _Planner:
         self._data = _FileFiller(chunks_size=chunks, limits=[options.data_files_size_in_mb * MEGABYTE])
         limits = [options.video_files_size_in_mb * MEGABYTE, options.video_files_duration_s * self._table.fps]
         self._videos = {f.name: _FileFiller(chunks_size=chunks, limits=limits) for f in self._table.videos}
-        self._video_ends = dict.fromkeys(self._videos, 0)
-        self._kept = kept.sheets if kept else ()
-        self._kept_lengths = kept.lengths if kept else ()
+        self._data_end = DataEnd(chunk=0, file=0, frames=0)
+        self._video_ends: dict[str, VideoEnd] = {}
+        self._kept = kept.count if kept else 0
         if kept:
             self._go_on(kept)
 
     def _go_on(self, kept: KeptEpisodes) -> None:
         """Take the state that planning the kept episodes would have ended in."""
-        self._hashes = {sheet: f"episode {i} of the dataset" for i, sheet in enumerate(kept.sheets)}
         self._tasks = {task: i for i, task in enumerate(kept.tasks)}
         self._subtasks = {label: i for i, label in enumerate(kept.subtasks)}
         self._has_segments = bool(kept.subtasks)
         self._robots = {kept.robot_type, ""} if kept.robot_type == SEVERAL else {kept.robot_type}
-        self._frames = kept.frames
-        place, frames = kept.data
-        self._data.go_on(place, [frames * self._row_bytes])
+        self._frames, self._fingerprint = kept.frames, kept.fingerprint
+        self._attempts, self._last_attempt = kept.end["attempts"], kept.end["last_attempt"]
+        self._data_end = data = kept.end["data"]
+        self._data.go_on(FilePlace(chunk=data["chunk"], file=data["file"]), [data["frames"] * self._row_bytes])
         for name, filler in self._videos.items():
-            place, size, frames, header = kept.videos[name]
-            filler.go_on(place, [size, frames], header)
-            self._video_ends[name] = frames
+            self._video_ends[name] = end = kept.end["videos"][name]
+            place = FilePlace(chunk=end["chunk"], file=end["file"])
+            filler.go_on(place, [end["bytes"], end["frames"]], end["header"])
+
+    def turn_to_new_files(self) -> None:
+        """Put the next episode into new files, however full the present ones are."""
+        for filler in (self._data, *self._videos.values()):
+            filler.turn()
 
     def add(self, episode: EpisodeFolder) -> None:
         """Give the next episode its place."""
@@ -279,35 +297,57 @@ class _Planner:
                 f"{self._first.path} and {episode.path} cannot share a dataset: the images of one were drawn by "
                 f"{before}, those of the other by {now}; draw one of the runs again with handloom render --backend"
             )
-        digest = sha256_of(episode.path / SHEET)
+        digest = bytes.fromhex(episode.sheet_sha256)
         if digest in self._hashes:
             raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; give it once")
         self._hashes[digest] = episode.path
         outcome, length = episode.outcome, episode.length
+        self._fingerprint = chained(self._fingerprint, [episode.sheet_sha256])
+        self._attempts = chained(self._attempts, [str(outcome.index)])
+        self._last_attempt = max(self._last_attempt, outcome.index)
         self._robots.add(outcome.robot)
         self._has_segments |= bool(outcome.segments)
         for label in dict.fromkeys(outcome.labels(length)):
             self._subtasks.setdefault(label, len(self._subtasks))
+        for name, value in outcome.columns.items():
+            self._columns.setdefault(name, set()).update(() if value is None else (type(value),))
         self._episodes.append(
             PlannedEpisode(
                 folder=episode.path,
                 sheet_sha256=digest,
-                episode_index=len(self._kept) + len(self._episodes),
+                extra_bytes=(_size_of(episode, episode.archive_files()), _size_of(episode, episode.label_files())),
+                episode_index=self._kept + len(self._episodes),
                 length=length,
                 first_frame=self._frames,
                 task_index=self._tasks.setdefault(outcome.task, len(self._tasks)),
-                data=self._data.put([length * self._row_bytes])[0],
+                data=self._data_place(length),
                 videos={name: self._video_place(episode, name) for name in self._videos},
             )
         )
         self._frames += length
 
+    def _data_place(self, length: int) -> FilePlace:
+        place, first = self._data.put([length * self._row_bytes])
+        before = 0 if first else self._data_end["frames"]
+        self._data_end = DataEnd(chunk=place.chunk, file=place.file, frames=before + length)
+        return place
+
     def _video_place(self, episode: EpisodeFolder, name: str) -> tuple[FilePlace, int]:
         """Return the file of a camera's stream and the number of its first frame there."""
-        size = episode.sheet["files"][video_file(name)]["bytes"]
-        place, first = self._videos[name].put([size, episode.length], episode.sheet["video_headers"][name])
-        start = 0 if first else self._video_ends[name]
-        self._video_ends[name] = start + episode.length
+        size, header = episode.sheet["files"][video_file(name)]["bytes"], episode.sheet["video_headers"][name]
+        place, first = self._videos[name].put([size, episode.length], header)
+        end = self._video_ends.get(name)
+        start, stored, first_length = (
+            (0, 0, episode.length) if first or end is None else (end["frames"], end["bytes"], end["first_length"])
+        )
+        self._video_ends[name] = VideoEnd(
+            chunk=place.chunk,
+            file=place.file,
+            bytes=stored + size,
+            frames=start + episode.length,
+            first_length=first_length,
+            header=header,
+        )
         return place, start
 
     def plan(self) -> MergePlan:
@@ -319,6 +359,19 @@ class _Planner:
             tasks=tuple(self._tasks),
             subtasks=tuple(self._subtasks) if self._has_segments else (),
             robot_type=next(iter(self._robots)) if len(self._robots) == 1 else SEVERAL,
+            columns={name: frozenset(found) for name, found in self._columns.items()},
+            fingerprint=self._fingerprint,
+            end=PlanEnd(
+                data=self._data_end,
+                videos=self._video_ends,
+                attempts=self._attempts,
+                last_attempt=self._last_attempt,
+            ),
             kept=self._kept,
-            kept_lengths=self._kept_lengths,
         )
+
+
+def _size_of(episode: EpisodeFolder, names: Iterable[str]) -> int:
+    """Return the room that some files of an episode take [bytes], as the sheet tells where it does."""
+    listed = episode.sheet["files"]
+    return sum(listed[name]["bytes"] if name in listed else episode.files.size(name) for name in names)

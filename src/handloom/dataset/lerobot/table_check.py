@@ -9,24 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder
-from handloom.dataset.files.parquet_files import open_parquet, read_table
+from handloom.dataset.files.parquet_files import numpy_column, open_parquet, read_table
 from handloom.dataset.files.reading import damage_named, read_json
-from handloom.dataset.lerobot.dataset_reader import DatasetReader
+from handloom.dataset.files.replacing import RECEIPT
+from handloom.dataset.files.shapes import MergeReceipt
+from handloom.dataset.lerobot.dataset_reader import DatasetReader, rows_per_file
 from handloom.dataset.lerobot.info_file import dataset_info
 from handloom.dataset.lerobot.layout_check import Fault
 from handloom.dataset.lerobot.merge_plan import FilePlace, MergeOptions, MergePlan, plan_of_sheets
+from handloom.dataset.lerobot.statistics import column_statistics
 from handloom.dataset.lerobot.tables import (
     LANGUAGE_COLUMNS,
-    ROWS_PER_FILE,
     added_columns,
     column_types,
+    counted_dtypes,
+    counted_statistics,
+    counted_values,
     episode_groups,
     episode_schema,
 )
-from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, total_histograms, total_statistics
+from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, Totals
+from handloom.dataset.merging.column_totals import TOTALS, ColumnTotals
+from handloom.dataset.merging.dataset_writer import places_of
 from handloom.errors import FileError, HandloomError
 
 SUMMED = ("mean", "std", "q01", "q10", "q50", "q90", "q99")
@@ -43,12 +52,13 @@ def check_tables(root: Path) -> tuple[Fault, ...]:
     """
     dataset = DatasetReader(root)
     folders = [dataset.archive_folder(episode.index) for episode in dataset.episodes]
-    if not folders or not all((folder / SHEET).is_file() for folder in folders):
+    if not folders or not all(EpisodeFiles.at(folder).has(SHEET) for folder in folders):
         return ()
     try:
         with damage_named(root):
             _check_lengths(dataset, folders)
-            plan = plan_of_sheets(folders, _options(dataset))
+            receipt = read_json(root / RECEIPT, MergeReceipt) if (root / RECEIPT).is_file() else {}
+            plan = plan_of_sheets(folders, _options(dataset), receipt.get("parts", ()))
     except HandloomError as error:
         return (Fault(file="meta", problem=f"cannot be computed again from the sheets: {error}"),)
     found: list[Fault] = []
@@ -140,10 +150,10 @@ def _first_difference(name: str, stored: Any, wanted: Any) -> str:
 
 def _check_episodes(dataset: DatasetReader, plan: MergePlan) -> Found:
     schema = episode_schema(plan, column_types(plan))
-    place = FilePlace()
-    for start in range(0, len(plan.episodes), ROWS_PER_FILE):
+    place, size = FilePlace(), rows_per_file(dataset.root)
+    for start in range(0, len(plan.episodes), size):
         path = dataset.root / "meta" / "episodes" / place.path("parquet")
-        file, members = str(path.relative_to(dataset.root)), plan.episodes[start : start + ROWS_PER_FILE]
+        file, members = str(path.relative_to(dataset.root)), plan.episodes[start : start + size]
         stored, first = read_table(path), 0
         there = set(stored.column_names)
         if names := sorted(there ^ set(schema.names)):
@@ -168,17 +178,33 @@ def _row_differences(name: str, stored: pa.Table, wanted: pa.Table, first: int) 
 
 
 def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
-    histograms = total_histograms([planned.folder for planned in plan.episodes], plan)
-    if histograms and read_json(dataset.root / HISTOGRAMS) != {
-        name: sums.to_json() for name, sums in histograms.items()
+    totals = Totals.empty(plan)
+    for planned in plan.episodes:
+        values = counted_values(totals.columns.dtypes, dataset.rows(planned.episode_index))
+        episode = EpisodeFolder.open(planned.folder)
+        totals.add(episode, counted_statistics(plan, planned, episode), values)
+    if totals.cameras and read_json(dataset.root / HISTOGRAMS) != {
+        name: sums.to_json() for name, sums in totals.cameras.items()
     }:
         yield HISTOGRAMS, "the sums are not those of the episodes' histograms"
-    places = dict.fromkeys(planned.data for planned in plan.episodes)
-    files = [dataset.root / "data" / place.path("parquet") for place in places]
-    wanted, stored = total_statistics(files, plan, histograms), dataset.statistics
+    if (dataset.root / TOTALS).is_file():
+        for name in totals.columns.differs_from(ColumnTotals.read(dataset.root / TOTALS)):
+            yield TOTALS, f"the counts of {name} are not those of its values"
+    wanted, stored = totals.statistics(plan.table), dataset.statistics
+    if not (dataset.root / TOTALS).is_file():
+        wanted |= _exact_statistics(dataset, plan)
     for name in {**wanted, **stored}:
         there, right = stored.get(name, {}), wanted.get(name, {})
         yield from (("meta/stats.json", problem) for problem in statistic_differences(name, there, right))
+
+
+def _exact_statistics(dataset: DatasetReader, plan: MergePlan) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of columns as earlier versions took them: of all values at once, without totals."""
+    tables = [read_table(dataset.root / "data" / place.path("parquet")) for place in places_of(plan.episodes)]
+    return {
+        name: column_statistics(np.concatenate([numpy_column(table, name, dtype) for table in tables])).as_lists()
+        for name, dtype in counted_dtypes(plan).items()
+    }
 
 
 def statistic_differences(feature: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:

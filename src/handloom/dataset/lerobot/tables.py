@@ -1,20 +1,21 @@
 """The two parquet tables of a dataset: one row per frame, one row per episode."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from handloom.dataset.episodes.episode_folder import FRAMES, EpisodeFolder
 from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
-from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, read_table
+from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, numpy_column, open_parquet
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES
 from handloom.dataset.lerobot.merge_plan import FilePlace, MergePlan, PlannedEpisode
-from handloom.dataset.lerobot.statistics import STATISTICS, column_statistics
+from handloom.dataset.lerobot.statistics import QUANTILES, STATISTICS, column_statistics
 from handloom.errors import FileError
 
 SUBTASK_INDEX = "subtask_index"
@@ -40,14 +41,54 @@ def frame_schema(plan: MergePlan) -> pa.Schema:
     return pa.schema(fields)
 
 
-def frame_rows(plan: MergePlan, planned: PlannedEpisode) -> pa.Table:
-    """Return the rows of one episode as they stand in a data file."""
-    episode = EpisodeFolder.open(planned.folder)
-    path = episode.checked_file(FRAMES)
-    stored, added, schema = read_table(path), added_columns(plan, planned, episode), frame_schema(plan)
+def frame_rows(
+    plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder, schema: pa.Schema | None = None
+) -> pa.Table:
+    """Return the rows of one episode as they stand in a data file; ``schema`` is that of the file, where known.
+
+    Raises:
+        FileError: Its frames are not as they were written, or not as many as its sheet says.
+    """
+    path = episode.path / FRAMES
+    with open_parquet(path, content=pa.BufferReader(episode.checked_bytes(FRAMES))) as file:
+        # Before room is made for as many frames as the sheet says.
+        if file.metadata.num_rows != episode.length:
+            raise FileError(
+                f"{path} has {file.metadata.num_rows} frames, its sheet {episode.length}; generate the episode again"
+            )
+        stored = file.read(use_threads=False)
+    added, wanted = added_columns(plan, planned, episode), frame_schema(plan) if schema is None else schema
     with damage_named(path):
-        arrays = [added[name] if name in added else stored.column(name) for name in schema.names]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        arrays = [added[name] if name in added else stored.column(name) for name in wanted.names]
+        return pa.Table.from_arrays(arrays, schema=wanted)
+
+
+def counted_dtypes(plan: MergePlan) -> dict[str, str]:
+    """Return the columns of numbers of the data files, in the order of their statistics, and their types."""
+    dtypes = {feature.name: feature.dtype for feature in plan.table.columns}
+    return dtypes | BOOKKEEPING | ({SUBTASK_INDEX: "int64"} if plan.subtasks else {})
+
+
+def counted_values(dtypes: Mapping[str, str], rows: pa.Table) -> dict[str, NDArray[Any]]:
+    """Return the columns of numbers of some rows of a data file, each ``(frames, n)``."""
+    return {name: numpy_column(rows, name, dtype) for name, dtype in dtypes.items()}
+
+
+def counted_statistics(
+    plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder
+) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of an episode's columns of numbers, by name."""
+    found = {**episode.statistics, **_bookkeeping_statistics(plan, planned)}
+    if plan.subtasks:
+        labels = _subtask_numbers(plan, episode)
+        found[SUBTASK_INDEX] = column_statistics(labels[:, None]).as_lists()
+    return found
+
+
+def _subtask_numbers(plan: MergePlan, episode: EpisodeFolder) -> NDArray[np.int64]:
+    """Return the number of the sub-task of every frame."""
+    numbers = plan.subtask_numbers
+    return np.array([numbers[label] for label in episode.labels], np.int64)
 
 
 def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder) -> dict[str, pa.Array]:
@@ -62,9 +103,7 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
         "task_index": pa.array(np.full(count, planned.task_index, np.int64)),
     }
     if plan.subtasks:
-        numbers = {label: number for number, label in enumerate(plan.subtasks)}
-        labels = [numbers[label] for label in episode.outcome.labels(count)]
-        added[SUBTASK_INDEX] = pa.array(labels, pa.int64())
+        added[SUBTASK_INDEX] = pa.array(_subtask_numbers(plan, episode), pa.int64())
     if plan.options.language:
         added |= _language(episode)
     return added
@@ -127,8 +166,8 @@ def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, coun
 ROWS_PER_GROUP = 100
 """Rows held in memory at a time; statistics make a row a few kilobytes."""
 
-ROWS_PER_FILE = 10_000
-"""Episodes per file of the table: tens of megabytes, below every limit on file sizes."""
+ROWS_PER_FILE = 1000
+"""Episodes per file of the table: what is written again when episodes are added, and read to find one."""
 
 _OUTCOME = {
     "attempt_index": pa.int64(),
@@ -145,12 +184,8 @@ _SCALARS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.stri
 
 def column_types(plan: MergePlan) -> dict[str, pa.DataType]:
     """Return the types of the outcomes' own columns over all episodes; int and float together are float."""
-    kinds: dict[str, set[type]] = {}
-    for planned in plan.episodes:
-        for name, value in EpisodeFolder.open(planned.folder).outcome.columns.items():
-            kinds.setdefault(name, set()).update(() if value is None else (type(value),))
     types = {}
-    for name, found in kinds.items():
+    for name, found in plan.columns.items():
         if len(found) > 1 and found != {int, float}:
             kinds_found = ", ".join(sorted(kind.__name__ for kind in found))
             raise FileError(f"episode column {name!r} holds {kinds_found}; use one type")
@@ -177,17 +212,18 @@ def episode_schema(plan: MergePlan, extra: dict[str, pa.DataType]) -> pa.Schema:
 
 
 def episode_groups(
-    plan: MergePlan, schema: pa.Schema, episodes: tuple[PlannedEpisode, ...], place: FilePlace
+    plan: MergePlan, schema: pa.Schema, episodes: Sequence[PlannedEpisode], place: FilePlace
 ) -> Iterator[pa.Table]:
     """Yield the rows of some episodes in groups, as they go into the file at ``place``."""
     for start in range(0, len(episodes), ROWS_PER_GROUP):
         group = episodes[start : start + ROWS_PER_GROUP]
-        rows = [_row(plan, planned, place) for planned in group]
-        with damage_named(group[0].folder.parent):
-            table = pa.Table.from_pylist(
-                [{name: row.get(name) for name in schema.names} for row in rows], schema=schema
-            )
-        yield table
+        yield rows_table(schema, [episode_row(plan, e, EpisodeFolder.open(e.folder), place) for e in group])
+
+
+def rows_table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Return rows of the episode table as a table."""
+    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def outcome_columns(outcome: EpisodeOutcome) -> dict[str, Any]:
@@ -205,9 +241,22 @@ def outcome_columns(outcome: EpisodeOutcome) -> dict[str, Any]:
     }
 
 
-def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str, Any]:
-    """Return one row of the table."""
-    episode = EpisodeFolder.open(planned.folder)
+def episode_row(
+    plan: MergePlan,
+    planned: PlannedEpisode,
+    episode: EpisodeFolder,
+    place: FilePlace,
+    statistics: Mapping[str, Mapping[str, list[Any]]] | None = None,
+) -> dict[str, Any]:
+    """Return one row of the table.
+
+    Args:
+        plan: The dataset.
+        planned: Where the episode goes.
+        episode: The episode.
+        place: The file of the table that the row goes into.
+        statistics: What ``counted_statistics`` gives, where that is known.
+    """
     outcome, fps = episode.outcome, plan.table.fps
     row: dict[str, Any] = {
         "episode_index": planned.episode_index,
@@ -225,21 +274,30 @@ def _row(plan: MergePlan, planned: PlannedEpisode, place: FilePlace) -> dict[str
         row[f"videos/{name}/chunk_index"], row[f"videos/{name}/file_index"] = video.chunk, video.file
         row[f"videos/{name}/from_timestamp"] = start / fps
         row[f"videos/{name}/to_timestamp"] = (start + planned.length) / fps
-    for feature, statistics in {**episode.statistics, **_bookkeeping_statistics(plan, planned)}.items():
-        row |= {f"stats/{feature}/{name}": value for name, value in statistics.items()}
+    for feature, found in (statistics or counted_statistics(plan, planned, episode)).items():
+        for name, value in found.items():
+            row[f"stats/{feature}/{name}"] = value
     return row
 
 
 def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[str, dict[str, list[Any]]]:
     """Return the statistics of the columns that the format adds."""
     length, fps = planned.length, plan.table.fps
-    index = np.arange(length) + planned.first_frame
     return {
         "timestamp": _clock_statistics(length, fps),
         "frame_index": _clock_statistics(length, 0),
-        "episode_index": _constant_statistics(planned.episode_index, length),
-        "index": column_statistics(index[:, None]).as_lists(),
-        "task_index": _constant_statistics(planned.task_index, length),
+        **renumbered_statistics(planned.episode_index, planned.first_frame, length, planned.task_index),
+    }
+
+
+def renumbered_statistics(
+    episode_index: int, first_frame: int, length: int, task_index: int
+) -> dict[str, dict[str, list[Any]]]:
+    """Return the statistics of the columns of an episode that depend on what comes before it in a dataset."""
+    return {
+        "episode_index": _constant_statistics(episode_index, length),
+        "index": _consecutive_statistics(first_frame, length),
+        "task_index": _constant_statistics(task_index, length),
     }
 
 
@@ -251,9 +309,27 @@ def _clock_statistics(length: int, fps: int) -> dict[str, list[Any]]:
     return column_statistics(values[:, None]).as_lists()
 
 
+def _consecutive_statistics(first: int, length: int) -> dict[str, list[Any]]:
+    """Return the statistics of consecutive whole numbers: those of the first ones, moved."""
+    plain = _clock_statistics(length, 0)
+    places = np.array(list(QUANTILES.values())) * (length - 1)
+    below = np.floor(places)
+    share, low = places - below, below + first
+    levels = np.where(share >= 0.5, np.minimum(low + 1, first + length - 1) - (1 - share), low + share)
+    moved = {name: [float(level)] for name, level in zip(QUANTILES, levels, strict=True)}
+    return {
+        **plain,
+        "min": [first],
+        "max": [first + length - 1],
+        "mean": [plain["mean"][0] + first],
+        **moved,
+    }
+
+
 def _constant_statistics(value: int, length: int) -> dict[str, list[Any]]:
     """Return the statistics of a column that is the same in every frame: those of one frame, counted as many."""
-    return {**column_statistics(np.full((1, 1), value)).as_lists(), "count": [length]}
+    levels = {name: [float(value)] for name in QUANTILES}
+    return {"min": [value], "max": [value], "mean": [float(value)], "std": [0.0], "count": [length], **levels}
 
 
 def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:

@@ -3,99 +3,20 @@
 import io
 import json
 import tempfile
-import time
 import zipfile
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
 from handloom.dataset import folder_name
 from handloom.dataset.files.durable import atomic_folder
 from handloom.dataset.files.reading import parse_json
+from handloom.dataset.files.storage import Storage
 from handloom.engine.attempt import Unit, attempt_receipt
 from handloom.engine.runs.journal import Receipt, ReceiptLine
 from handloom.engine.runs.run_directory import RunDirectory
-from handloom.errors import FileError, HandloomError, InputError, MachineError, require
+from handloom.errors import FileError, MachineError
 from handloom.safe_paths import safe_name
-
-PAUSES = (1.0, 4.0, 16.0)
-"""Between tries to reach a storage: an outage of a network for a few seconds must not stop a run [s]."""
-LASTING = (
-    PermissionError,
-    FileNotFoundError,
-    NotADirectoryError,
-    IsADirectoryError,
-    ValueError,
-    TypeError,
-    ImportError,
-)
-"""Errors that another try would meet again."""
-
-
-class Storage:
-    """Small files under a URL that fsspec knows: ``s3://bucket/folder``, ``gs://bucket/folder``, ``file:///folder``.
-
-    Credentials come from where the backend looks for them: environment, its own files, the machine's role.
-    """
-
-    def __init__(self, url: str) -> None:
-        if "://" not in url:
-            raise InputError(f"{url!r} is not a URL; write s3://bucket/folder, gs://bucket/folder or file:///folder")
-        fsspec = require("fsspec", extra="cloud")
-        self.url = url.rstrip("/")
-        options = {"auto_mkdir": True} if url.startswith(("file:", "local:")) else {}
-        self._files, self._root = self._done(
-            "reach", "", lambda: fsspec.core.url_to_fs(self.url, use_listings_cache=False, **options), pauses=()
-        )
-
-    def check(self) -> None:
-        """Write and remove a file, so that a wrong URL or missing rights are known before the work begins."""
-        name = f"check-{uuid4().hex}"
-        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", b""), pauses=())
-        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"), pauses=())
-
-    def holds(self, name: str) -> bool:
-        """Return whether there is a file of this name."""
-        return bool(self._done("read", name, lambda: self._files.exists(f"{self._root}/{name}")))
-
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file at once."""
-        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", content))
-
-    def read(self, name: str) -> bytes:
-        """Return the content of a file."""
-        return bytes(self._done("read", name, lambda: self._files.cat_file(f"{self._root}/{name}")))
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"))
-
-    def _done(
-        self, action: str, name: str, function: Callable[[], Any], *, pauses: tuple[float, ...] | None = None
-    ) -> Any:
-        """Call a function of the backend, again when that may help; name the URL in whatever it raises.
-
-        Raises:
-            MachineError: It did not work; each backend has errors of its own.
-        """
-        for pause in (*(PAUSES if pauses is None else pauses), None):
-            try:
-                return function()
-            except HandloomError:
-                raise
-            except Exception as error:
-                if pause is None or isinstance(error, LASTING):
-                    raise MachineError(
-                        f"cannot {action} {f'{self.url}/{name}'.rstrip('/')}: {type(error).__name__}: {error}; check "
-                        "the URL and the credentials, on this machine and on the workers'",
-                        kind="files",
-                    ) from error
-                time.sleep(pause)
-        return None
-
 
 RECEIPT = "receipt.json"
 

@@ -10,6 +10,8 @@ from typing_extensions import TypedDict
 
 from handloom.dataset import DatasetReader
 from handloom.dataset.episodes.certificate import package_versions, platform_facts
+from handloom.dataset.episodes.episode_files import EXTRAS
+from handloom.dataset.episodes.episode_folder import folder_name
 from handloom.dataset.files.durable import atomic_write, json_bytes
 from handloom.dataset.files.reading import read_json
 from handloom.dataset.files.shapes import Count, Hash, PlainObject, Text
@@ -148,8 +150,7 @@ def _manifest(run: RunDirectory) -> dict[str, Any]:
 
 
 def _later_labels(root: Path, run: RunDirectory | None) -> list[str]:
-    first = root / "extras" / "episode_000000"
-    present = labels_present(first) if first.is_dir() else ()
+    present = labels_present(root / EXTRAS / folder_name(0))
     return [] if run is not None and run.settings.labels else list(present)
 
 

@@ -66,7 +66,7 @@ def write_dataset_page(dataset: DatasetReader, folder: Path) -> Path:
 
 
 def _has_archives(dataset: DatasetReader) -> bool:
-    return bool(dataset.episodes) and all(dataset.archive_folder(e.index).is_dir() for e in dataset.episodes)
+    return bool(dataset.episodes) and all(dataset.archive_files(e.index).exists() for e in dataset.episodes)
 
 
 def _written(folder: Path, charts: Sequence[Chart], text: str) -> Path:

@@ -19,7 +19,7 @@ from handloom.dataset.files.reading import check_shape, damage_named
 from handloom.engine.runs.journal import Journal, Receipt, ReceiptLine
 from handloom.errors import FileError
 
-PACK = 2000
+PACK = 500
 """Journals that are packed at a time."""
 PART = re.compile(r"ledger_(\d+)\.parquet")
 _NUMBERS = pa.map_(pa.string(), pa.float64())

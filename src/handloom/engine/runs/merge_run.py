@@ -8,11 +8,12 @@ from typing import Any
 from handloom.dataset import DatasetReader, MergeOptions, extract_episode, folder_name, merge_episodes
 from handloom.dataset.files.durable import PARTIAL, REMOVED, remove_folder
 from handloom.dataset.files.parquet_files import read_table
-from handloom.dataset.files.reading import check_shape, damage_named
-from handloom.dataset.files.replacing import remove_unnamed, settle
-from handloom.dataset.files.shapes import Count
+from handloom.dataset.files.reading import check_shape, damage_named, read_json
+from handloom.dataset.files.replacing import RECEIPT, remove_unnamed, settle
+from handloom.dataset.files.shapes import Count, MergeReceipt
 from handloom.dataset.lerobot.extend import MORE, extend_dataset, finish_extension
 from handloom.dataset.lerobot.file_list import check_files
+from handloom.dataset.lerobot.merge_plan import chained
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import RunDirectory
 from handloom.engine.runs.run_settings import RunSettings
@@ -54,17 +55,32 @@ def _merge(
     run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool, replaced: Collection[int]
 ) -> None:
     """Bring a dataset to the given attempts."""
-    merged, options = attempts_in(out), merge_options(run.settings)
-    changed = any(episode in replaced for episode in merged)
-    if attempts == merged and not changed:
+    options = merge_options(run.settings)
+    merged = _merged_of(attempts, out)
+    changed = bool(replaced) and any(episode in replaced for episode in attempts_in(out))
+    if merged == len(attempts) and not changed:
         return
-    if merged and not changed and attempts[: len(merged)] == merged:
-        folders = [run.episodes / folder_name(episode) for episode in attempts[len(merged) :]]
+    if merged and not changed:
+        folders = [run.episodes / folder_name(episode) for episode in attempts[merged:]]
         _demand_folders(run, folders)
         if extend_dataset(out, folders, options=options, success=success, hashes=hashes):
             return
     folders = _episode_folders(run, attempts, out, hashes=hashes)
     merge_episodes(folders, out, options=options, success=success, replace=True)
+
+
+def _merged_of(attempts: list[int], out: Path) -> int:
+    """Return how many of the attempts a dataset holds, if these and no others, in this order; else 0.
+
+    A dataset says so in its receipt by a hash; those of earlier versions are asked for their rows.
+    """
+    if not (out / "meta" / "info.json").is_file():
+        return 0
+    receipt = read_json(out / RECEIPT, MergeReceipt) if (out / RECEIPT).is_file() else {}
+    count = DatasetReader(out).episode_count
+    if end := receipt.get("end"):
+        return count if end["attempts"] == chained("", map(str, attempts[:count])) else 0
+    return count if attempts[:count] == attempts_in(out) else 0
 
 
 def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:

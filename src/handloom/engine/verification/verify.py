@@ -11,6 +11,8 @@ from pathlib import Path
 
 from handloom.config.own_code import with_permission
 from handloom.dataset import DatasetReader, EpisodeArchive, check_layout
+from handloom.dataset.episodes.episode_files import EpisodeFiles
+from handloom.dataset.episodes.episode_folder import folder_name
 from handloom.dataset.files.durable import sha256_of
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.file_list import FILE_LIST, read_list, refuse_strange_files
@@ -110,12 +112,13 @@ def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
     if not (root / FILE_LIST).is_file():
         return (*faults, f"{FILE_LIST}: is missing, so files that were changed cannot be told")
     listing = read_list(root)
-    for folder in archives:
-        place = f"{folder.relative_to(root).as_posix()}/"
-        for name in (name for name in listing if name.startswith(place)):
-            file = root / name
-            if not file.is_file() or sha256_of(file) != listing[name]["sha256"]:
-                faults.append(f"{name}: is missing or was changed")
+    loose = {folder.relative_to(root).as_posix() for folder in archives}
+    packs = {pack.path.relative_to(root).as_posix() for folder in archives for pack in EpisodeFiles.at(folder).packs}
+    names = [name for name in listing if name.rpartition("/")[0] in loose or name in packs]
+    for name in (*names, *sorted(packs - set(names))):
+        file = root / name
+        if not file.is_file() or name not in listing or sha256_of(file) != listing[name]["sha256"]:
+            faults.append(f"{name}: is missing or was changed")
     return tuple(faults)
 
 
@@ -215,9 +218,9 @@ def _tables_differ(
 
 def _index(dataset: DatasetReader, folder: Path) -> int:
     """Return the number of the episode whose archive is in a folder."""
-    for episode in dataset.episodes:
-        if dataset.archive_folder(episode.index).name == folder.name:
-            return episode.index
+    number = folder.name.rpartition("_")[2]
+    if number.isdecimal() and int(number) < dataset.episode_count and folder.name == folder_name(int(number)):
+        return dataset.episode(int(number)).index
     raise FileError(f"{folder} belongs to no episode of {dataset.root}; remove it")
 
 

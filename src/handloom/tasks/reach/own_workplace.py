@@ -1,6 +1,7 @@
 """A work place for a robot that the library does not know: where it stands, where it works, what looks on."""
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ HEIGHTS = (0.5, 0.85)
 """Lowest and highest table of such a robot [m]."""
 COMMON = 0.5
 """Arms whose tools have less than this share of their way from the base in common face each other."""
+CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
+"""Of a cube (8, 3)."""
 EDGE = 0.5
 """From the middle of the table to its edge [m]."""
 
@@ -115,10 +118,18 @@ def stance_of(robot: RobotDescription) -> Stance:
 
 
 def _lowest(model: mujoco.MjModel, data: mujoco.MjData) -> float:
-    """Return the height of the lowest corner of the boxes around all geoms [m]."""
-    centres = data.geom_xpos + np.einsum("nij,nj->ni", data.geom_xmat.reshape(-1, 3, 3), model.geom_aabb[:, :3])
-    halves = np.einsum("nij,nj->ni", np.abs(data.geom_xmat.reshape(-1, 3, 3)), model.geom_aabb[:, 3:])
-    return float((centres - halves)[:, 2].min())
+    """Return the height of the lowest point of the robot; boxes stand for shapes other than meshes [m]."""
+    lowest = np.inf
+    for g in range(model.ngeom):
+        if model.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
+            mesh = model.geom_dataid[g]
+            start = model.mesh_vertadr[mesh]
+            corners = model.mesh_vert[start : start + model.mesh_vertnum[mesh]]
+        else:
+            corners = model.geom_aabb[g, :3] + CORNERS * model.geom_aabb[g, 3:]
+        up = data.geom_xmat[g].reshape(3, 3)[2]
+        lowest = min(lowest, float((corners @ up).min() + data.geom_xpos[g, 2]))
+    return lowest
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, robot: RobotDescription, index: int) -> float:

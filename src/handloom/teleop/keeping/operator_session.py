@@ -103,6 +103,7 @@ class OperatorSession:
             facts = {"episode": instance.episode, "saved": run.saved, "instruction": instance.instruction}
             facts |= {"may_undo": self.thrown is not None, "may_again": self.last_saved is not None}
             view.scene(scene, facts | {"is_again": run.has_demonstration(instance.episode)})
+            run.look_ahead()  # Time stands still until the operator has seen the scene and starts.
             source, record = run.attempt(scene, live, view.frame, resumed=resumed)
             if not live.is_decided:
                 view.outcome(record, may_save=run.may_save(record))

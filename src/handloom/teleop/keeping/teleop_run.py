@@ -19,6 +19,7 @@ from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.teleop.keeping.operator_session import FINISH, OnFrame, OperatorSession, View
 from handloom.teleop.keeping.saver import BackgroundSaver, InlineSaver, SaveJob
+from handloom.teleop.keeping.scene_ahead import SceneAhead
 from handloom.teleop.keeping.still import without_pauses
 from handloom.teleop.keeping.takes import Take, Takes
 from handloom.teleop.session.live_input import LiveInput
@@ -64,6 +65,7 @@ class TeleopRun:
         self._claimed: set[int] = set()
         """Scenes that operators are at."""
         self._noting = threading.Lock()
+        self._ahead = SceneAhead(self._build)
         self.saver: InlineSaver | BackgroundSaver = InlineSaver(self._is_written)
         remove_unfinished(self.run.episodes)
         self.receipts = self.run.receipts()
@@ -91,6 +93,7 @@ class TeleopRun:
         finally:
             for session in self.sessions:
                 session.view.finishing()
+            self._ahead.close()
             self.unsaved = self.saver.close()
             self.merge()
 
@@ -122,14 +125,24 @@ class TeleopRun:
         """Take a scene for an operator: a given one, or the next that no one has; None when there are no more."""
         with self._noting:
             if episode is None:
-                taken = self._claimed | self._submitted
-                free = (e for e in range(LAST_SCENE) if e not in self.receipts and e not in taken)
-                episode = next(free, None)
+                episode = self._next_free()
             elif not self.has_demonstration(episode):  # It was dropped, and is wanted back.
                 self.receipts = {e: r for e, r in self.receipts.items() if e != episode}
             if episode is not None:
                 self._claimed.add(episode)
             return episode
+
+    def _next_free(self) -> int | None:
+        """Return the first scene that no one has."""
+        taken = self._claimed | self._submitted
+        return next((e for e in range(LAST_SCENE) if e not in self.receipts and e not in taken), None)
+
+    def look_ahead(self) -> None:
+        """Build the scene that the next operator who leaves one will get."""
+        with self._noting:
+            episode = self._next_free()
+        if episode is not None:
+            self._ahead.begin(episode)
 
     def release(self, episode: int) -> None:
         """An operator has left a scene."""
@@ -149,6 +162,8 @@ class TeleopRun:
     def recover(self) -> int:
         """Make episodes of takes that are on the disk and became none; return how many there were."""
         takes = self.takes.unfinished({episode: receipt.take for episode, receipt in self.receipts.items()})
+        for session in self.sessions if takes else ():  # The page has no scene yet, and says what keeps it waiting.
+            session.view.saving(len(takes), "")
         for take in takes:
             try:
                 record = self._again(DeviceRecording.read(self.takes.path(take)))
@@ -174,12 +189,17 @@ class TeleopRun:
 
     def scene_of(self, episode: int) -> Scene | None:
         """Return a scene; None when it cannot be sampled, which is noted."""
+        if (scene := self._ahead.take(episode)) is not None:
+            return scene
         try:
-            return build_scene(sample_task(self.task, self.run.settings.seed, episode))
+            return self._build(episode)
         except SamplingError as error:
             failure = error.failure
             self._note(Receipt(episode=episode, success=False, stage=failure.stage, reason=failure.reason))
             return None
+
+    def _build(self, episode: int) -> Scene:
+        return build_scene(sample_task(self.task, self.run.settings.seed, episode))
 
     def may_save(self, record: EpisodeRecord) -> bool:
         """Return whether an attempt may be kept."""
@@ -286,7 +306,7 @@ class TeleopRun:
         good = all(isinstance(number, int | float) for number in numbers)
         if not isinstance(episode, int) or not good or not isinstance(instruction, str):
             raise InputError("the recording does not say of which episode it is; was it made by handloom teleop?")
-        scene = build_scene(sample_task(self.task, self.run.settings.seed, episode))
+        scene = self._build(episode)
         operator = RecordedInput(recording)
         corrects = facts.get("corrects") is True
         record = self.attempt(scene, operator, lambda source, frame: None, scale=float(numbers[0]), corrects=corrects)[

@@ -8,6 +8,8 @@ const DRAG_TURN = 0.006; // [rad/px]
 const WHEEL = 0.00018; // [m per wheel unit]
 const DEAD_ZONE = 0.12;
 const TAKING = 60; // How long the clutch may take to close: a frame of the robot and a sample that came late [ms].
+const TAP = 1 / 60; // A key that is up again before the next sample counts as held for this long [s].
+const SEEN = 1500; // The robot has seen a sample after this long, or never will [ms].
 const LINGER = 90; // A drag or a turn of the wheel counts as held for this long [ms].
 
 const MOVES = { // key code: axis, sign
@@ -49,7 +51,9 @@ class Hand {
   grip = 0; // Analog trigger of a gamepad.
   touched = -Infinity; // When it was last pushed [ms].
   owed = [0, 0, 0]; // What it was pushed by before the clutch had hold of it [m].
-  taken = -Infinity; // When the clutch was last closed [ms].
+  taken = -Infinity; // When the clutch was last closed [ms] ...
+  takenSeq = -1; // ... and with which sample.
+  paidSeq = -1; // The sample in which it was moved by what was owed.
 
   move(x, y, z) {
     this.position = [this.position[0] + x, this.position[1] + y, this.position[2] + z];
@@ -78,6 +82,9 @@ export class VirtualHands {
     this.forward = null; // What was ahead when it was taken hold of.
     this.last = performance.now();
     this.padButtons = {};
+    this.seq = 0; // Number of the sample that is made next.
+    this.used = -1; // Number of the sample that the robot used last, as far as it has said.
+    this.listening = false; // Whether the robot uses samples at all: time runs.
     this.source = "keyboard and mouse";
   }
 
@@ -142,8 +149,9 @@ export class VirtualHands {
     const slow = this.pressed.has("ShiftLeft") || this.pressed.has("ShiftRight") ? 0.25 : 1;
     const step = { x: 0, y: 0, z: 0 }, turns = [0, 0, 0], sticks = { ly: 0, rx: 0 };
     for (const code of new Set([...this.pressed, ...this.tapped])) {
-      if (MOVES[code]) step[MOVES[code][0]] += MOVES[code][1];
-      if (TURNS[code]) turns[TURNS[code][0]] += TURNS[code][1];
+      const weight = this.pressed.has(code) ? 1 : TAP / Math.max(dt, 1e-3);
+      if (MOVES[code]) step[MOVES[code][0]] += weight * MOVES[code][1];
+      if (TURNS[code]) turns[TURNS[code][0]] += weight * TURNS[code][1];
       if (DRIVES[code]) sticks[DRIVES[code][0]] += DRIVES[code][1];
     }
     const move = this.pads.move, turn = this.pads.turn;
@@ -155,16 +163,21 @@ export class VirtualHands {
     this.tapped.clear();
     const hand = this.hand, pushed = step.x || step.y || step.z || turns.some(Boolean);
     const way = ["x", "y", "z"].map((axis) => SPEED * slow * dt * step[axis]);
-    // The clutch takes hold where the hand is: the first pushes are owed until the robot has surely seen it closed.
-    if (pushed && now - hand.touched >= LINGER) { hand.owed = [0, 0, 0]; hand.taken = now; }
-    if (now - hand.taken < TAKING) hand.owed = hand.owed.map((v, k) => v + way[k]);
+    // The clutch takes hold where the hand is: the first pushes are owed until the robot has surely seen it closed. A key
+    // that is up again waits until the robot says so, for a busy machine may be late; then the hand is held until the robot
+    // has seen what was owed, too.
+    let owes = hand.owed.some(Boolean);
+    if (pushed && !owes && now - hand.touched >= LINGER) Object.assign(hand, { taken: now, takenSeq: this.seq });
+    const awaits = (seq, since) => this.listening && this.used < seq && now - since < SEEN;
+    if (now - hand.taken < TAKING || (owes && !pushed && awaits(hand.takenSeq, hand.taken))) hand.owed = hand.owed.map((v, k) => v + way[k]);
     else {
       hand.move(...way.map((v, k) => v + hand.owed[k]));
-      hand.owed = [0, 0, 0];
+      if (owes) Object.assign(hand, { owed: [0, 0, 0], touched: now, paidSeq: this.seq });
       turns.forEach((amount, axis) => amount && this.rotate(axis, TURN * slow * dt * amount));
     }
     if (pushed) hand.touched = now;
-    const held = this.holding || now - hand.touched < LINGER;
+    owes = hand.owed.some(Boolean) || awaits(hand.paidSeq, hand.touched);
+    const held = this.holding || owes || now - hand.touched < LINGER;
     const other = this.active === "controller_right" ? "controller_left" : "controller_right";
     const sample = { [this.active]: hand.sample(held, [0, 0]), [other]: this.hands[other].sample(false, [0, 0]) };
     sample.controller_left.thumbstick_y = clipped(sticks.ly);

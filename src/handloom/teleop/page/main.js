@@ -8,7 +8,7 @@ const token = new URLSearchParams(location.search).get("token") ?? "";
 const hands = new VirtualHands();
 const sliders = new JointSliders($("joints"));
 let socket = null, state = {}, seq = 0, xr = null, roundTrip = null, attempts = 0, asked = "", askedAt = 0, notice = "";
-const lying = matchMedia("(max-height: 30rem) and (orientation: landscape)"); // There is room for the picture and the thumbs only.
+const small = matchMedia("(max-width: 52rem), (max-height: 30rem)"); // What became of an attempt is out of sight beside the picture.
 const SURE = 3000; // A second press counts as a yes for this long [ms].
 const canvases = new Map();
 const RIGHT_EYE = "operator_right";
@@ -20,11 +20,12 @@ function connect() {
   socket.onopen = () => { attempts = 0; seq = 0; banner(""); ping(); };
   socket.onmessage = ({ data }) => (typeof data === "string" ? heard(JSON.parse(data)) : seen(data));
   socket.onclose = () => {
-    document.body.dataset.state = "stopped";
-    if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
-  else if (state.phase === "finished") return banner("The session is finished. You can close this page.");
+    if (state.phase === "finished") return banner(finished(), true);
+    // Nothing can be pressed until the server is back and says how things stand.
+    state = { ...state, state: "stopped", role: "lost", free: false, recording: false };
     attempts += 1;
     hands.letGo();
+    if (state.task) show();
     lost();
   };
 }
@@ -56,6 +57,7 @@ function heard(message) {
   }
   const before = state;
   state = message;
+  [hands.used, hands.listening] = [state.used ?? -1, state.state === "running"];
   if (state.desks > 1) sessionStorage.setItem("desk", state.desk); // A page that is loaded again goes back to its own desk.
   if (state.state !== "running") { hands.adopt(state.arms ?? []); hands.holding = false; }
   else hands.adopt((state.arms ?? []).filter((arm) => arm.driver === "policy"));
@@ -74,6 +76,7 @@ async function seen(data) {
     canvas.head = new DataView(data).getUint32(1, true); // The pose of the head that it was drawn for.
     if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
       [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
+      canvas.parentElement?.style.setProperty("--aspect", (bitmap.width / bitmap.height).toFixed(4));
       setTimeout(tellSize, 50); // Its shape is known now.
     }
     canvas.getContext("2d").drawImage(bitmap, 0, 0);
@@ -84,36 +87,55 @@ async function seen(data) {
 
 function text(id, value) { if ($(id).textContent !== value) $(id).textContent = value; }
 
-function banner(words) { $("banner").hidden = !words; $("banner").textContent = words; }
+function banner(words, isGood = false) { $("banner").hidden = !words; $("banner").textContent = words; $("banner").classList.toggle("good", isGood); }
 
 function show() {
   const body = document.body.dataset;
-  [body.state, body.phase, body.role] = [state.state, state.phase, state.role];
+  const ended = state.phase === "over";
+  [body.state, body.phase, body.role] = [ended ? "over" : state.state, state.phase, state.role];
   text("task", `${state.task} · scene ${state.episode ?? "…"}${state.is_again ? ", once more" : ""}${state.desks > 1 ? ` · desk ${state.desk} of ${state.desks}` : ""}`);
   text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
-  text("chip-state", state.state);
+  text("chip-state", ended ? (state.outcome?.success ? "done" : "over") : state.state);
   $("chip-recording").hidden = !state.recording;
   const yours = (state.arms ?? []).some((arm) => arm.engaged);
   $("chip-driver").hidden = $("takeover").hidden = !state.policy;
   text("chip-driver", yours ? "you drive" : "policy drives");
   $("chip-driver").classList.toggle("yours", yours);
   const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
-  text("clock", state.limit == null ? "—" : `${(state.seconds ?? 0).toFixed(1)} s · ${left.toFixed(0)} s left`);
+  text("clock", state.limit == null ? "—" : `${small.matches ? "" : `${(state.seconds ?? 0).toFixed(1)} s · `}${left.toFixed(0)} s left`);
   $("chip-clock").classList.toggle("soon", state.limit != null && left < 10);
   const latency = roundTrip === null || state.wait_ms == null ? null : roundTrip / 2 + state.wait_ms;
-  text("chip-link", latency === null ? "— ms" : `${latency.toFixed(0)} ms`);
-  text("chip-pictures", state.pictures_per_s == null ? "— /s" : `${state.pictures_per_s.toFixed(0)} pictures/s`);
-  text("chip-role", state.role === "control" ? "in control" : "watching");
+  $("chip-link").hidden = latency === null || state.role === "lost";
+  $("chip-pictures").hidden = state.pictures_per_s == null || state.role === "lost";
+  text("chip-link", `${(latency ?? 0).toFixed(0)} ms`);
+  text("chip-pictures", `${(state.pictures_per_s ?? 0).toFixed(0)} pictures/s`);
+  text("chip-role", { control: "in control", lost: "not connected" }[state.role] ?? "watching");
+  $("chip-role").classList.toggle("watching", state.role !== "control");
   text("chip-saved", `${state.saved ?? 0} saved${state.waiting ? `, writing ${state.waiting} …` : ""}`);
   $("claim").hidden = !(state.role === "watch" && state.free);
+  $("run").hidden = $("stop").hidden = !$("claim").hidden;
   showViews();
   showGoals();
   showWords();
   showArms();
   showButtons();
+  const over = state.phase === "over" && state.outcome, large = document.querySelector(".view.large");
+  if (large && hint() !== (large.dataset.hint ?? "")) hint() ? (large.dataset.hint = hint()) : delete large.dataset.hint;
   if (state.phase === "finishing") banner(state.waiting ? `Writing ${state.waiting} demonstrations, then the dataset …` : "Writing the dataset …");
-  else if (state.phase === "finished") banner("The session is finished. You can close this page.");
-  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || state.leader || (asked ? notice : "") || (lying.matches && state.phase === "over" ? $("outcome").textContent : ""));
+  else if (state.phase === "finished") banner(finished(), true);
+  else if (socket.readyState === WebSocket.OPEN) banner(state.problem || state.leader || (asked ? notice : "") || (small.matches && over ? $("outcome").textContent : ""), over && state.outcome.success && !state.problem && !asked);
+}
+
+function finished() {
+  return `The session is finished: ${state.saved === 1 ? "1 demonstration is" : `${state.saved ?? 0} demonstrations are`} in the dataset. You can close this page.`;
+}
+
+// What a newcomer needs to know stands in the picture until time runs for the first time.
+function hint() {
+  if (state.role !== "control" || state.state === "running" || !["ready", "driving"].includes(state.phase)) return "";
+  const touch = !$("pads").hidden;
+  if (state.seconds > 0) return touch ? "Time stands still: press Start to go on" : "Time stands still: press Start (Enter) to go on";
+  return touch ? "Press Start, then move the hand with the pads" : "Press Start (Enter), then move the hand with W A S D, E Q; ? shows all keys";
 }
 
 function showViews() {
@@ -192,9 +214,10 @@ function showArms() {
   hands.positionsOnly = Boolean(arms.find((arm) => arm.device === hands.active)?.positions_only);
   $("arms").replaceChildren(...arms.map((arm) => {
     const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
-    name.textContent = arm.name.replaceAll("_", " ");
-    clutch.textContent = arm.joining ? "joining the leader" : arm.held_up ? "held up" : arm.engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
-    clutch.className = arm.held_up ? "clutch held-up" : arm.engaged ? "clutch engaged" : "clutch";
+    name.textContent = (arms.length > 1 ? arm.name : arm.robot).replaceAll("_", " ");
+    const live = state.state === "running" && state.phase !== "over", held = live && arm.held_up, engaged = live && arm.engaged;
+    clutch.textContent = arm.joining ? "joining the leader" : held ? "held up" : engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
+    clutch.className = held ? "clutch held-up" : engaged ? "clutch engaged" : "clutch";
     if (arm.device === hands.active && !xr) entry.className = "active";
     entry.append(name, clutch);
     return entry;
@@ -205,7 +228,7 @@ function showArms() {
 
 function showButtons() {
   const mine = state.role === "control", driving = state.phase === "ready" || state.phase === "driving", over = state.phase === "over";
-  const running = state.state === "running", begun = driving && state.seconds > 0;
+  const running = driving && state.state === "running", begun = driving && state.seconds > 0;
   label("run", running ? "Pause" : "Start");
   $("run").disabled = !(mine && driving);
   $("stop").disabled = !(mine && driving);
@@ -302,7 +325,8 @@ document.addEventListener("visibilitychange", () => { if (document.hidden) hands
 
 function grabbable(figure) {
   figure.addEventListener("dblclick", () => {
-    for (const other of $("views").children) other.classList.toggle("large", other === figure);
+    for (const other of $("views").children) { other.classList.toggle("large", other === figure); delete other.dataset.hint; }
+    show();
     tellSize();
   });
   figure.addEventListener("contextmenu", (event) => event.preventDefault());
@@ -357,13 +381,15 @@ for (const [id, mode] of [["vr", "immersive-vr"], ["ar", "immersive-ar"]]) {
   });
 }
 
-// Samples go out at the rate of a screen, from a timer: frames of the page stop while a headset draws its own.
+// Samples go out twice as often as the robot asks for them, so that none is old when it is used; from a timer: frames of
+// the page stop while a headset draws its own.
 setInterval(() => {
+  hands.seq = seq + 1;
   const virtual = hands.samples((name) => BUTTONS[name]?.());
   if (state.role !== "control") return;
   seq += 1;
   send({ type: "input", seq, ...(xr ? xr.latest : { ...virtual, ...sliders.sample(hands.hand.closed) }) });
-}, 1000 / 60);
+}, 8);
 
 connect();
 window.handloom = { hands, sliders, get state() { return state; }, get xr() { return xr; } };

@@ -253,9 +253,10 @@ export class XrHands {
     const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
     const held = (state.arms ?? []).some((arm) => arm.held_up) ? "  ·  held up" : "";
     const first = `${state.state ?? ""}  ·  ${(state.seconds ?? 0).toFixed(0)} s, ${left.toFixed(0)} s left  ·  ${state.saved ?? 0} saved${held}`;
-    const terms = (state.goals ?? []).flatMap((goal) => goal.terms.map(([name, holds]) => `${holds ? "●" : "○"} ${name.replaceAll("_", " ")}`));
+    const terms = (state.goals ?? []).flatMap((goal) => goal.terms), missing = terms.filter(([, holds]) => !holds);
+    const goal = terms.length ? [`${terms.length - missing.length} of ${terms.length}`, ...missing.map(([name]) => `○ ${name.replaceAll("_", " ")}`)].join("   ") : "";
     const second = state.outcome ? (state.outcome.success ? "✓ Done: B saves it" : state.outcome.text) : state.said || state.instruction || "";
-    const lines = [first, second, state.notice || [state.mark, terms.slice(0, 3).join("   ")].filter(Boolean).join("  ·  ")];
+    const lines = [first, second, state.notice || [state.mark, goal].filter(Boolean).join("  ·  ")];
     const key = lines.join("\n");
     if (this.written === key) return;
     this.written = key;
@@ -264,7 +265,7 @@ export class XrHands {
     paint.fillStyle = state.state === "running" ? "#12321f" : "#1d2229";
     paint.fillRect(0, 0, 1024, 256);
     paint.font = "600 44px system-ui, sans-serif";
-    lines.forEach((line, k) => { paint.fillStyle = k ? "#c8d2de" : "#ffffff"; paint.fillText(line, 24, 64 + 76 * k, 976); });
+    lines.forEach((line, k) => { paint.fillStyle = k ? "#c8d2de" : "#ffffff"; paint.fillText(cut(paint, line, 976), 24, 64 + 76 * k); });
     this.upload(STATUS, canvas);
   }
 
@@ -277,6 +278,13 @@ export class XrHands {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
   }
+}
+
+// Words that do not fit end in three dots; squeezed ones cannot be read.
+function cut(paint, words, width) {
+  let text = words;
+  while (text && paint.measureText(text === words ? text : `${text}…`).width > width) text = text.slice(0, -1).trimEnd();
+  return text === words ? text : `${text}…`;
 }
 
 // The product of two matrices (4, 4), column after column.

@@ -30,6 +30,7 @@ class PageView:
         task: Name of the task.
         keeps_failures: Whether attempts that did not succeed may be saved.
         policy: Name of the policy that drives while no one corrects it; empty for none.
+        saved: Demonstrations of earlier sessions.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class PageView:
         task: str,
         keeps_failures: bool = False,
         policy: str = "",
+        saved: int = 0,
     ) -> None:
         self._live, self._pictures, self._publish = live, pictures, publish
         self._lock = threading.Lock()
-        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": 0, "waiting": 0}
+        self._facts: dict[str, Any] = {"task": task, "phase": "loading", "saved": saved, "waiting": 0}
         self._facts |= {"keeps_failures": keeps_failures, "policy": policy, "leader": ""}
         self._source: OperatorSource | None = None
         self._touching: frozenset[str] = frozenset()
@@ -102,11 +104,14 @@ class PageView:
         if scene is None:
             return
         self._source = source
+        running = self._live.state == ExecutionState.RUNNING
+        soon = frame and time.monotonic() - self._sent < 1.0 / STATE_RATE
+        if soon and source.is_catching_up:
+            return  # Who goes back waits for it: no time is lost with showing what was seen before.
         self._touching = _touching(source)
         self._pictures.offer(scene.world.save_state())
-        running = self._live.state == ExecutionState.RUNNING
-        if frame and running and time.monotonic() - self._sent < 1.0 / STATE_RATE:
-            return  # While the past is carried out again every frame is told: the last one stays on the page.
+        if soon and running:
+            return
         self.show(
             phase="driving",
             seconds=round(frame / scene.instance.fps, 2),
@@ -175,6 +180,7 @@ def _arms(source: OperatorSource, touching: frozenset[str]) -> list[dict[str, An
     return [
         {
             "name": arm.name,
+            "robot": arm.arm.robot_name,
             "device": arm.device,
             "engaged": arm.is_engaged,
             "held_up": arm.is_held_up,

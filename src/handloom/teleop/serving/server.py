@@ -1,6 +1,7 @@
 """Speaks with the page: one socket per client, one client in control."""
 
 import asyncio
+import contextlib
 import json
 import logging
 import secrets
@@ -15,8 +16,9 @@ from handloom.web.gate import Gate
 
 PAGE = Path(__file__).parents[1] / "page"
 MOST_CLIENTS = 8
-BURST, RATE = 200.0, 200.0
-"""Messages that a client may send at once, and per second from then on; more are dropped unread."""
+BURST, RATE = 300.0, 300.0
+"""Messages that a client may send at once, and per second from then on; more are dropped unread. A page sends 125
+samples and, with a headset, 45 poses of the head."""
 FAREWELL = 1.0
 """How long the last state may take to reach the pages when the server closes [s]."""
 logger = logging.getLogger("handloom.teleop")
@@ -139,11 +141,16 @@ class TeleopServer:
 
     def publish_state(self, state: dict[str, Any], desk: int = 0) -> None:
         """Send a state to every client of a desk; those that are slow get the newest one only."""
-        self._loop.call_soon_threadsafe(self._set_state, state, desk)
+        self._tell(self._set_state, state, desk)
 
     def publish_pictures(self, pictures: list[bytes], desk: int = 0) -> None:
         """Send images to every client of a desk; those that are slow get the newest ones only."""
-        self._loop.call_soon_threadsafe(self._set_pictures, pictures, desk)
+        self._tell(self._set_pictures, pictures, desk)
+
+    def _tell(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function in the server's thread; a server that has ended keeps no one from saving and merging."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *arguments)
 
     def _set_state(self, state: dict[str, Any], desk: int) -> None:
         self._desks[desk].state = self._desks[desk].state[0] + 1, state

@@ -74,14 +74,15 @@ class ResumedInput:
 
     def __init__(self, recording: DeviceRecording, operator: OperatorInput) -> None:
         self._past, self._operator = RecordedInput(recording), operator
-        self._ticks = len(recording)
+        self.ticks = len(recording)
+        """Ticks that are played before the operator is asked."""
         self._frames = recording.facts.get("frames", 0)
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
         """Return the recorded samples of a tick, then one that lets go of everything, then the operator's."""
-        if tick < self._ticks:
+        if tick < self.ticks:
             return self._past.frame(tick, time_ns)
-        if tick == self._ticks:
+        if tick == self.ticks:
             return DeviceFrame(time_ns=time_ns, state=ExecutionState.STOPPED)
         return self._operator.frame(tick, time_ns)
 
@@ -258,6 +259,12 @@ class OperatorSource:
             targets = self._driven_by_policy(frame, targets)
         self.on_targets()
         return targets
+
+    @property
+    def is_catching_up(self) -> bool:
+        """Whether an earlier attempt is being carried out again, and more than a frame of it is left."""
+        past = self._operator.ticks if isinstance(self._operator, ResumedInput) else 0
+        return len(self.frames) + self._ticks <= past
 
     @property
     def is_corrected(self) -> bool:

@@ -1,0 +1,134 @@
+"""Files under a URL: an object store, or a folder, which several machines share without sharing a disk."""
+
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from handloom.errors import HandloomError, InputError, MachineError, require
+
+PAUSES = (1.0, 4.0, 16.0)
+"""Between tries to reach a storage: an outage of a network for a few seconds must not stop a run [s]."""
+LASTING = (
+    PermissionError,
+    FileNotFoundError,
+    NotADirectoryError,
+    IsADirectoryError,
+    ValueError,
+    TypeError,
+    ImportError,
+)
+"""Errors that another try would meet again."""
+
+
+class Storage:
+    """Files under a URL that fsspec knows: ``s3://bucket/folder``, ``gs://bucket/folder``, ``file:///folder``.
+
+    Credentials come from where the backend looks for them: environment, its own files, the machine's role.
+    """
+
+    def __init__(self, url: str) -> None:
+        if "://" not in url:
+            raise InputError(f"{url!r} is not a URL; write s3://bucket/folder, gs://bucket/folder or file:///folder")
+        fsspec = require("fsspec", extra="cloud")
+        self.url = url.rstrip("/")
+        options = {"auto_mkdir": True} if url.startswith(("file:", "local:")) else {}
+        self._files, self._root = self._done(
+            "reach", "", lambda: fsspec.core.url_to_fs(self.url, use_listings_cache=False, **options), pauses=()
+        )
+
+    def check(self) -> None:
+        """Write and remove a file, so that a wrong URL or missing rights are known before the work begins."""
+        name = f"check-{uuid4().hex}"
+        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", b""), pauses=())
+        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"), pauses=())
+
+    def holds(self, name: str) -> bool:
+        """Return whether there is a file of this name."""
+        return bool(self._done("read", name, lambda: self._files.exists(f"{self._root}/{name}")))
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file at once."""
+        self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", content))
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        return bytes(self._done("read", name, lambda: self._files.cat_file(f"{self._root}/{name}")))
+
+    def remove(self, name: str) -> None:
+        """Remove a file."""
+        self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"))
+
+    def names(self, below: str = "") -> dict[str, int]:
+        """Return the files below a folder, by their paths below this URL, with their sizes [bytes]."""
+        root = f"{self._root}/{below}".rstrip("/")
+        found = self._done("list", below, lambda: self._files.find(root, detail=True) if self._there(root) else {})
+        start = len(self._root.rstrip("/")) + 1
+        return {name[start:]: int(facts["size"]) for name, facts in sorted(found.items())}
+
+    def folders(self) -> list[str]:
+        """Return the names of the folders directly below this URL."""
+        found = self._done(
+            "list", "", lambda: self._files.ls(self._root, detail=True) if self._there(self._root) else []
+        )
+        return sorted(entry["name"].rstrip("/").rpartition("/")[2] for entry in found if entry["type"] == "directory")
+
+    def _there(self, root: str) -> bool:
+        return bool(self._files.exists(root))
+
+    def upload(self, file: Path, name: str) -> None:
+        """Write a file of this machine."""
+        self._done("write", name, lambda: self._files.put_file(os.fspath(file), f"{self._root}/{name}"))
+
+    def download(self, name: str, file: Path) -> Path:
+        """Fetch a file to this machine; return where it is."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._done("read", name, lambda: self._files.get_file(f"{self._root}/{name}", os.fspath(file)))
+        return file
+
+    def copy_to(self, name: str, other: "Storage", target: str) -> None:
+        """Copy a file to another URL; within one store, the store does it and nothing passes through this machine."""
+        if type(self._files) is not type(other._files):
+            content = self.read(name)
+            other.write(target, content)
+            return
+        source, aim = f"{self._root}/{name}", f"{other._root}/{target}"
+        self._done("copy", name, lambda: other._files.cp_file(source, aim))
+
+    def below(self, name: str) -> "Storage":
+        """Return a folder below this one."""
+        return Storage(f"{self.url}/{name}")
+
+    def _done(
+        self, action: str, name: str, function: Callable[[], Any], *, pauses: tuple[float, ...] | None = None
+    ) -> Any:
+        """Call a function of the backend, again when that may help; name the URL in whatever it raises.
+
+        Raises:
+            MachineError: It did not work; each backend has errors of its own.
+        """
+        for pause in (*(PAUSES if pauses is None else pauses), None):
+            try:
+                return function()
+            except HandloomError:
+                raise
+            except Exception as error:
+                if pause is None or isinstance(error, LASTING):
+                    raise MachineError(
+                        f"cannot {action} {f'{self.url}/{name}'.rstrip('/')}: {type(error).__name__}: {error}; check "
+                        "the URL and the credentials, on this machine and on the workers'",
+                        kind="files",
+                    ) from error
+                time.sleep(pause)
+        return None
+
+
+def url_of(path: Path | str) -> str | None:
+    """Return the URL that a word of the command line means, or None for a path: ``Path`` drops one of its slashes."""
+    found = re.fullmatch(r"([a-z][a-z0-9+]+):/+(.+)", str(path))
+    if found is None:
+        return None
+    return f"{found[1]}://{'/' if found[1] in ('file', 'local') else ''}{found[2]}"

@@ -1,0 +1,55 @@
+"""Builds the next scene while the operator looks at the present one, so that *Save* goes on at once."""
+
+import threading
+from collections.abc import Callable
+
+from handloom.errors import HandloomError
+from handloom.scene import Scene
+
+
+class SceneAhead:
+    """One scene that is built in a thread before it is asked for.
+
+    Args:
+        build: Returns the scene of an episode; a scene that cannot be sampled raises, and is asked for again later.
+    """
+
+    def __init__(self, build: Callable[[int], Scene]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self._ahead: tuple[int, threading.Thread] | None = None
+        self._built: dict[int, Scene] = {}
+
+    def begin(self, episode: int) -> None:
+        """Build the scene of an episode, unless one is being built already."""
+        with self._lock:
+            if self._ahead is not None and (self._ahead[0] == episode or self._ahead[1].is_alive()):
+                return
+            self._built.clear()
+            thread = threading.Thread(target=self._work, args=(episode,), name="next scene", daemon=True)
+            self._ahead = episode, thread
+            thread.start()
+
+    def take(self, episode: int) -> Scene | None:
+        """Return the scene of an episode if it was begun, waiting for it; None if it was not. It is given once."""
+        with self._lock:
+            ahead = self._ahead
+            if ahead is None or ahead[0] != episode:
+                return None
+            self._ahead = None
+        ahead[1].join()
+        return self._built.pop(episode, None)
+
+    def close(self) -> None:
+        """Wait for what is being built; it is not wanted any more."""
+        with self._lock:
+            ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            ahead[1].join()
+        self._built.clear()
+
+    def _work(self, episode: int) -> None:
+        try:
+            self._built[episode] = self._build(episode)
+        except HandloomError:
+            return  # Whoever asks for it is told why.
