@@ -123,10 +123,9 @@ def test_an_approach_out_of_reach_says_so(instance: TaskInstance) -> None:
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
 
 
-def test_an_approach_that_breaks_its_hold_says_so(instance: TaskInstance) -> None:
+def test_an_approach_whose_goal_differs_in_held_parts_is_no_contradiction(instance: TaskInstance) -> None:
     _, record = run_with(instance, PICK, {**APPROACH, "hold_vec_weight": [0, 0, 0, 1, 1, 0]})
-    assert record.failure is not None
-    assert (record.failure.stage, record.failure.reason) == (FunnelStage.PLAN, "hold_broken")
+    assert record.success, record.failure
 
 
 def test_an_object_is_stood_upright_with_the_axis_that_was_nearest_to_up() -> None:

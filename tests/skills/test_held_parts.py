@@ -41,11 +41,26 @@ def test_nothing_held_is_no_hold() -> None:
     assert HeldParts.given((0, 0, 0, 0, 0, 0)) is None
 
 
-def test_a_goal_keeps_what_it_shares_with_the_start() -> None:
+def test_a_move_changes_what_is_held_as_far_as_start_and_goal_differ_in_it() -> None:
     start = make_pose(np.eye(3), [0.4, 0.0, 0.4])
     moved = start @ translation([0.1, 0.0, 0.0])
-    assert parts_of(1, 1, 1, 0, 1, 1).keeps(start, moved)
-    assert not parts_of(0, 0, 0, 1, 0, 0).keeps(start, moved)
+    assert parts_of(1, 1, 1, 0, 1, 1).change(start, moved).max() == pytest.approx(0.0, abs=1e-12)
+    assert parts_of(0, 0, 0, 1, 0, 0).change(start, moved)[3] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("weights", [(0, 0, 1, 1, 0, 0), (1, 1, 1, 0, 0, 3)])
+def test_a_goal_that_differs_in_a_held_part_is_come_nearer_to_evenly(
+    plate_instance: TaskInstance, weights: tuple[int, ...]
+) -> None:
+    scene = build_scene(plate_instance)
+    controller = ArmController(scene, scene.robot("franka").arm("left"))
+    goal = controller.commanded_pose
+    goal[:3, 3] += goal[:3, :3] @ np.array([0.06, 0.0, -0.06])
+    result = controller.plan_held(controller.target, goal, parts_of(*weights))
+    assert result.ok, result.reason
+    left = np.array([np.abs(invert_pose(goal) @ controller.chain.T_base_tool(q))[[0, 2], 3] for q in result.path])
+    assert (np.diff(left, axis=0) < 1e-3).all()
+    assert left[-1].max() < 2e-3
 
 
 @pytest.mark.parametrize("weights", [(1, 1, 0, 0, 0, 0), (1, 1, 1, 0, 0, 0), (0, 0, 1, 0, 0, 1)])
@@ -74,21 +89,22 @@ def test_one_axis_of_the_hand_is_held_around_an_obstacle(plate_instance: TaskIns
     middle = controller.arm.T_world_base @ start @ translation([0.0, 0.0, 0.05])
     middle[:3, 3] += controller.arm.T_world_base[:3, 1] * 0.15
     controller.planner.world.add_box("post", [0.05, 0.05, 0.2], middle)
-    parts = parts_of(1, 1, 0, 0, 0, 0)
-    assert not controller.plan_held(controller.target, goal, parts_of(1, 1, 1, 0, 0, 0)).ok
-    result = controller.plan_held(controller.target, goal, parts)
-    assert result.ok, result.reason
-    cosines = [controller.chain.T_base_tool(q)[:3, 2] @ start[:3, 2] for q in result.path]
-    assert min(cosines) > np.cos(0.11)
+    for weights in ((1, 1, 0, 0, 0, 0), (1, 1, 1, 0, 0, 0)):
+        result = controller.plan_held(controller.target, goal, parts_of(*weights))
+        assert result.ok, result.reason
+        cosines = [controller.chain.T_base_tool(q)[:3, 2] @ start[:3, 2] for q in result.path]
+        assert min(cosines) > np.cos(0.11)
 
 
-def test_only_the_direction_of_one_axis_alone_can_be_kept_around_obstacles() -> None:
+def test_the_direction_of_one_axis_can_be_kept_around_obstacles_where_two_or_three_turns_are_held() -> None:
     axes = {(0, 1, 1): (1.0, 0.0, 0.0), (1, 0, 1): (0.0, 1.0, 0.0), (1, 1, 0): (0.0, 0.0, 1.0)}
+    axes[1, 1, 1] = (0.0, 1.0, 0.0)  # The one that is nearest to upright below.
+    pose = make_pose(matrix_from_rotvec([1.4, 0.0, 0.0]), np.zeros(3))
     for turns in TURNS:
-        hold = parts_of(*turns, 0, 0, 0).direction
+        hold = parts_of(*turns, 0, 0, 0).direction(pose)
         wanted = next((axis for held, axis in axes.items() if held == turns), None)
         assert (None if hold is None else hold.tool_axis) == wanted
-    assert parts_of(1, 1, 0, 1, 0, 0).direction is None
+    assert parts_of(1, 1, 0, 1, 0, 0).direction(pose) is None
 
 
 @pytest.mark.parametrize("blocked", [False, True])

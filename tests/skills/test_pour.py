@@ -36,9 +36,24 @@ def test_a_lip_that_must_be_held_higher_stands_further_back() -> None:
     pour = Pour(scene, ArmController(scene, arm), config, np.random.default_rng(0))
     held = HeldObject.of(pour, "cup")
     assert scene.grains is not None
-    low, high = (pour._candidates(held, np.eye(3), "bowl", scene.grains, (raised,))[-1] for raised in (0.0, 0.1))
+    even, grains = np.eye(3), scene.grains
+    low, high = (pour._candidates(held, even, "bowl", grains, [(raised, False)])[-1] for raised in (0.0, 0.1))
     moved = high[:, :3, 3] - low[:, :3, 3]
     assert np.allclose(moved[:, 2], 0.1)
     further = np.sqrt(2.0 * 0.125 / 9.81) - np.sqrt(2.0 * 0.025 / 9.81)
     assert np.allclose(np.linalg.norm(moved[:, :2], axis=1), LEAVING * further)
     assert 0.015 < LEAVING * further < 0.03
+
+
+def test_a_lip_that_clears_the_target_is_higher_half_way_down() -> None:
+    scene = build_scene(sample_task(load_task("fr3_pour_cup_bowl"), 13, 0))
+    config = PourConfig(name="pour", objects=("cup", "bowl"))
+    pour = Pour(scene, ArmController(scene, scene.robot("franka").arm("left")), config, np.random.default_rng(0))
+    held = HeldObject.of(pour, "cup")
+    assert scene.grains is not None
+    even, clear = (
+        pour._candidates(held, np.eye(3), "bowl", scene.grains, [(0.0, clearing)])[:, 0, 2, 3]
+        for clearing in (False, True)
+    )
+    assert (clear >= even - 0.003).all()  # Points stand for the cup, a few millimetres apart.
+    assert clear[4] > even[4] + 0.01, "half way down, the side of the cup needs room over the rim"

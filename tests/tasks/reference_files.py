@@ -24,7 +24,16 @@ from reference_containers import (
     store_eggs,
     store_toothbrush,
 )
-from reference_long import belt, bolts, clean_dirt, conveyor_package, flip_package, handover, wipe_with_held
+from reference_long import (
+    belt,
+    bolts,
+    clean_dirt,
+    conveyor_package,
+    flip_package,
+    ham_sandwich,
+    handover,
+    wipe_with_held,
+)
 from reference_picks import (
     arrange_tableware,
     dual_pnp,
@@ -97,6 +106,7 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
         (f"art/{{rig}}/{word}/a/b/c/", deed(word), (*BOTH, "franka") if count < 12 else BOTH, count)
         for word, (*_, count) in THINGS.items()
     ),
+    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, BOTH, 4),
 )
 """Folder, maker, robots and number of the files, in about the published proportions."""
 

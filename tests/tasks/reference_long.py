@@ -15,6 +15,7 @@ from reference_rigs import (
     robot_entry,
     side,
     skills_of,
+    stood,
     task,
 )
 
@@ -46,19 +47,21 @@ def clean_dirt(rig: str, arm: str, rng: np.random.Generator) -> Values:
         for i in range(3)
     ]
     wipe = [[0, -0.06, 0], [0, 0.06, 0], [0, -0.06, 0], [0, 0.06, 0], [0, 0, 0]]
-    way = [picked("tool", rig, rng, grasp_scale=0.5, post_grasp_offset_min=0.0, post_grasp_offset_max=0.01, lift_th=0)]
+    way = [
+        picked("tool", rig, rng, grasp_scale=0.5, post_grasp_offset_min=0.008, post_grasp_offset_max=0.008, lift_th=0)
+    ]
     way += [
         {
             "name": "move",
             "objects": ["tool", f"wuzi_{i}"],
             "delta_trans": wipe,
             "success_threshold": float(rng.choice([0.04, 0.05])),
-            "hold_vec_weight": [1, 1, 1, 0, 0, 0],
+            "hold_vec_weight": [1, 1, 1, 0, 0, 3],
             "invisible_object": [f"wuzi_{i}"],
         }
         for i in range(3)
     ]
-    return longer(task(rig, [held, *dirt], regions, [{rig: [{arm: way}]}]), 1500)
+    return stood(longer(task(rig, [held, *dirt], regions, [{rig: [{arm: way}]}]), 1500), rig, rng, along=True)
 
 
 def wipe_with_held(rig: str, arm: str, rng: np.random.Generator) -> Values:
@@ -190,6 +193,15 @@ RUNS = {"lift2": -0.05, "split_aloha": -0.05}
 """Robot > speed of the belt before it [m/s]."""
 
 
+def pool() -> list[Values]:
+    """Return the places on two belts that objects share: ten on the far one, ten on the near one."""
+    far = [([-0.2 + 0.15 * i, 0.85, 0.0], [-0.18 + 0.15 * i, 0.65, 0.0], 45) for i in range(10)]
+    near = [([-1.4 + 0.28 * i, -0.8, 0.0], [-1.37 + 0.28 * i, -0.7, 0.05], 5) for i in range(10)]
+    return [
+        {"random_config": {"pos_range": [low, high], "yaw_rotation": [-yaw, yaw]}} for low, high, yaw in (*far, *near)
+    ]
+
+
 def belt(rig: str, arm: str, rng: np.random.Generator) -> Values:
     """Return a task on two belts, with places from a list: negative indices, low above high, objects in containers."""
     foods = ("bread", "beef", "ham", "cheese", "lettuce")
@@ -198,24 +210,6 @@ def belt(rig: str, arm: str, rng: np.random.Generator) -> Values:
     ]
     objects += [
         rigid(f"tray_{i}", f"long_horizon/tray/tray_0{i}", gap=False, orientation_mode="keep") for i in range(2)
-    ]
-    pool = [
-        {
-            "random_config": {
-                "pos_range": [[-0.2 + 0.15 * i, 0.85, 0.0], [-0.18 + 0.15 * i, 0.65, 0.0]],
-                "yaw_rotation": [-45, 45],
-            }
-        }
-        for i in range(10)
-    ]
-    pool += [
-        {
-            "random_config": {
-                "pos_range": [[-1.4 + 0.28 * i, -0.8, 0.0], [-1.37 + 0.28 * i, -0.7, 0.05]],
-                "yaw_rotation": [-5, 5],
-            }
-        }
-        for i in range(10)
     ]
     trays = (("tray_0", -1.2), ("tray_1", -0.6))
     regions = [on(name, [x, 0.73, 0], [x, 0.77, 0], target="conveyor", yaw=(0, 0)) for name, x in trays]
@@ -243,5 +237,34 @@ def belt(rig: str, arm: str, rng: np.random.Generator) -> Values:
         },
     ]
     values = on_conveyor(rig, objects, regions, skills_of(rig, {arm: [caught("bread_0", rig, rng)]}))
-    values["tasks"][0]["random_region_list"] = pool
+    values["tasks"][0]["random_region_list"] = pool()
+    return values
+
+
+RACKS = {"bread": "bread_shelf", "ham": "plate", "cheese": "plate", "lettuce": "shelf"}
+"""Food > what it comes on."""
+
+
+def ham_sandwich(rig: str, arm: str, rng: np.random.Generator) -> Values:
+    """Return a task on two belts with slices of food, each on a small shelf or plate of its own; one is taken."""
+    objects, regions = list[Values](), list[Values]()
+    foods = [food for food in RACKS for _ in range(4)]
+    numbers = [foods[:i].count(food) for i, food in enumerate(foods)]
+    for food, i in zip(foods, numbers, strict=True):
+        rack, slice_ = f"{food}_{RACKS[food]}_{i}", f"{food}_{i}"
+        objects.append(rigid(slice_, f"long_horizon/sandwich/{food}_slice/{food}_slice_0{i}", gap=False))
+        objects.append(rigid(rack, f"long_horizon/sandwich/{RACKS[food]}/{RACKS[food]}_0{i}", gap=False))
+        # The slice that is taken comes towards the robot on the near belt; the others are wherever there is room.
+        priority = [-4, -5] if slice_ == "ham_0" else False
+        on_belt = {"object": rack, "target": "conveyor", "random_type": "A_on_B_region_sampler", "priority": priority}
+        inside = {
+            "object": slice_,
+            "target": rack,
+            "container": rack,
+            "z_init": round(float(rng.uniform(0.05, 0.07)), 3),
+        }
+        chosen = slice(0, 0) if slice_ == "ham_0" else slice(len(regions), None)
+        regions[chosen] = [on_belt, {**inside, "sub_tgt_prim": "/World"}]
+    values = on_conveyor(rig, objects, regions, skills_of(rig, {arm: [caught("ham_0", rig, rng)]}))
+    values["tasks"][0] |= {"random_region_list": pool(), "neglect_collision_names": ["conveyor", "shelf", "tray"]}
     return values

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from reference_picks import longer, picked
-from reference_rigs import Values, aside, goal, on, rigid, side, task
+from reference_rigs import Values, aside, goal, on, rigid, side, stood, task
 
 VESSELS: dict[str, tuple[str, str, str]] = {
     "pour_baijiu": ("liquors", "liquors_glass", "y"),
@@ -20,6 +20,14 @@ Of the former it is z: the turns that are asked of it, [0, 0, yaw] in the world,
 GLASS = {"texture_lib": "glass_textures", "apply_randomization": True, "texture_id": 0, "texture_scale": [0.001, 0.001]}
 STANDING = {"y": (90, 0, 0), "z": (0, 0, 0)}
 """Own axis > angles that turn it up."""
+
+
+BAIJIU = {"numParticlesX": 12, "numParticlesY": 12, "numParticlesZ": 25, "particleContactOffset": 0.003}
+"""Fluid of the flat flask: a block of small particles."""
+COUNTED = {"pour_baijiu": {"particle_num_th_min": 150, "container_radius": 0.02}}
+"""Deed > how it is judged where that is not as the others are."""
+LIFTED = {"pour_redwine": ([0, 0, 0.13], [0, 0, 1, 1, 0, 0])}
+"""Deed > how the vessel is lifted first and which parts of the hand's pose are weighed; others lift it higher."""
 
 
 def fluid_in(name: str, rng: np.random.Generator) -> Values:
@@ -54,22 +62,26 @@ def pour(word: str) -> Callable[[str, str, np.random.Generator], Values]:
         tilt = [0, 100 * inward, 0]
         tilted = {"name": "rotate__obj", "objects": [source], "rotate_obj_euler_delta": [tilt, tilt], **across}
         back = {**tilted, "rotate_obj_euler_delta": [[-x for x in tilt]] * 2}
+        lift, weights = LIFTED.get(word, ([0, 0, 0.2], [1, 1, 1, 0, 0, 0]))
         way = [
             taken(source, rig),
             {
                 "name": "move",
                 "objects": [source, source],
-                "delta_trans": [[0, 0, 0.2]],
+                "delta_trans": [lift],
                 **near,
-                "hold_vec_weight": [1, 1, 1, 0, 0, 0],
+                "hold_vec_weight": weights,
             },
             approach,
             {**tilted, "obj_axis_offset": [["z", 0.03]], "trans_offset": [0, 0, 0.05]},
             {"name": "wait", "objects": [source], "wait_steps": 40, **near},
             back,
-            judged(source, target, target_up),
+            judged(source, target, target_up) | COUNTED.get(word, {}),
         ]
-        return longer(task(rig, objects, regions, [{rig: [{arm: way}]}], fluid=fluid_in(source, rng)), 1500)
+        fluid = fluid_in(source, rng) | (BAIJIU if word == "pour_baijiu" else {})
+        return stood(
+            longer(task(rig, objects, regions, [{rig: [{arm: way}]}], fluid=fluid), 1500), rig, rng, along=True
+        )
 
     make.__name__ = word
     return make
@@ -116,4 +128,5 @@ def pour_coke(rig: str, arm: str, rng: np.random.Generator) -> Values:
     wait = {"name": "wait", "objects": ["coke"], "wait_steps": 80, **near}
     pick = {key: value for key, value in picked("coke", rig, rng).items() if not key.startswith("filter")}
     way = [{**pick, **aside(rig, rng)}, approach, turn, wait, judge]
-    return longer(task(rig, objects, regions, [{rig: [{arm: way}]}], fluid=fluid_in("coke", rng)), 1500)
+    values = task(rig, objects, regions, [{rig: [{arm: way}]}], fluid=fluid_in("coke", rng))
+    return stood(longer(values, 1500), rig, rng, along=True)

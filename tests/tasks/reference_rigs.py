@@ -214,11 +214,22 @@ STANDS = {"lift2": ((-0.86, -0.64), (-0.75, -0.6)), "split_aloha": ((-0.89, -0.8
 """Robot > ranges of y and z [m] from the middle of the table top at which published files put it."""
 
 
-def stood(values: Values, rig: str, rng: np.random.Generator) -> Values:
-    """Return a task whose robot stands somewhere in the range of the published files."""
+def stood(values: Values, rig: str, rng: np.random.Generator, *, along: bool = False) -> Values:
+    """Return a task whose robot stands somewhere in the range of the published files.
+
+    Args:
+        values: The task file.
+        rig: The robot.
+        rng: Generator of the place.
+        along: Whether the objects on the table keep their distance from the robot.
+    """
     y, z = (round(float(rng.uniform(*limits)), 3) for limits in STANDS[rig])
-    robot = next(region for region in values["tasks"][0]["regions"] if region["object"] == rig)
-    robot["random_config"]["pos_range"] = [[0.0, y, z], [0.0, y, z]]
+    for region in values["tasks"][0]["regions"]:
+        corners = region["random_config"]["pos_range"]
+        for corner in corners if along and region["object"] != rig and region["target"] == "table" else ():
+            corner[1] += y - RIGS[rig]["y"]
+        if region["object"] == rig:
+            region["random_config"]["pos_range"] = [[0.0, y, z], [0.0, y, z]]
     return values
 
 

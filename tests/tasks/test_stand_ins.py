@@ -7,7 +7,7 @@ import pytest
 from reference_articulated import deed, heat_food
 from reference_containers import bin_trash, insert_markpen, sort_rubbish, stack_cubes, store_eggs, store_toothbrush
 from reference_files import STAND_INS, written
-from reference_long import clean_dirt, conveyor_package, flip_package
+from reference_long import clean_dirt, conveyor_package, flip_package, ham_sandwich
 from reference_picks import insert_flower
 from reference_pours import pour, pour_coke
 from reference_rigs import on, rigid, task
@@ -174,6 +174,46 @@ def test_motions_tuned_to_a_missing_vessel_are_one_pour_that_is_judged_as_given(
     assert 50 < len(fluid.positions) < 300  # More than the judgement allows can never be poured well.
     as_given = load_task(written(checkout, pour_coke("lift2", "left", RNG), "mine/coke.yaml"))
     assert len(as_given.config.skills[0]["lift2"][0]["left"]) == 5
+
+
+def test_a_glass_that_is_poured_into_is_narrow_enough_for_the_grains_that_must_count(checkout):
+    instance = sampled(checkout, pour("pour_baijiu")("lift2", "left", RNG), "narrow")
+    glass = next(o for o in instance.objects if o.name == "liquors_glass")
+    asset, radius = make_object(glass.category, parameters=dict(glass.parameters)), 0.02
+    inner = float(asset.extent[[0, 2]].min()) / 2 - 0.004
+    assert instance.fluid is not None
+    assert len(instance.fluid.positions) * (radius / inner) ** 2 > 1.3 * 150
+    assert 0.0018 <= instance.fluid.radius <= 0.003  # From rest distance to contact offset of the file's particles.
+    wide = sampled(checkout, pour("pour_water")("lift2", "left", RNG), "wide")
+    cup = next(o for o in wide.objects if o.name == "cup")
+    assert make_object(cup.category, parameters=dict(cup.parameters)).extent.min() > 0.09
+
+
+def test_an_episode_says_what_stands_in_and_how_it_differs(checkout):
+    instance = sampled(checkout, pour("pour_baijiu")("lift2", "left", RNG), "said")
+    assert instance.stand_ins["liquors"].startswith("our carafe of ")
+    assert "Aligned_obj.usd, scaled by " in instance.stand_ins["liquors_glass"]
+    assert "stand in for 3600 particles of 3.0 mm contact offset" in instance.stand_ins["fluid"]
+    assert instance.stand_ins["skills"].startswith("our pour stands in for the motions")
+    assert TaskInstance.from_json(instance.to_json()).stand_ins == instance.stand_ins
+    assert "stand_ins" not in sample_task(load_task("fr3_pick_place"), 0, 0).to_json()
+
+
+def test_slices_of_food_lie_flat_on_the_racks_that_hold_them(checkout):
+    instance = sampled(checkout, ham_sandwich("split_aloha", "left", np.random.default_rng(3)), "ham")
+    scene = build_scene(instance)
+    slices = [o for o in instance.objects if o.name.count("_") == 1 and o.name != "conveyor"]
+    assert len(slices) == 16
+    racks = {o.name: o.name.split("_") for o in instance.objects if o not in slices}
+    for food in slices:
+        kind, number = food.name.split("_")
+        (rack,) = [name for name, words in racks.items() if (words[0], words[-1]) == (kind, number)]
+        own, under = world_box(scene, food.name), world_box(scene, rack)
+        middle = own.mean(axis=0)
+        assert (under[0, :2] < middle[:2]).all()
+        assert (middle[:2] < under[1, :2]).all()
+        assert middle[2] > under.mean(axis=0)[2]
+        assert np.ptp(own[:, 2]) < 0.8 * np.ptp(own[:, :2], axis=0).max()
 
 
 def test_a_cloth_that_a_hand_takes_is_something_that_fingers_can_hold(checkout):

@@ -14,7 +14,7 @@ from handloom.seeding import generator
 from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.arms.traffic import MARGIN, Traffic
 from handloom.skills.configs.motions import WaitConfig
-from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.configs.parts import SkillConfig, Triple
 from handloom.skills.configs.places import MoveConfig
 from handloom.skills.mobile_base.whole_body import find_stance, may_reposition
 from handloom.skills.registry import checked_config, make_skill
@@ -268,7 +268,7 @@ class Schedule:
         """Return an arm's next skill with what it looks ahead to, not begun yet."""
         skill = self._made(lane, lane.waiting[0], rng)
         skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
-        following = self._following(lane, skill.config.objects[:1])
+        following, skill.shifts = self._following(lane, skill.config.objects[:1])
         if following is not None:
             skill.follower = self._made(lane, following, self._foreseeing(frame))
         skill.taker = self._taker(lane, skill.config.objects[:1], self._foreseeing(frame))
@@ -296,18 +296,22 @@ class Schedule:
         scene = self.scene.instance
         return generator(scene.seed, scene.episode, f"{what} {frame}", task=scene.task)
 
-    def _following(self, lane: _Lane, objects: tuple[str, ...]) -> Any | None:
+    def _following(self, lane: _Lane, objects: tuple[str, ...]) -> tuple[Any | None, tuple[Triple, ...]]:
         """Return the config of what an arm does after its next skill: in this block, or in one to come with its object.
 
-        A hand that takes an object over from the other one puts it down in a later block, after the other let go.
+        A hand that takes an object over from the other one puts it down in a later block, after the other let go. The
+        second are the ends of shifts of what is held, relative to itself, in between.
         """
-        # A shift of what is held, relative to itself, leads on wherever the grasp does.
-        later = (config for config in list(lane.waiting)[1:] if not _shifts(checked_config(config)))
-        if (following := next(later, None)) is not None:
-            return following
+        shifts = list[Triple]()
+        for config in list(lane.waiting)[1:]:
+            checked = checked_config(config)
+            if not isinstance(checked, MoveConfig) or not checked.only_shifts:
+                return config, tuple(shifts)
+            shifts += checked.delta_trans
         blocks = self._blocks.get(lane.robot, ())
         following = next((block[lane.arm][0] for block in blocks if block.get(lane.arm)), None)
-        return following if following is not None and checked_config(following).objects[:1] == objects else None
+        goes_on = following is not None and checked_config(following).objects[:1] == objects
+        return following if goes_on else None, tuple(shifts)
 
     def _taker(self, lane: _Lane, objects: tuple[str, ...], rng: np.random.Generator) -> Skill | None:
         """Return the pick of another arm that is the next thing to happen to an object after this lane is done."""
@@ -379,11 +383,6 @@ class Schedule:
         if success and self._missed[arm] & set(skill.config.objects):
             del self._missed[arm]
         return "recovery"
-
-
-def _shifts(config: SkillConfig) -> bool:
-    """Return whether a skill only moves an object by a given way."""
-    return isinstance(config, MoveConfig) and len(set(config.objects[:2])) == 1
 
 
 def _room(skill: Skill) -> float:

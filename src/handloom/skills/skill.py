@@ -13,7 +13,7 @@ from handloom.judging.checks import holds
 from handloom.motion.planning import PlanResult, PlanStatus
 from handloom.scene import Scene, SceneArm
 from handloom.skills.arms.arm_controller import CLOSED, INSTANT, ArmController
-from handloom.skills.configs.parts import SkillConfig
+from handloom.skills.configs.parts import SkillConfig, Triple
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
@@ -50,6 +50,8 @@ class Skill(ABC, Generic[ConfigT]):
         self.failure: Failure | None = None
         self.follower: Skill[Any] | None = None
         """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
+        self.shifts: tuple[Triple, ...] = ()
+        """Where the arm takes what it holds before that, from where it is, in the arm base [m]."""
         self.taker: Skill[Any] | None = None
         """The pick with which another hand takes over what this one holds, not begun yet."""
         self.neighbours: tuple[ArmController, ...] = ()

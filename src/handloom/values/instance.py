@@ -228,6 +228,11 @@ class TaskInstance:
     """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
     retold: Annotated[RetoldFrom | None, Field(exclude_if=lambda source: source is None)] = None
     """The demonstration whose scene this is; None: the scene was sampled."""
+    stand_ins: Annotated[dict[str, str], Field(max_length=500, exclude_if=lambda given: not given)] = field(
+        default_factory=dict
+    )
+    """What of the library stands in for missing files, by the object's name, ``fluid`` or ``skills``, and how it
+    differs: it may make the episode easier or harder than the task meant."""
 
     @property
     def pair_id(self) -> str:

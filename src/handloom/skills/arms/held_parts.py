@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
-from handloom.motion.planning import ArmPlanner, Hold, PlanResult, PlanStatus
+from handloom.motion.planning import ArmPlanner, Hold, PlanResult
 from handloom.spatial import invert_pose, matrix_from_rotvec, random_directions, rotvec_from_matrix
 
 SHARED = np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01])
@@ -18,8 +18,9 @@ SHARED = np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01])
 class HeldParts:
     """Published hold weights: [angular x, y, z, linear x, y, z] in the axes of the goal; above 0 is held.
 
-    Start and goal must share what is held, and the way between them keeps it. Weights are not graded: a part is held
-    or it is not.
+    They weigh a cost along the way: how far the hand is from the goal in these parts. A goal that differs from the
+    start in a held part is no contradiction; on a straight line the hand comes nearer to it evenly. Weights are not
+    graded: a part is held or it is not.
     """
 
     weights: tuple[float, float, float, float, float, float]
@@ -37,13 +38,17 @@ class HeldParts:
         """Which of the six parts are held (6,)."""
         return np.array(self.weights) > 0.0
 
-    @property
-    def direction(self) -> Hold | None:
-        """The planner's hold, when all that is held is the direction of one axis of the hand."""
+    def direction(self, T_base_tool: Array) -> Hold | None:
+        """Return the planner's hold where no more than turns are held: the direction of one axis of the hand.
+
+        It is the axis about which the hand may turn, or, where it may not turn at all, the one that is nearest to
+        upright with the hand at a pose (4, 4): what it carries stays upright.
+        """
         turns = self.held[:3]
-        if turns.sum() != 2 or self.held[3:].any():
+        if turns.sum() < 2 or self.held[3:].any():
             return None
-        x, y, z = np.eye(3)[int(np.argmin(turns))].tolist()
+        free = np.argmin(turns) if not turns.all() else np.argmax(np.abs(T_base_tool[2, :3]))
+        x, y, z = np.eye(3)[int(free)].tolist()
         return Hold(tool_axis=(x, y, z))
 
     def change(self, T_start: Array, T_goal: Array) -> Array:
@@ -51,10 +56,6 @@ class HeldParts:
         T_goal_start = invert_pose(T_goal) @ T_start
         change = np.concatenate([rotvec_from_matrix(T_goal_start[:3, :3]), T_goal_start[:3, 3]])
         return np.where(self.held, np.abs(change), 0.0)
-
-    def keeps(self, T_start: Array, T_goal: Array) -> bool:
-        """Return whether start and goal share what is held."""
-        return bool(np.all(self.change(T_start, T_goal) <= SHARED))
 
     def orientations(self, R_start: Array, count: int, rng: np.random.Generator) -> Array:
         """Return random orientations (count, 3, 3) that share the held turns with a start; the start itself first."""
@@ -67,20 +68,20 @@ class HeldParts:
         return R_start @ matrix_from_rotvec(angle * direction)
 
     def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
-        """Return a path of one arm to a pose (4, 4) that keeps what is held.
+        """Return a path of one arm to a pose (4, 4) that changes as little as it can of what is held.
 
-        A straight line with an even turn keeps every part that start and goal share; the direction of one axis can
-        also be kept around obstacles.
+        A straight line with an even turn keeps every part that start and goal share, and changes the others no more
+        than it must. Where there is no such line, a direction that both share is kept around obstacles; and where
+        the goal gives up a held part anyway, the hand goes there as it can.
         """
         T, start = np.asarray(T_goal, float), planner.chains[0].T_base_tool(q)
-        if not self.keeps(start, T):
-            off = np.round(self.change(start, T), 3).tolist()
-            reason = f"the goal changes parts of the pose that hold_vec_weight holds: {off} [rad, m]"
-            return PlanResult(status=PlanStatus.HOLD_BROKEN, path=np.zeros((0, len(q))), reason=reason)
         line = planner.plan_straight(q, T, ignore=ignore)
-        if line.ok or self.direction is None:
+        if line.ok:
             return line
-        return planner.plan_to_poses(q, T, ignore=ignore, hold=self.direction)
+        if np.any(self.change(start, T) > SHARED):
+            return planner.plan_to_poses(q, T, ignore=ignore)
+        hold = self.direction(start)
+        return line if hold is None else planner.plan_to_poses(q, T, ignore=ignore, hold=hold)
 
 
 @dataclass(frozen=True)

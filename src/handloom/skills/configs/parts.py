@@ -10,7 +10,8 @@ from handloom.config import Config
 Triple = tuple[float, float, float]
 Range = tuple[float, float]
 Hold = tuple[float, float, float, float, float, float]
-"""Weights that hold the start value of [angular x, y, z, linear x, y, z] during a move; 0 lets it go free."""
+"""Weights of [angular x, y, z, linear x, y, z] of the hand in the goal's axes: where one is above 0, the part changes
+on the way no more than the goal makes it; 0 lets it go free."""
 DirectionFilter = tuple[str, float] | tuple[str, float, float]
 """``[direction, a]`` or ``[direction, a, b]`` in degrees; see :class:`Filters`."""
 

@@ -206,9 +206,15 @@ class MoveConfig(SkillConfig):
     contact_share: float = Field(default=0.3, gt=0, le=1)
     """With ``press``: fraction of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    """Parts of the hand's pose that change on the way no more than the goal makes them."""
     invisible_object: str | tuple[str, ...] | None = None
     """Object that disappears when the move has succeeded, such as dirt; of a list the first. It lies where it is put
     and is only seen, not touched."""
+
+    @property
+    def only_shifts(self) -> bool:
+        """Whether what is held only goes some way from where it is."""
+        return len(set(self.objects[:2])) == 1
 
     @property
     def vanishing(self) -> str | None:
@@ -282,7 +288,7 @@ class ApproachRotateConfig(SkillConfig):
     z_offset: float = 0.0
     """Added to the present height [m]."""
     hold_vec_weight: Hold | None = None
-    """Parts of the hand's pose that the move must keep."""
+    """Parts of the hand's pose that change on the way no more than the goal makes them."""
     dummy_forward: DummyForward | None = None
     """Joint move at the end."""
 

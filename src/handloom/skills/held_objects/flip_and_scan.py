@@ -13,7 +13,7 @@ from handloom.robots import Arm
 from handloom.skills.arms.candidates import choose, put_down
 from handloom.skills.configs.places import FlipConfig, ScanConfig
 from handloom.skills.skill import Skill, command_at
-from handloom.spatial import invert_pose, make_pose
+from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, rotvec_from_matrix
 from handloom.values import Check
 
 R_BASE_AHEAD = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
@@ -60,6 +60,10 @@ def hand_facing(arm: Arm, x: ArrayLike, z: ArrayLike) -> Array:
 def right_ahead_up(vector: ArrayLike) -> Array:
     """Return vectors (..., 3) of (right, ahead, up) in the axes of an arm base."""
     return np.asarray(vector, float) @ R_BASE_AHEAD.T
+
+
+NEARER = (0.75, 0.5, 0.25)
+"""Shares of the published way of a scan that are tried where the whole of it is out of reach."""
 
 
 class Flip(Skill[FlipConfig]):
@@ -112,17 +116,28 @@ class Scan(Skill[ScanConfig]):
         poses = self._before_scanner() if len(config.objects) > 1 else self._ahead()
         self.controller.ignored = config.ignore_substring
         chosen = choose(self, [Move(T_base_tool=poses)])
+        failure = self.failure
+        for share in NEARER if len(config.objects) == 1 else ():
+            if chosen is None:
+                poses = self._ahead(share)
+                chosen = choose(self, [Move(T_base_tool=poses)])
+        self.failure = failure if chosen is None else None
         if chosen is not None:
             self.manip_list = [
                 self.stay("update_specific", ignore_substring=config.ignore_substring),
                 command_at(poses[chosen.index], "close_gripper", **chosen.params(0)),
             ]
 
-    def _ahead(self) -> Array:
-        """Return the published poses (n, 4, 4): forward and down, the tool pointing right."""
+    def _ahead(self, share: float = 1.0) -> Array:
+        """Return the published poses (n, 4, 4): forward and down, the tool pointing right; or only a share of the way.
+
+        They are written for one place before the belt; from another one, an arm may not get so far.
+        """
         shifts = right_ahead_up(self.rng.uniform(SHIFT[0], SHIFT[1], (DRAWS, 3)))
-        R = hand_facing(self.controller.arm.spec, (1, 0, 0), (0, 1, 1))
-        return make_pose(R, self.controller.commanded_pose[:3, 3] + shifts)
+        R, now = hand_facing(self.controller.arm.spec, (1, 0, 0), (0, 1, 1)), self.controller.commanded_pose
+        if share < 1.0:
+            R = now[:3, :3] @ matrix_from_rotvec(share * rotvec_from_matrix(now[:3, :3].T @ R))
+        return make_pose(R, now[:3, 3] + share * shifts)
 
     def _before_scanner(self) -> Array:
         """Return poses T_base_tool (n, 4, 4) that hold the middle of the object in the scanner's line of sight.

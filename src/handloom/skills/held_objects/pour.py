@@ -17,6 +17,8 @@ from handloom.skills.arms.candidates import choose
 from handloom.skills.arms.held_parts import HeldAxis
 from handloom.skills.configs.motions import PourConfig, PourMotion, PourWaterSuccConfig
 from handloom.skills.held_objects.rotate_held import AXES, HeldObject
+from handloom.skills.held_objects.tilt_clearance import CLEARANCE, TiltClearance
+from handloom.skills.picking.grasp_poses import gripper_of
 from handloom.skills.skill import Skill, gripper_function
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check, Command
@@ -28,6 +30,8 @@ SIDES = np.deg2rad([90, -90, 60, -60, 30, -30, 0, 120, -120])
 comes over the container."""
 RAISED = (0.0, 0.03, 0.06, 0.1)
 """Heights that are added where the hand would touch the target or the table [m]."""
+CLEARED = (0.0, 0.03, 0.06)
+"""The same where the lip comes down from as high as the container needs to clear the target at every tilt [m]."""
 TURN = np.deg2rad(11.0)
 """Turn between two way points of the tilt; in between the lip leaves its place by under a millimetre."""
 IN_PLACE = np.deg2rad(40.0)
@@ -39,12 +43,12 @@ RAMP = np.deg2rad(20.0)
 LEAVING = 0.25
 """Speed at which grains leave the lip sideways [m/s]: from a greater height they fly further, so it stands back."""
 GRAVITY = 9.81
-CLEARANCE = 0.012
-"""Least gap under the container while it is upright [m]."""
 DRY_FRAMES = 15
 """Nothing flows any more when no grain has left the container for so many frames."""
 UPRIGHT = np.deg2rad(12.0)
 """How upright the container is held again at the end."""
+FOLLOWED = 40
+"""Directions of pouring that are followed all the way, per grasp, when a pick looks ahead."""
 PourT = TypeVar("PourT", bound=PourMotion)
 
 
@@ -57,7 +61,8 @@ class PourTilt(Skill[PourT]):
         self._held_name, self._left, self._still = held, grains.count, 0
         self.controller.ignored = config.ignore_substring
         hand = HeldObject.of(self, held)
-        way = self._candidates(hand, self.controller.tool_pose()[:3, :3], target, grains)
+        heights = self._heights(held, RAISED, CLEARED)
+        way = self._candidates(hand, self.controller.tool_pose()[:3, :3], target, grains, heights)
         x, y, z = (hand.T_tool_point[:3, :3] @ self.scene.assets[held].up).tolist()
         paths = self._paths(way, (x, y, z))
         if paths is None:
@@ -157,32 +162,62 @@ class PourTilt(Skill[PourT]):
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
         """Return how far the joints go from each grasp (n, 4, 4) to where the container is tilted.
 
-        Infinite where no direction of pouring can be reached upright and tilted. Filters of a stand-in's grasps were
+        Infinite where the arm cannot follow the tilt in any direction of pouring. Filters of a stand-in's grasps were
         written for another object, so the nearest counts; otherwise the task says how it is held, and all others are 0.
         """
         held, target = (*self.config.objects, getattr(self.config, "container_name", ""))[:2]
-        controller, grains, ends = self.controller, self._grains(), list[Array]()
+        controller, grains = self.controller, self._grains()
         T_world_base, T_world_held = controller.arm.T_world_base, self.scene.object_pose(held)
-        for grasp in T_base_tool:
-            T_tool_point = invert_pose(T_world_base @ grasp) @ T_world_held
-            hand = HeldObject(
-                name=held,
-                point=(0.0, 0.0, 0.0),
-                T_world_base=T_world_base,
-                T_world_point=T_world_held,
-                T_tool_point=T_tool_point,
-            )
-            ends.append(self._candidates(hand, grasp[:3, :3], target, grains, RAISED[1:2])[[0, -1]])
-        way = np.stack(ends)  # Grasps, upright or tilted, candidates.
-        controller.refresh()
-        ignore = (*controller.obstacles_of(held), *self.config.ignore_substring)
-        found = controller.planner.free_ik(way.reshape(-1, 4, 4), q, ignore=ignore)
-        free = found.free.reshape(way.shape[:3]).all(axis=1)
-        far = np.linalg.norm(found.q - q, axis=1).reshape(way.shape[:3])[:, 0] * self.scene.assets[held].stands_in
-        return np.where(free, far, np.inf).min(axis=1)
+        ways = np.full(len(T_base_tool), np.inf)
+        for heights in self._heights(held, RAISED[1:2], CLEARED[:1]):
+            left, found = np.flatnonzero(np.isinf(ways)), list[Array]()
+            for grasp in T_base_tool[left]:
+                T_tool_point = invert_pose(T_world_base @ grasp) @ T_world_held
+                hand = HeldObject(
+                    name=held,
+                    point=(0.0, 0.0, 0.0),
+                    T_world_base=T_world_base,
+                    T_world_point=T_world_held,
+                    T_tool_point=T_tool_point,
+                )
+                found.append(self._candidates(hand, grasp[:3, :3], target, grains, [heights]))
+            if found:
+                ignore = (*controller.obstacles_of(held), *self.config.ignore_substring)
+                ways[left] = self._followed(np.stack(found), q, ignore)
+        return ways if self.scene.assets[held].stands_in else np.where(np.isfinite(ways), 0.0, np.inf)
+
+    def _followed(self, way: Array, q: Array, ignore: Sequence[str]) -> Array:
+        """Return how far the joints go from q to the nearest tilt that the arm can follow, per grasp (n,) [rad].
+
+        Args:
+            way: Hand poses (grasps, way points, candidates, 4, 4).
+            q: Joints at the grasp.
+            ignore: Obstacles that are left out.
+        """
+        planner, ends = self.controller.planner, way[:, [0, -1]]
+        self.controller.refresh()
+        ik = planner.free_ik(ends.reshape(-1, 4, 4), q, ignore=ignore)
+        free = ik.free.reshape(ends.shape[:3]).all(axis=1)
+        upright = ik.q.reshape(*ends.shape[:3], -1)[:, 0]
+        far = np.where(free, np.linalg.norm(upright - q, axis=-1), np.inf)
+        ways = np.full(len(way), np.inf)
+        for k, order in enumerate(np.argsort(far, axis=1, kind="stable")):
+            for c in order[: min(FOLLOWED, int(np.isfinite(far[k]).sum()))].tolist():
+                if planner.plan_through(upright[k, c], way[k, 1:, c], ignore=ignore).ok:
+                    ways[k] = far[k, c]
+                    break
+        return ways
+
+    def _heights(self, held: str, raised: Sequence[float], cleared: Sequence[float]) -> list[tuple[float, bool]]:
+        """Return what is added to the least height [m], and whether that height lets the container clear the target.
+
+        Motions at an even height come first; where a stand-in is poured, they are left out.
+        """
+        even = [] if self.scene.assets[held].stands_in else [(height, False) for height in raised]
+        return [*even, *((height, True) for height in cleared)]
 
     def _candidates(
-        self, hand: HeldObject, R_base_tool: Array, target: str, grains: Grains, heights: Sequence[float] = RAISED
+        self, hand: HeldObject, R_base_tool: Array, target: str, grains: Grains, heights: Sequence[tuple[float, bool]]
     ) -> Array:
         """Return hand poses (way points, candidates, 4, 4) in the arm base.
 
@@ -191,7 +226,7 @@ class PourTilt(Skill[PourT]):
             R_base_tool: Attitude (3, 3) of the hand in which it was taken.
             target: What is poured into.
             grains: The fluid.
-            heights: What is added to the least height, in this order [m].
+            heights: What is added to the least height [m], and what that is, in this order; see :meth:`_heights`.
         """
         config, arm, held = self.config, self.controller.arm, hand.name
         T_world_held = hand.T_world_point
@@ -204,17 +239,24 @@ class PourTilt(Skill[PourT]):
         heading = arm.T_world_base[:3, :3] @ R_base_tool @ np.asarray(arm.spec.approach, float)
         level = matrix_from_rotvec(_shortest_turn(T_world_held[:3, :3] @ up)) @ T_world_held[:3, :3]
         angles = np.linspace(0.0, np.deg2rad(config.tilt), int(np.ceil(np.deg2rad(config.tilt) / TURN)) + 1)
+        backs, cleared = reach * np.maximum(0.0, 1.0 - angles / IN_PLACE), dict[tuple[float, int], Array]()
+        clearance = TiltClearance.of(self.scene.assets[held], gripper_of(self), hand.T_tool_point)
         poses = []
-        for raised, yaw in product(heights, YAWS):
+        for (raised, clearing), yaw in product(heights, YAWS):
             fall = np.sqrt(2.0 * np.array([config.height, config.height + raised]) / GRAVITY)
             before = config.aim * self._goal_radius + LEAVING * (fall[1] - fall[0])
             R = matrix_from_rotvec(np.array([0.0, 0.0, yaw])) @ level
-            for side in self._directions(held, R, float(np.arctan2(heading[1], heading[0])) + yaw):
+            for k, side in enumerate(self._directions(held, R, float(np.arctan2(heading[1], heading[0])) + yaw)):
                 d = np.array([np.cos(side), np.sin(side), 0.0])
                 lip = rim + radius * (d @ R) if spout is None else np.array(spout.position)
-                for angle in angles:
-                    back = reach * max(0.0, 1.0 - angle / IN_PLACE)
-                    height = raised + max(config.height, length * np.cos(angle) + CLEARANCE - floor)
+                least = np.maximum(config.height, length * np.cos(angles) + CLEARANCE - floor)
+                if clearing:
+                    # Hand and vessel turn together, so that a side is as clear at every yaw.
+                    if (raised, k) not in cleared:
+                        given = {"reach": reach, "floor": floor}
+                        cleared[raised, k] = clearance.heights(lip, d @ R, angles, -before - backs, **given)
+                    least = np.maximum(config.height, cleared[raised, k])
+                for angle, back, height in zip(angles, backs, raised + least, strict=True):
                     place = goal - (before + back) * d + [0.0, 0.0, height]
                     turned = matrix_from_rotvec(angle * np.array([-d[1], d[0], 0.0])) @ R
                     poses.append(make_pose(turned, place - turned @ lip))

@@ -24,6 +24,8 @@ NEARNESS = 0.5
 """Grasps whose ways on differ by less than this are equally good."""
 FORESEEN = 32
 """Grasps that are considered then."""
+AT_ONCE, ENOUGH = 8, 3
+"""Grasps of a stand-in that are considered at a time, and how many that lead on are enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,12 +104,10 @@ class GraspMoves:
         follower, end = skill.follower, chosen.paths[-1]
         if follower is None or end is None or self.object not in follower.config.objects[:1]:
             return chosen
-        ways = follower.ways_after(grasps[[chosen.index]], end[-1])
+        ways = self._ways_after(skill, follower, grasps[[chosen.index]], end[-1])
         if ways is None or ways[0] < FAR:
             return chosen
-        others = follower.ways_after(grasps[:FORESEEN], end[-1])
-        if others is None:
-            return chosen
+        others = self._ways_of_others(skill, follower, grasps, end[-1])
         known, near, less = skill.failure, others.min(initial=np.inf) + NEARNESS, WORTH * ways[0]
         for better in (np.flatnonzero(others < min(near, less)), np.flatnonzero(others < less)):
             if len(better):
@@ -117,6 +117,41 @@ class GraspMoves:
                     return replace(best, index=int(better[best.index]))
         skill.failure = known
         return chosen
+
+    def _ways_of_others(self, skill: Skill, follower: Skill, grasps: Array, q: Array) -> Array:
+        """Return how far the joints go in the next skill from those of the grasps (n, 4, 4) that are considered.
+
+        Filters of a stand-in were written for another object, so that many of its grasps are out of reach: those
+        within reach are considered, a few at a time until some lead on.
+        """
+        if not skill.scene.assets[self.object].stands_in:
+            ways = self._ways_after(skill, follower, grasps[:FORESEEN], q)
+            return np.full(0, np.inf) if ways is None else ways
+        itself = skill.controller.obstacles_of(self.object)
+        free = np.flatnonzero(skill.controller.reachable(Move(T_base_tool=grasps, ignore=itself), seed=q).free)
+        ways = np.full(len(grasps), np.inf)
+        for some in np.split(free, range(AT_ONCE, len(free), AT_ONCE)):
+            found = self._ways_after(skill, follower, grasps[some], q) if len(some) else None
+            if found is not None:
+                ways[some] = found
+            if np.isfinite(ways).sum() >= ENOUGH:
+                break
+        return ways
+
+    def _ways_after(self, skill: Skill, follower: Skill, grasps: Array, q: Array) -> Array | None:
+        """Return how far the joints go from each grasp (n, 4, 4) in the next skill; None if any grasp will do.
+
+        Infinite too where what is taken cannot be shifted as it is to be before that.
+        """
+        ways = follower.ways_after(grasps, q)
+        if ways is None:
+            return None
+        for shift in skill.shifts:
+            shifted = self._lifted(grasps)
+            shifted[:, :3, 3] += shift
+            move = Move(T_base_tool=shifted, ignore=skill.controller.obstacles_of(self.object))
+            ways = np.where(skill.controller.reachable(move, seed=q).free, ways, np.inf)
+        return ways
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted.

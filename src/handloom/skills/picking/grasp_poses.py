@@ -207,12 +207,22 @@ def attainable_grasps(skill: Skill, name: str, grasps: Grasps) -> tuple[Array, N
             grasps.T_base_tool[rows], point_tool=along * arm.approach, axis_tool=arm.R_ee_graspnet[:, 1]
         )
     if arm.suction is None:
-        options = RIM if grasps.source == "rim" else AnnotateOptions()
-        T_object_tool = invert_pose(grasps.T_base_object) @ T_base_tool[taken]
-        R, hand = T_object_tool[:, :3, :3] @ arm.R_ee_graspnet, np.ascontiguousarray(T_object_tool[:, :3, 3])
-        solid = object_parts(skill.scene.assets[name])
-        taken[taken] = clear_of(solid, gripper_of(skill), R, hand, level[taken], options)
+        taken[taken] = _clear_of_object(skill, name, grasps, T_base_tool[taken], level[taken])
     return T_base_tool, taken
+
+
+def clear_of_itself(skill: Skill, name: str, grasps: Grasps) -> NDArray[np.bool_]:
+    """Return which grasps (n,) of an object bring no part of the hand into it."""
+    return _clear_of_object(skill, name, grasps, grasps.T_base_tool, _contacts(skill, grasps)[1])
+
+
+def _clear_of_object(skill: Skill, name: str, grasps: Grasps, T_base_tool: Array, level: Array) -> NDArray[np.bool_]:
+    """Return which hand poses (n, 4, 4), at levels (n,) of the fingers, bring no part of the hand into an object."""
+    options = RIM if grasps.source == "rim" else AnnotateOptions()
+    T_object_tool = invert_pose(grasps.T_base_object) @ T_base_tool
+    R_ee_graspnet = skill.controller.arm.spec.R_ee_graspnet
+    R, hand = T_object_tool[:, :3, :3] @ R_ee_graspnet, np.ascontiguousarray(T_object_tool[:, :3, 3])
+    return clear_of(object_parts(skill.scene.assets[name]), gripper_of(skill), R, hand, level, options)
 
 
 def _contacts(skill: Skill, grasps: Grasps) -> tuple[Array, Array]:

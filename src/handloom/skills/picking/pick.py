@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
@@ -12,6 +13,7 @@ from handloom.skills.arms.orientations import widened
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.picking.grasp_moves import GraspMoves
 from handloom.skills.picking.grasp_poses import (
+    Grasps,
     Preshape,
     Source,
     annotated_grasps,
@@ -199,6 +201,14 @@ class Pick(Skill[PickConfig]):
         """Return grasps (n, 4, 4) after tuning; a pick takes them as they are."""
         return T_base_tool
 
+    def varied(self, name: str, grasps: Grasps) -> Grasps:
+        """Return the grasps to choose from; a pick takes them as they are."""
+        return grasps
+
+    def within_reach(self, name: str, T_base_tool: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which of the kept grasps (n, 4, 4) are drawn from; a pick draws from all of them."""
+        return kept
+
     def _other_grasps(self, name: str, source: Source) -> Source | None:
         """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
 
@@ -221,6 +231,7 @@ class Pick(Skill[PickConfig]):
         grasps = annotated_grasps(self, name, config, source=source)
         if len(grasps.score) == 0:
             return grasps.T_base_tool
+        grasps = self.varied(name, grasps)
         side = config.direction_to_obj
         if config.fixed_orientation is not None:
             R = matrix_from_quat(quat_normalize(config.fixed_orientation))
@@ -245,4 +256,5 @@ class Pick(Skill[PickConfig]):
         if self.follower is not None and name in self.follower.config.objects[:1]:
             suited = self.follower.suits(T_base_tool[kept])
             kept = kept[suited] if suited.any() or only_suited else kept
+        kept = self.within_reach(name, T_base_tool, kept)
         return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.planning import Move
@@ -11,7 +12,13 @@ from handloom.skills.arms.candidates import choose
 from handloom.skills.arms.orientations import direction_mask
 from handloom.skills.configs.picks import FailPickConfig, ManualPickConfig
 from handloom.skills.picking.grasp_moves import GraspMoves
-from handloom.skills.picking.grasp_poses import annotated_grasps, attainable_grasps, drawn_by_score
+from handloom.skills.picking.grasp_poses import (
+    Grasps,
+    annotated_grasps,
+    attainable_grasps,
+    clear_of_itself,
+    drawn_by_score,
+)
 from handloom.skills.picking.pick import Pick
 from handloom.skills.skill import Skill, between, command_at
 from handloom.spatial import make_pose, matrix_from_rotvec
@@ -20,6 +27,8 @@ from handloom.values import Check, FunnelStage
 AXES = {"x": 0, "y": 1, "z": 2}
 STANDOFF = 0.05
 """Straight way to a grasp of a stand-in whose task gives none [m]."""
+INCLINED = (-40.0, -20.0, 20.0, 40.0)
+"""Turns of the hand about the line on which its fingers close that are tried with a stand-in [deg]."""
 TESTED = 128
 """Misses tested at most; published: 30."""
 
@@ -42,7 +51,8 @@ class ManualPick(Pick):
             given = replace(given, hold=config.hold_vec_weight, hold_ends=config.start_lr_skill)
         if self._stands_in():
             away = float(np.linalg.norm(config.pre_grasp_offset_manual)) or STANDOFF
-            return replace(given, pre_grasp_offset=max(given.pre_grasp_offset, away))
+            # Grasps that were found by hand need no test of the whole way; those of a stand-in do.
+            return replace(given, pre_grasp_offset=max(given.pre_grasp_offset, away), test_mode="forward")
         return replace(given, pre_grasp_shift=config.pre_grasp_offset_manual)
 
     def adjusted(self, T_base_tool: Array) -> Array:
@@ -57,6 +67,33 @@ class ManualPick(Pick):
         shifted = T_base_tool.copy()
         shifted[:, :3, 3] += config.adjust_trans_offset
         return shifted
+
+    def varied(self, name: str, grasps: Grasps) -> Grasps:
+        """Return the grasps of a stand-in, and the same with the hand turned about the line on which its fingers close.
+
+        As the angles of the task do for the file it was written for, they give an arm with short ranges a choice.
+        """
+        arm = self.controller.arm.spec
+        if not self._stands_in() or arm.suction is not None or grasps.source == "rim":
+            return grasps
+        tip, axis = arm.T_tool_tcp[:3, 3], arm.R_ee_graspnet[:, 1]
+        turned = [matrix_from_rotvec(np.deg2rad(angle) * axis) for angle in INCLINED]
+        T = np.concatenate([grasps.T_base_tool, *(grasps.T_base_tool @ make_pose(R, tip - R @ tip) for R in turned)])
+        count = len(INCLINED) + 1
+        more = Grasps(
+            T, np.tile(grasps.score, count), np.tile(grasps.size, (count, 1)), grasps.source, grasps.T_base_object
+        )
+        clear = clear_of_itself(self, name, more)
+        clear[: len(grasps.score)] = True
+        return Grasps(T[clear], more.score[clear], more.size[clear], grasps.source, grasps.T_base_object)
+
+    def within_reach(self, name: str, T_base_tool: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the kept grasps (n, 4, 4) of a stand-in that the arm reaches, if there are any."""
+        if not self._stands_in() or len(kept) == 0:
+            return kept
+        move = Move(T_base_tool=T_base_tool[kept], ignore=self.controller.obstacles_of(name))
+        reached = kept[self.controller.reachable(move).reachable]
+        return reached if len(reached) else kept
 
     def _stands_in(self) -> bool:
         return self.scene.assets[self.config.objects[0]].stands_in

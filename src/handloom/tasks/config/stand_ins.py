@@ -5,7 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from handloom.errors import ConfigError
+from handloom.scene.assets import asset_of
 from handloom.scene.camera_config import CAMERAS
 from handloom.scene.object_config import ObjectConfig
 from handloom.skills.configs.motions import JointCtrlConfig, PourConfig, WaitConfig
@@ -16,9 +19,14 @@ from handloom.tasks.sampling.assets import PICKS, is_missing, stand_in_of, stand
 from handloom.tasks.sampling.distractors import library_stands_in
 from handloom.tasks.sampling.robots import robot_source
 from handloom.tasks.sampling.textures import texture_stand_ins
+from handloom.values import FluidInstance, ObjectInstance
 
+SKILLS = "skills: "
+"""Start of a line about skills."""
 TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
 """Motions of a held vessel whose lengths and angles were tried out with one vessel, held in one way."""
+TILT = 105.0
+"""How far a vessel that stands in is tilted [deg]; published vessels are tilted by 90 to 120."""
 POURED, SPILLED = 0.5, 0.3
 """Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether
 they are enough, the task's own judgement says after it."""
@@ -60,7 +68,7 @@ def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
         for stage in task.config.skills
     )
     line = (
-        f"skills: our pour stands in for the motions tuned to the missing {vessel.name}; it is judged as the task says"
+        f"{SKILLS}our pour stands in for the motions tuned to the missing {vessel.name}; it is judged as the task says"
     )
     return replace(task, config=task.config.model_copy(update={"skills": skills})), (line,)
 
@@ -73,7 +81,7 @@ def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
         if not held or not isinstance(skill, TUNED) or skill.objects[:1] != (vessel,):
             done.append(skill)
         elif not any(isinstance(other, PourConfig) for other in done):
-            done.append(PourConfig(name="pour", objects=(vessel, target), poured=POURED, spilled=SPILLED))
+            done.append(PourConfig(name="pour", objects=(vessel, target), poured=POURED, spilled=SPILLED, tilt=TILT))
     return tuple(done)
 
 
@@ -133,6 +141,37 @@ def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
     if library_stands_in(task):
         lines.append("distractors.path: no assets there; small objects of our library stand in")
     return (*lines, *texture_stand_ins(task))
+
+
+def episode_stand_ins(task: Task, objects: Sequence[ObjectInstance], fluid: FluidInstance | None) -> dict[str, str]:
+    """Return what stands in for missing files in one episode, by name, and how it differs from what was meant.
+
+    Args:
+        task: The task.
+        objects: The objects of the episode.
+        fluid: Its grains.
+    """
+    found = dict[str, str]()
+    files = {entry.name: entry.path or entry.art_cat or "" for entry in task.config.objects if is_missing(task, entry)}
+    for obj in objects:
+        if obj.name not in files:
+            continue
+        asset = asset_of(obj)
+        size = " x ".join(f"{1000 * length:.0f}" for length in asset.extent)
+        text = f"our {asset.category} of {size} mm stands in for {files[obj.name]}"
+        scale = np.unique(np.round(obj.parameters.get("scale", 1.0), 3))
+        if (scale != 1.0).any():
+            text += f", scaled by {' and '.join(f'{s:g}' for s in scale if s != 1.0)} to suit hand and task"
+        found[obj.name] = text
+    given = task.config.fluid
+    if fluid is not None and given is not None and given.container_name in files:
+        count = given.numParticlesX * given.numParticlesY * given.numParticlesZ
+        found["fluid"] = (
+            f"{len(fluid.positions)} grains of {1000 * fluid.radius:.1f} mm radius stand in for {count} particles of "
+            f"{1000 * given.particleContactOffset:.1f} mm contact offset"
+        )
+        found |= dict(line.split(": ", 1) for line in task.stand_ins if line.startswith(SKILLS))
+    return found
 
 
 def _cameras(task: Task) -> Iterator[str]:

@@ -21,6 +21,7 @@ from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.tasks.sampling.fitting import fitting_a_holder, fitting_stand_in, stood_in_holders
+from handloom.tasks.sampling.fluid import poured_into, vessel_width
 from handloom.tasks.sampling.robots import described
 
 FURNITURE = frozenset(
@@ -203,6 +204,8 @@ OPEN = {
 
 TAKEN = {"place_mat": "sponge"}
 """Category > one that stands in where a hand takes it: no finger gets under a flat cloth."""
+ROUND, SLICED = frozenset(("apple", "ball", "lemon", "orange", "tomato")), "sandwich"
+"""What rolls, and what stands in for it on a rack or a plate of its own: food comes there in slices."""
 ARTICULATED = frozenset(
     (
         *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
@@ -226,12 +229,12 @@ PICKS = frozenset(("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick"))
 """Skills that close a hand on their first object."""
 SPANNED = 0.7
 """Fraction of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
+LYING = 0.8
+"""The same fraction across what lies flat on a rack or a plate, from which a hand takes it from above."""
 SLENDER = 2.0
 """How much longer than wide an object is of which an own axis must be its length."""
 TABLETOP = 0.2
 """Longest side of a shelf that stands in for one on a table [m]."""
-WIDE = 0.1
-"""Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.36
 """Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
 RIM = 0.1
@@ -271,6 +274,8 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
             size = {"length": FLOOR_WIDTH, "width": FLOOR_WIDTH, "height": height}
             stand_in = replace(stand_in, parameters={**stand_in.parameters, **size})
     stand_in = fitting_stand_in(stand_in, entry.name, task.config)
+    if stand_in.category in ROUND and entry.name in in_containers(task.config):
+        stand_in = StandIn(category=SLICED, word=stand_in.word)
     if stand_in.category in TAKEN and entry.name in _picked(task.config):
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
@@ -313,11 +318,13 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
         return asset if factor >= 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": factor})
     if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})
-    if entry.name in poured_into(task.config):
-        asset = _widened(asset)
+    for judged in poured_into(task.config, entry.name):
+        asset = _as_wide_as(asset, vessel_width(asset, judged))
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
+    if entry.name in _picked(task.config) & in_containers(task.config):
+        asset = _within_a_hand(asset, LYING * _narrowest_gripper(task))
     axis, overlap = _named_axis(task.config, entry.name), stood_in_holders(task.config).get(entry.name)
     if axis is not None and overlap is not None:
         return fitting_a_holder(asset, axis, overlap)
@@ -327,16 +334,24 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     return make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
 
 
-def _widened(asset: ObjectAsset) -> ObjectAsset:
-    """Return a vessel that is wide enough to pour grains into."""
-    factors = np.where(np.abs(asset.up) > 0.5, 1.0, max(1.0, WIDE / float(asset.extent[np.abs(asset.up) < 0.5].min())))
+def _as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return a vessel of a width [m], as high as it is."""
+    factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
     x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
     return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
 
 
-def poured_into(config: TaskConfig) -> set[str]:
-    """Return the vessels in which grains are counted."""
-    return {skill.container_name for _, skill in placed_skills(config) if isinstance(skill, PourWaterSuccConfig)}
+def _within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return an object that is no wider than a width [m] where it lies flat, and as thick as it is."""
+    flat = int(np.argmin(asset.extent))
+    factor = min(1.0, width / float(np.sort(asset.extent)[1]))
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * np.where(np.arange(3) == flat, 1.0, factor)).tolist()
+    return asset if factor == 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def in_containers(config: TaskConfig) -> set[str]:
+    """Return the objects that regions put on a rack, a plate or a tray; what stands in for them lies flat there."""
+    return {region.object for region in config.regions if region.container}
 
 
 def _picked(config: TaskConfig) -> set[str]:

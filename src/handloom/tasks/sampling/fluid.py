@@ -1,13 +1,14 @@
 """The grains of a fluid, at rest in their container."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
+from handloom.objects import ObjectAsset
 from handloom.scene.assets import asset_of
 from handloom.scene.build import add_fluid, add_object, empty_spec
 from handloom.scene.grains import Grains
@@ -16,14 +17,22 @@ from handloom.sim import World
 from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import matrix_from_quat
 from handloom.tasks.config.task import Task
-from handloom.tasks.config.task_config import FluidConfig, placed_skills
+from handloom.tasks.config.task_config import FluidConfig, TaskConfig, placed_skills
 from handloom.tasks.sampling.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
+WIDE = 0.1
+"""Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
 MAX_GRAINS = 500
 """More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
+NARROW, WALL = 1.2, 0.004
+"""Inner radius of a narrow one, as a multiple of the radius within which grains count, and its wall [m]."""
+SPARE = 1.5
+"""Grains that there are for each that must count: some are spilled, and some stay behind."""
 FULL = 0.7
 """How full the vessel that stands in for the target may get, as a fraction of its hollow with grains on a lattice."""
+REST = 0.6
+"""Half the distance at which particles of the published fluid come to rest, as a fraction of their contact offset."""
 SETTLE_SECONDS = 1.0
 WATER = 1000.0
 """Density of a grain when the task gives none [kg/m^3]."""
@@ -39,7 +48,8 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
     if config is None:
         return None
     container = next(obj for obj in objects if obj.name == config.container_name)
-    radius = config.particleContactOffset
+    radius = _radius(task, objects, config.particleContactOffset)
+    config = config.model_copy(update={"particleContactOffset": radius})
     grid = _grid_of(container, radius)
     if grid is None:
         raise SamplingError(
@@ -66,17 +76,64 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
     return _at_rest(fluid, container)
 
 
+def poured_into(config: TaskConfig, name: str) -> list[PourWaterSuccConfig]:
+    """Return the judgements that count grains in a vessel."""
+    skills = (skill for _, skill in placed_skills(config) if isinstance(skill, PourWaterSuccConfig))
+    return [skill for skill in skills if skill.container_name == name]
+
+
+def vessel_width(asset: ObjectAsset, judged: PourWaterSuccConfig) -> float:
+    """Return how wide a vessel [m] that stands in must be, so that a pour into it can be judged as the task says.
+
+    Wide enough to pour grains into; but so narrow that those which count, nearer to its middle than a radius, can be
+    enough of all that there are.
+    """
+    wide = max(float(asset.extent[np.abs(asset.up) < 0.5].min()), WIDE)
+    if grains_needed(judged, wide / 2 - WALL) <= MAX_GRAINS:
+        return wide
+    return 2.0 * (NARROW * judged.container_radius + WALL)
+
+
+def grains_needed(judged: PourWaterSuccConfig, radius: float) -> int:
+    """Return how many grains there must be, so that enough of them count in a vessel of an inner radius [m]."""
+    share = min(1.0, (judged.container_radius / radius) ** 2)
+    return int(np.ceil(SPARE * max(judged.particle_num_th_min, 1) / share))
+
+
+def _targets(task: Task, objects: Sequence[ObjectInstance]) -> Iterator[tuple[ObjectInstance, PourWaterSuccConfig]]:
+    """Yield the stand-ins of vessels that are poured into, with how that is judged."""
+    for obj in objects:
+        for judged in poured_into(task.config, obj.name):
+            if asset_of(obj).stands_in:
+                yield obj, judged
+
+
+def _room(target: ObjectInstance, radius: float) -> float:
+    """Return the volume that grains of a radius [m] take up in a vessel that is as full as it may get [m^3]."""
+    grid = _grid_of(target, radius)
+    if grid is None:
+        return math.inf
+    return FULL * int(hollow_nodes(grid, np.array(asset_of(target).up)).sum()) * grid.cell**3
+
+
+def _radius(task: Task, objects: Sequence[ObjectInstance], offset: float) -> float:
+    """Return the radius of a grain [m]: the contact offset, unless too few of that size go into a stand-in.
+
+    Then it is as small as they need, but no smaller than half the distance at which the file's particles rest.
+    """
+    radius = offset
+    for target, judged in _targets(task, objects):
+        extent = asset_of(target).extent[np.abs(asset_of(target).up) < 0.5]
+        count = grains_needed(judged, float(extent.min()) / 2 - WALL)
+        radius = min(radius, 0.5 * (_room(target, offset) / count) ** (1 / 3))
+    return max(radius, REST * offset)
+
+
 def _most_grains(task: Task, objects: Sequence[ObjectInstance], radius: float) -> int:
     """Return how many grains there may be; no more than go into what stands in for the vessel they are poured into."""
     most = MAX_GRAINS
-    for _, skill in placed_skills(task.config):
-        target = next((o for o in objects if o.name == getattr(skill, "container_name", None)), None)
-        if not isinstance(skill, PourWaterSuccConfig) or target is None or not asset_of(target).stands_in:
-            continue
-        grid = _grid_of(target, radius)
-        if grid is not None:
-            room = int(hollow_nodes(grid, np.array(asset_of(target).up)).sum()) * grid.cell**3
-            most = min(most, round(FULL * room / (2.0 * radius) ** 3), skill.particle_num_th_max - 1)
+    for target, judged in _targets(task, objects):
+        most = min(most, round(min(_room(target, radius) / (2.0 * radius) ** 3, most)), judged.particle_num_th_max - 1)
     return most
 
 

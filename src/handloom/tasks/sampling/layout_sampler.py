@@ -220,6 +220,9 @@ class LayoutSampler:
         if region.container:
             container = places[region.container]
             at = None if spot is None else self._spots[region.container].offset(spot, container.quat)
+            obj = self.props.get(region.container)
+            if obj is not None and self._stands_in(region.container) and (at is None or np.isnan(at[2])):
+                return _lying_on(region, a, container, obj, at, rng)
             return place_in_container(region, a, container, at, rng)
         if region.random_type == "A_in_B_region_sampler" and self._stands_in(region.target):
             ranges = _on_stand_in(ranges, a, places[region.target], self.props[region.target])
@@ -303,6 +306,25 @@ class LayoutSampler:
             lowest = np.array([[0.0, 0.0, lowest_point(robot)]])
             places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), lowest)
         return places
+
+
+def _lying_on(
+    region: RegionConfig, a: Placed, b: Placed, obj: ObjectInstance, at: Array | None, rng: np.random.Generator
+) -> Placed:
+    """Return an object on the surface of a stand-in; how high that of the missing file is says nothing about it.
+
+    Args:
+        region: Where it goes; its ``z_init`` does not count.
+        a: What is placed.
+        b: The stand-in.
+        obj: The same.
+        at: Place from its origin, along the world's axes (3,) [m], without a height; None: the origin.
+        rng: Generator of this choice.
+    """
+    x, y = (0.0, 0.0) if at is None else at[:2].tolist()
+    ranges = _on_stand_in(RandomConfig(x_bias=x, y_bias=y), a, b, obj)
+    inside = region.model_copy(update={"random_type": "A_in_B_region_sampler"})
+    return sample_region(inside, ranges, a, b, rng)
 
 
 def _on_stand_in(ranges: RandomConfig, a: Placed, b: Placed, obj: ObjectInstance) -> RandomConfig:

@@ -24,7 +24,14 @@ from handloom.spatial import (
 )
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.sampling.assets import ChosenAsset, choose_asset, stands_as_floor, stands_as_table, supports
+from handloom.tasks.sampling.assets import (
+    ChosenAsset,
+    choose_asset,
+    in_containers,
+    stands_as_floor,
+    stands_as_table,
+    supports,
+)
 from handloom.tasks.sampling.settling_world import poses_that_stay
 from handloom.tasks.sampling.textures import sample_look
 from handloom.values import ObjectInstance
@@ -81,7 +88,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         category=asset.category,
         parameters=dict(asset.parameters),
         position=_standing(entry, asset) if chosen.stands_in and fixture else entry.translation or (0.0, 0.0, 0.0),
-        quat=_orientation(entry, chosen, rng, upright=entry.name in supports(task)),
+        quat=_orientation(entry, chosen, rng, upright=entry.name in supports(task) | in_containers(task.config)),
         fixed=not movable,
         words=asset.name,
         joints=sample_joints(entry, chosen, where, rng),

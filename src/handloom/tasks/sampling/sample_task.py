@@ -14,6 +14,7 @@ from handloom.scene.object_config import ObjectConfig
 from handloom.seeding import generator
 from handloom.sim import World
 from handloom.spatial import pose_from_pos_quat, quat_normalize
+from handloom.tasks.config.stand_ins import episode_stand_ins
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.chosen_arms import choose_arms
 from handloom.tasks.retelling.retold_scene import retold_instance
@@ -138,7 +139,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
     objects = _told_apart(task, objects, robots)
     objects = (*objects, *sample_markers(task))
-    cameras = sample_cameras(task, rng("cameras"), objects, robots)
+    cameras, fluid = sample_cameras(task, rng("cameras"), objects, robots), sample_fluid(task, objects)
     return TaskInstance(
         task=task.name,
         seed=seed,
@@ -156,11 +157,12 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         goal=tuple(term.model_dump(mode="json", by_alias=True, exclude_unset=True) for term in config.goal),
         neglect_collisions=config.neglect_collision_names,
         detailed_instruction=with_words(config.data.detailed_language_instruction, objects),
-        fluid=sample_fluid(task, objects),
+        fluid=fluid,
         surroundings=sample_surroundings(config.env_map, rng("surroundings")),
         room={} if place is None else place.room.choices(),
         work_point=config.work_point or (0.0, 0.0),
         arms=choose_arms(task, objects, robots),
+        stand_ins=episode_stand_ins(task, objects, fluid),
     )
 
 
