@@ -15,7 +15,7 @@ from handloom.skills.configs import drives_base
 from handloom.tasks.config.checking import check_task
 from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.loading import read_arena, shipped
-from handloom.tasks.config.short_form import expand_short_form
+from handloom.tasks.config.short_form.expand import expand_short_form
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.tasks.retelling.retold_scene import working_distance
