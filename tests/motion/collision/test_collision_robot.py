@@ -1,10 +1,28 @@
 """A robot whose fingers moved is the robot built anew."""
 
+import mujoco
 import numpy as np
 import pytest
 
 from handloom.motion.collision import CollisionRobot, Shape, ShapeKind
 from handloom.motion.kinematics import JointTree
+
+ARM_AT_A_TABLE = """<mujoco>
+  <default>
+    <joint axis="0 1 0" range="-1.5 1.5"/>
+    <geom type="capsule" size="0.03" fromto="0 0 0 0 0 0.2"/>
+    <default class="block"><geom type="box" size="0.05 0.05 0.05" fromto="0 0 -0.05 0 0 0.05"/></default>
+  </default>
+  <worldbody>
+    <body name="base"><geom class="block"/>
+      <body name="upper" pos="0 0 0.1"><joint name="shoulder"/><geom/>
+        <body name="lower" pos="0 0 0.25"><joint name="elbow"/><geom/></body>
+      </body>
+    </body>
+    <body name="table" pos="0.4 0 0"><geom class="block"/></body>
+  </worldbody>
+  %s
+</mujoco>"""
 
 
 @pytest.fixture
@@ -36,3 +54,15 @@ def test_what_is_attached_stays_attached_when_the_fingers_move(fr3, trees):
     assert "ball" in moved.bodies
     still = [group for group in moved.groups if "finger" not in group.body]
     assert all(any(group is old for old in holding.groups) for group in still)
+
+
+def test_what_one_scene_excludes_does_not_count_in_another_with_the_same_robot(tmp_path, monkeypatch):
+    monkeypatch.setenv("HANDLOOM_CACHE", str(tmp_path))
+    excluded = '<contact><exclude body1="lower" body2="table"/></contact>'
+    ignored = []
+    for contact in (excluded, "", excluded):
+        model = mujoco.MjModel.from_xml_string(ARM_AT_A_TABLE % contact)
+        tree = JointTree.from_model(model, ["shoulder", "elbow"], qpos=model.qpos0)
+        ignored.append(CollisionRobot.from_model(model, tree).ignored)
+    pair = frozenset(("lower", "table"))
+    assert [pair in pairs for pairs in ignored] == [True, False, True]

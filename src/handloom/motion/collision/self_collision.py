@@ -33,7 +33,7 @@ ALWAYS = 0.9
 FALSE_ALARMS = 0.3
 """Where spheres overlap this much more often than the solids, they say nothing and the exact checker decides."""
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """CollisionPart of the content hash; raise it when the rules here change."""
 
 
@@ -62,18 +62,21 @@ def self_collision_pairs(
     rates = _exact_rates(ExactChecker(tree, parts, own, ignored), own, q)
     ignored |= {pair for pair, rate in rates.items() if rate >= ALWAYS}
     coarse = _coarse_pairs(tree, groups, own, ignored, rates, q[: SAMPLES // 4])
-    _store(file, ignored, coarse)
+    # What a scene excludes, such as the table under a robot, is no property of the robot: other scenes read this file.
+    own_names = {model.body(b).name for b in _own_bodies(model, tree)}
+    _store(file, {pair for pair in ignored if pair <= own_names}, coarse)
     return frozenset(ignored), frozenset(coarse)
+
+
+def _own_bodies(model: mujoco.MjModel, tree: JointTree) -> list[int]:
+    """Return the ids of all bodies of the robot."""
+    roots = set(model.body_rootid[tree.body_link != WORLD].tolist())
+    return [b for b in range(1, model.nbody) if model.body_rootid[b] in roots]
 
 
 def fixed_bodies(model: mujoco.MjModel, tree: JointTree) -> frozenset[str]:
     """Return the bodies of the robot that no joint of the tree moves."""
-    roots = set(model.body_rootid[tree.body_link != WORLD].tolist())
-    return frozenset(
-        model.body(b).name
-        for b in range(1, model.nbody)
-        if model.body_rootid[b] in roots and tree.body_link[b] == WORLD
-    )
+    return frozenset(model.body(b).name for b in _own_bodies(model, tree) if tree.body_link[b] == WORLD)
 
 
 def _own_fixed_parts(model: mujoco.MjModel, tree: JointTree, qpos: Array | None) -> list[Obstacle]:
@@ -180,7 +183,7 @@ def _content_hash(model: mujoco.MjModel, tree: JointTree) -> str:
                 digest.update(repr(int(model.geom_conaffinity[g])).encode())
                 digest.update(model.geom_pos[g].tobytes() + model.geom_quat[g].tobytes())
                 digest.update(b"" if shape.vertices is None else shape.vertices.tobytes())
-    names = {model.body(b).name for b in range(model.nbody) if model.body_rootid[b] in roots}
+    names = {model.body(b).name for b in _own_bodies(model, tree)}
     digest.update(repr(sorted(sorted(pair) for pair in _excluded(model) if pair <= names)).encode())
     return digest.hexdigest()[:24]
 
