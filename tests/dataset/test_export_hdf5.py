@@ -70,7 +70,7 @@ def test_next_observations_are_written_when_asked_for(dataset: DatasetReader, tm
 def test_the_help_of_a_flag_says_what_the_flag_does(capsys) -> None:
     assert main(["export", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.replace("│", " ").split())
-    assert "--no-images hdf5 and zarr: leave the images of the cameras out" in words
+    assert "--no-images hdf5 and zarr: leave out the camera images" in words
     assert "--no-models hdf5: leave out the MuJoCo model" in words
 
 

@@ -176,7 +176,8 @@ def test_what_rolls_has_a_second_to_come_to_rest(plate_instance: TaskInstance) -
     assert frames(on_plate, turns=0.0, until=0) == 0
     assert frames(on_plate, turns=9.0, until=12) == 12, "as long as it takes"
     assert frames(on_plate, turns=9.0, until=100) == scene.instance.fps, "a second at most"
-    assert frames(on_plate @ translation([0.4, 0.0, 0.0]), turns=9.0, until=100) == 0, "beside the plate it stays there"
+    beside = on_plate @ translation([0.4, 0.0, 0.0])
+    assert frames(beside, turns=9.0, until=100) == scene.instance.fps, "it may still come to lie on it, for a second"
 
 
 def test_a_pick_from_the_side_keeps_its_wrist_off_the_table(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ FAMILIES: tuple[tuple[str, Maker, tuple[str, ...], float], ...] = (
         (f"art/{{rig}}/{word}/a/b/c/", deed(word), (*BOTH, "franka") if count < 12 else BOTH, count)
         for word, (*_, count) in THINGS.items()
     ),
-    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, BOTH, 4),
+    ("basic/{rig}/conveyor_sandwich/", ham_sandwich, ("split_aloha",), 4),
 )
 """Folder, maker, robots and number of the files, in about the published proportions."""
 

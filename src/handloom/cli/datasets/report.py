@@ -29,7 +29,7 @@ REMEDIES = {
     "line_unreachable": "move the region nearer to the base, or to the arm's own side, or away from it if "
     "it is very near; `approach: any` on `place`",
     "goal_in_collision": "move things apart; if it is the other arm, send it home first: `{home: , arm: both}`",
-    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; when it is a thing put there before: a "
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it is an object placed before: a "
     "larger target, or a spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
     "start_in_collision": "move the region away from the home pose, or from the first object in a container",
     "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
