@@ -18,6 +18,8 @@ from handloom.values import ObjectInstance, RobotInstance
 
 MAX_LAYOUTS = 30
 """How often a layout is drawn before the regions are called impossible."""
+LAYOUTS_PER_OBJECT = 4
+"""How often per object in a crowded scene: the more there are, the less often all of them find a place at once."""
 CROWDED_LAYOUTS = 3
 """How many valid layouts are tried to find one with the required number of distractors."""
 MAX_PENETRATION = 0.0005
@@ -56,7 +58,8 @@ def sample_layout(
     blame: Counter[tuple[str, str]] = Counter()
     places: Mapping[str, Placed] = {}
     good: list[tuple[int, Scenery]] = []
-    for _ in range(MAX_LAYOUTS):
+    most = max(MAX_LAYOUTS, LAYOUTS_PER_OBJECT * len(scratch.loose))
+    for _ in range(most):
         try:
             places = drawing.draw(rng)
             _refuse_overlaps(drawing, scratch)
@@ -79,7 +82,7 @@ def sample_layout(
     hint = "give it a region" if region is None else _advice(task.config.regions[region], region, places)
     raise SamplingError(
         "no_layout",
-        f"{worst} had no free or stable place in {count} of {MAX_LAYOUTS} layouts: it {why}; {hint}, or move other "
+        f"{worst} had no free or stable place in {count} of {most} layouts: it {why}; {hint}, or move other "
         "objects away",
         where=task.where("objects") if region is None else task.where("regions", region),
     )
