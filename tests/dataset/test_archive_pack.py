@@ -6,13 +6,12 @@ import random
 import shutil
 import warnings
 import zipfile
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.dataset.stopping import stopped_after
 
 from handloom.dataset import DatasetReader, MergeOptions, check_layout, extract_episode, merge_datasets, merge_episodes
 from handloom.dataset.episodes import archive_pack
@@ -107,22 +106,8 @@ def test_stopped_anywhere_it_goes_on(
 ) -> None:
     """Every rename, link and removal is a moment at which the process may be gone."""
     out = merge_episodes(episodes[:2], tmp_path / "out", options=OPTIONS)
-    left = [point]
-
-    def dying(function: Callable[..., None]) -> Callable[..., None]:
-        def call(*arguments: object, **named: object) -> None:
-            left[0] -= 1
-            if left[0] < 0:
-                raise KeyboardInterrupt
-            function(*arguments, **named)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        for name in ("replace", "link", "rename", "rmdir", "unlink"):
-            patch.setattr(os, name, dying(getattr(os, name)))
-        with suppress(KeyboardInterrupt):
-            extend_dataset(out, episodes[2:], options=OPTIONS)
+    with stopped_after(point, monkeypatch):
+        extend_dataset(out, episodes[2:], options=OPTIONS)
     finish_extension(out)
     if not (out / "extras/episode_000007").is_dir():
         assert extend_dataset(out, episodes[2:], options=OPTIONS)

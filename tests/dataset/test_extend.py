@@ -2,13 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from tests.dataset.stopping import stopped_after
 
 from handloom.dataset import MergeOptions, merge_episodes
 from handloom.dataset.lerobot import extend as extending
@@ -172,22 +171,8 @@ def test_stopped_anywhere_it_goes_on(
 ) -> None:
     """Every rename, link and removal is a moment at which the process may be gone."""
     out = merge_episodes(episodes[:3], tmp_path / "out", options=SMALL)
-    left = [point]
-
-    def dying(function: Callable[..., None]) -> Callable[..., None]:
-        def call(*arguments: object, **named: object) -> None:
-            left[0] -= 1
-            if left[0] < 0:
-                raise KeyboardInterrupt
-            function(*arguments, **named)
-
-        return call
-
-    with monkeypatch.context() as patch:
-        for name in ("replace", "link", "rename", "rmdir", "unlink"):
-            patch.setattr(os, name, dying(getattr(os, name)))
-        with suppress(KeyboardInterrupt):
-            extend_dataset(out, episodes[3:], options=SMALL)
+    with stopped_after(point, monkeypatch):
+        extend_dataset(out, episodes[3:], options=SMALL)
     finish_extension(out)
     if not (out / "extras/episode_000008").is_dir():
         assert extend_dataset(out, episodes[3:], options=SMALL)

@@ -20,7 +20,14 @@ from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import quat_conjugate, quat_from_euler_deg, quat_normalize, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
-from handloom.tasks.sampling.fitting import fitting_a_holder, fitting_stand_in, stood_in_holders
+from handloom.tasks.sampling.fitting import (
+    as_wide_as,
+    fitting_a_holder,
+    fitting_stand_in,
+    named_axis,
+    stood_in_holders,
+    within_a_hand,
+)
 from handloom.tasks.sampling.fluid import poured_into, vessel_width
 from handloom.tasks.sampling.robots import described
 
@@ -319,34 +326,19 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
     if asset.category == "shelf" and not _on_floor(task, entry.name) and asset.extent.max() > TABLETOP:
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": TABLETOP / asset.extent.max()})
     for judged in poured_into(task.config, entry.name):
-        asset = _as_wide_as(asset, vessel_width(asset, judged))
+        asset = as_wide_as(asset, vessel_width(asset, judged))
     thin = float(asset.extent.min())
     if entry.name in _picked(task.config) and thin > (widest := SPANNED * _narrowest_gripper(task)):
         asset = make_object(asset.category, parameters={**asset.parameters, "scale": widest / thin})
     if entry.name in _picked(task.config) & in_containers(task.config):
-        asset = _within_a_hand(asset, LYING * _narrowest_gripper(task))
-    axis, overlap = _named_axis(task.config, entry.name), stood_in_holders(task.config).get(entry.name)
+        asset = within_a_hand(asset, LYING * _narrowest_gripper(task))
+    axis, overlap = named_axis(task.config, entry.name), stood_in_holders(task.config).get(entry.name)
     if axis is not None and overlap is not None:
         return fitting_a_holder(asset, axis, overlap)
     long, wide = np.sort(asset.extent)[:0:-1]
     if axis is None or long < SLENDER * wide:
         return asset
     return make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
-
-
-def _as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
-    """Return a vessel of a width [m], as high as it is."""
-    factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
-    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
-    return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
-
-
-def _within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
-    """Return an object that is no wider than a width [m] where it lies flat, and as thick as it is."""
-    flat = int(np.argmin(asset.extent))
-    factor = min(1.0, width / float(np.sort(asset.extent)[1]))
-    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * np.where(np.arange(3) == flat, 1.0, factor)).tolist()
-    return asset if factor == 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
 
 
 def in_containers(config: TaskConfig) -> set[str]:
@@ -375,23 +367,6 @@ def _depth(task: Task, name: str) -> float:
     regions = [region for region in task.config.regions if region.object == name]
     low = [r.random_config.pos_range[0][2] for r in regions if r.random_config and r.random_config.pos_range]
     return -min(low, default=0.0)
-
-
-def _named_axis(config: TaskConfig, name: str) -> str | None:
-    """Return the own axis of an object that a skill takes its ends or its attitude from; None if none does.
-
-    Along it published assets are long: bottles, pens, brushes, flowers.
-    """
-    for _, skill in placed_skills(config):
-        if not skill.objects or skill.objects[0] != name:
-            continue
-        window = getattr(skill, "constraints", None)
-        if window is not None:
-            return str(window[0])
-        vector = getattr(skill, "align_pick_obj_axis", None) or getattr(skill, "align_obj_axis", None)
-        if vector is not None:
-            return "xyz"[int(np.argmax(np.abs(vector)))]
-    return None
 
 
 def _files(task: Task, entry: ObjectConfig) -> list[Path]:

@@ -111,3 +111,35 @@ def _taken_in_attitude(config: TaskConfig) -> set[str]:
 def _starts_open(entry: ObjectConfig) -> bool:
     """Return whether a joint of an entry stands open when an episode begins."""
     return entry.joint_position_range is not None and entry.joint_position_range[0] > 0.0
+
+
+def as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return a vessel of a width [m], as high as it is."""
+    factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
+    return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
+    """Return an object that is no wider than a width [m] where it lies flat, and as thick as it is."""
+    flat = int(np.argmin(asset.extent))
+    factor = min(1.0, width / float(np.sort(asset.extent)[1]))
+    x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * np.where(np.arange(3) == flat, 1.0, factor)).tolist()
+    return asset if factor == 1.0 else make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
+
+
+def named_axis(config: TaskConfig, name: str) -> str | None:
+    """Return the own axis of an object that a skill takes its ends or its attitude from; None if none does.
+
+    Along it published assets are long: bottles, pens, brushes, flowers.
+    """
+    for _, skill in placed_skills(config):
+        if not skill.objects or skill.objects[0] != name:
+            continue
+        window = getattr(skill, "constraints", None)
+        if window is not None:
+            return str(window[0])
+        vector = getattr(skill, "align_pick_obj_axis", None) or getattr(skill, "align_obj_axis", None)
+        if vector is not None:
+            return "xyz"[int(np.argmax(np.abs(vector)))]
+    return None
