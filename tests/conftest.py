@@ -1,5 +1,6 @@
 """Things that many tests look at and that take a moment to make."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from handloom.skills import Schedule
 from handloom.tasks import load_task, sample_task
 
 sys.path.insert(0, str(Path(__file__).parent))  # Modules that tests of several folders share.
+# Tests start some two hundred programs: without bytecode each of them would compile the whole package, for a second.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 PICK = "fr3_pick_cube"
 

@@ -8,7 +8,7 @@ from handloom.tasks import library, load_task
 
 @pytest.mark.parametrize("name", library())
 def test_scenes_of_the_library_are_free_of_overlap_and_at_rest(name) -> None:
-    row = scene_row(load_task(name), 2)
+    row = scene_row(load_task(name), 1)  # Twenty of each: the slow test below.
     assert row["deepest_overlap_mm"] <= 0.5
     assert row["drift_in_2_s_mm"] <= 5.0
 

@@ -16,7 +16,9 @@ OPTIONS = AnnotateOptions(count=10, samples=60)
 PROGRAM = """
 import hashlib, os, sys
 import numpy as np
-import handloom.kernels  # finds the user's folder of compiled kernels before the cache moves
+from handloom.kernels import cache_folder, kernel_parts
+for part in kernel_parts():
+    cache_folder(part)  # The compiled kernels stay where they are when the cache moves.
 os.environ["HANDLOOM_CACHE"] = sys.argv[1]
 from handloom.grasping import AnnotateOptions, GripperShape, grasps_for
 from handloom.objects import make_object

@@ -77,8 +77,7 @@ def test_a_clean_task_is_as_before():
 
 @pytest.mark.parametrize("name", library())
 def test_every_task_of_the_library_has_a_randomized_variant(name: str):
-    for scene in sampled(name, 2):
-        build_scene(scene)
+    build_scene(sampled(name, 1)[0])
 
 
 def test_objects_that_need_their_shape_keep_their_category():

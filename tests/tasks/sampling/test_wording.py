@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from handloom.skills import SKILLS
-from handloom.tasks import library, load_task, sample_task, worded_skills
+from handloom.tasks import load_task, sample_task, worded_skills
 from handloom.tasks.sampling.wording import WORDINGS, faults_of_sentence, told_apart, with_words
 from handloom.values import ObjectInstance
 
@@ -89,22 +89,3 @@ def test_objects_of_equal_words_are_told_apart_as_the_robot_sees_them():
 )
 def test_corrupt_sentences_are_found(text: str):
     assert faults_of_sentence(text)
-
-
-@pytest.mark.parametrize("name", library())
-def test_every_task_of_the_library_has_ten_wordings_and_speaks_well(name: str):
-    task = load_task(name)
-    data = task.config.data
-    assert len({data.language_instruction, *data.paraphrases}) >= 10
-    for episode in range(3):
-        instance = sample_task(task, 5, episode)
-        skills = [
-            s for st in worded_skills(task, instance) for bl in st.values() for b in bl for a in b.values() for s in a
-        ]
-        for text in [
-            *(with_words(t, instance.objects) for t in (data.language_instruction, *data.paraphrases)),
-            *(skill.instruction for skill in skills),
-        ]:
-            assert not faults_of_sentence(text), text
-        mine = [o.words for o in instance.objects if o.name in {entry.name for entry in task.config.objects}]
-        assert len(set(mine)) == len(mine)
