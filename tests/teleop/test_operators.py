@@ -13,8 +13,8 @@ from handloom.retarget import DeviceRecording
 
 
 @pytest.fixture(scope="module")
-def hands() -> list[DeviceRecording]:
-    return [hand_recording(expert_record(task_of(), SEED, episode)) for episode in range(2)]
+def hands(hand: DeviceRecording) -> list[DeviceRecording]:
+    return [hand, hand_recording(expert_record(task_of(), SEED, 1))]
 
 
 class ForScene(Script):

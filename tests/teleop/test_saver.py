@@ -1,31 +1,25 @@
 """Saving beside a session: in another process, again when it fails, and nothing is forgotten."""
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from expert_hand import expert_record, hand_recording
-from test_teleop_run import IDLE, SEED, Script, begun, task_of
+from test_teleop_run import IDLE, Script, begun
+from unlucky_saves import unlucky
 
 from handloom.dataset import DatasetReader
 from handloom.engine import InlineExecutor, verify_dataset
 from handloom.engine.runs.journal import Receipt
 from handloom.retarget import DeviceRecording
 from handloom.teleop.keeping import saver as saver_module
-from handloom.teleop.keeping.saver import BackgroundSaver, SaveJob
+from handloom.teleop.keeping.saver import BackgroundSaver
 from handloom.teleop.keeping.takes import Take
-
-
-@pytest.fixture(scope="module")
-def hand() -> DeviceRecording:
-    return hand_recording(expert_record(task_of(), SEED, 0))
 
 
 def until(holds: Callable[[], Any], seconds: float = 120.0) -> None:
@@ -33,18 +27,6 @@ def until(holds: Callable[[], Any], seconds: float = 120.0) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not come to hold"
         time.sleep(0.02)
-
-
-def unlucky(folder: Path, failures: int, job: Any) -> Receipt:
-    """Fail some times, by an error or by dying, and then write a file."""
-    count = len(list(folder.glob("try_*")))
-    (folder / f"try_{count}").touch()
-    if count < failures:
-        if count % 2:
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise OSError(28, "No space left on device")
-    (folder / f"episode_{job}").touch()
-    return Receipt(episode=job, success=True)
 
 
 class Watched:
@@ -89,8 +71,8 @@ def test_a_saver_that_is_closed_while_nothing_can_be_saved_says_what_is_left(
 ) -> None:
     monkeypatch.setattr(saver_module, "PAUSES", (0.0, 0.0))
     watched = Watched(partial(unlucky, tmp_path, 100))
-    job = SaveJob(take=Take(4, 1), record=None, settings=None, folder=tmp_path)  # type: ignore[arg-type]
-    watched.saver.submit(job)
+    job = SimpleNamespace(take=Take(4, 1))  # All that is left of a job: its process need not import what it is made of.
+    watched.saver.submit(job)  # type: ignore[arg-type]
     assert watched.saver.close() == [Take(4, 1)]
 
 

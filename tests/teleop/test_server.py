@@ -22,6 +22,7 @@ from websockets.sync.client import ClientConnection, connect
 from handloom.errors import FileError, InputError
 from handloom.teleop.serving.messages import InputMessage, Message, parsed_message
 from handloom.teleop.serving.server import PAGE, TeleopServer
+from handloom.web import gate as gate_module
 from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 from handloom.web.gate import MOST_WAITING
@@ -294,8 +295,11 @@ def test_other_machines_are_served_over_https_with_a_certificate_that_is_kept(tm
         served.server.close()
 
 
-def test_strangers_who_never_finish_a_tls_handshake_keep_nobody_out(tmp_path: Path) -> None:
+def test_strangers_who_never_finish_a_tls_handshake_keep_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("cryptography")
+    monkeypatch.setattr(gate_module, "PATIENCE", 2.0)
     files = self_signed("127.0.0.1", tmp_path)
     served = Served(certificate=files)
     gate = served.server.gate
@@ -321,7 +325,8 @@ def test_strangers_who_never_finish_a_tls_handshake_keep_nobody_out(tmp_path: Pa
         served.server.close()
 
 
-def test_a_request_that_comes_a_byte_at_a_time_is_given_up(served: Served) -> None:
+def test_a_request_that_comes_a_byte_at_a_time_is_given_up(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate_module, "PATIENCE", 1.0)
     gate = served.server.gate
     assert gate is not None
     with socket.create_connection(("127.0.0.1", served.server.port)) as slow:

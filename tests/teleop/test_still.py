@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from expert_hand import expert_record, hand_recording
+from expert_hand import expert_record
 from test_takes import carried_out, frames_of
 from test_teleop_run import IDLE, SEED, begun, task_of
 
@@ -18,27 +18,28 @@ PAUSE = 120
 """Ticks: two seconds."""
 
 
-def test_a_person_who_waits_in_the_middle_is_cut_short_and_replays_exactly(tmp_path: Path) -> None:
-    hand = hand_recording(expert_record(task_of(), SEED, 0))
+def test_a_person_who_waits_in_the_middle_is_cut_short_and_replays_exactly(
+    tmp_path: Path, hand: DeviceRecording
+) -> None:
     frames = list(hand.frames)
     waits = [replace(frames[60]) for _ in range(PAUSE)]
     paused = [
         replace(frame, time_ns=round(k * 1e9 / 60)) for k, frame in enumerate([*frames[:60], *waits, *frames[60:]])
     ]
     recording = replace(hand, frames=tuple(paused), end_time_ns=paused[-1].time_ns + 1)
-    counts = {}
-    for trim in (0.0, 0.5):
-        run = replace(begun(tmp_path / str(trim)), trim=trim)
-        carried_out(run, (recording, ["save"]), (IDLE, ["finish"]))
-        counts[trim] = frames_of(run)
-        assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
-        record = record_of_archive(DatasetReader(run.run.dataset).archive(0))
-        assert record.frames >= counts[0.0]  # The archive has all of it.
-    assert 20 < counts[0.0] - counts[0.5] < PAUSE // 2
+    run = replace(begun(tmp_path / "run"), trim=0.5)
+    carried_out(run, (recording, ["save"]), (IDLE, ["finish"]))
+    kept = frames_of(run)
+    assert [found.verdict for found in verify_dataset(run.run.dataset, InlineExecutor())] == ["exact"]
+    record = record_of_archive(DatasetReader(run.run.dataset).archive(0))
+    start, stop = record.left_out[0]
+    assert 30 <= start < stop <= 30 + PAUSE // 2  # It is the pause, less a moment before and after it.
+    assert stop - start > 20
+    assert kept == record.frames - sum(b - a for a, b in record.left_out)  # The archive has all of it.
     again = begun(tmp_path / "again")
-    again.replay(DeviceRecording.read(tmp_path / "0.5" / "inputs" / "episode_000000.jsonl"))
+    again.replay(DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl"))
     again.merge()
-    assert frames_of(again) == counts[0.5]
+    assert frames_of(again) == kept
 
 
 def test_what_moves_is_not_cut() -> None:

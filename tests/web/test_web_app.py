@@ -60,7 +60,7 @@ class Page:
 
     def _lines(self) -> Iterator[bytes]:
         try:
-            for number in range(1000):
+            for number in range(10_000):  # Longer than any test waits: only a page that goes ends it.
                 yield json.dumps(number).encode() + b"\n"
                 time.sleep(0.01)
         finally:

@@ -176,7 +176,7 @@ class WebApp:
                 too_long = text_response(f"more than {LONGEST_BODY} bytes", HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
                 return await _send(too_long, send)
         response = await self._respond(scope, replace(request, body=bytes(body)))
-        await _send(response, send, pool=self._pool, head=request.method == "HEAD")
+        await _send(response, send, receive=receive, pool=self._pool, head=request.method == "HEAD")
 
     async def _respond(self, scope: Scope, request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
@@ -278,6 +278,7 @@ async def _send(
     send: Send,
     *,
     prefix: str = "http",
+    receive: Receive | None = None,
     pool: ThreadPoolExecutor | None = None,
     head: bool = False,
 ) -> None:
@@ -301,9 +302,14 @@ async def _send(
         return await send({"type": f"{prefix}.response.body", "body": b"" if head else body})
     loop = asyncio.get_running_loop()
     pieces = iter(()) if head else _file_pieces(body) if isinstance(body, FilePart) else body
-    with contextlib.closing(pieces) if hasattr(pieces, "close") else contextlib.nullcontext():  # type: ignore[type-var]
-        while piece := await loop.run_in_executor(pool, next, pieces, b""):
-            await send({"type": f"{prefix}.response.body", "body": piece, "more_body": True})
+    # Sending to a page that has gone raises nothing: the next event, after the whole request, is its disconnect.
+    gone = asyncio.ensure_future(receive()) if receive is not None else loop.create_future()
+    try:
+        with contextlib.closing(pieces) if hasattr(pieces, "close") else contextlib.nullcontext():  # type: ignore[type-var]
+            while not gone.done() and (piece := await loop.run_in_executor(pool, next, pieces, b"")):
+                await send({"type": f"{prefix}.response.body", "body": piece, "more_body": True})
+    finally:
+        gone.cancel()
     await send({"type": f"{prefix}.response.body", "body": b""})
 
 
