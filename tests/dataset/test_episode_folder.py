@@ -192,7 +192,7 @@ except FileError as error:
 """
     for kind in ("video", "frames"):
         run = subprocess.run(
-            [sys.executable, "-c", script, str(tmp_path), kind], capture_output=True, text=True, check=True
+            [sys.executable, "-B", "-c", script, str(tmp_path), kind], capture_output=True, text=True, check=True
         )
         assert "cannot write" in run.stdout
         assert "exceed the allowed file size" in run.stdout

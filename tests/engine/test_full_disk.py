@@ -1,5 +1,6 @@
 """A disk that takes no more ends a run with one message; the same command goes on when there is room."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 from rest_task import REST
 
 COMMAND = [
-    *(sys.executable, "-m", "handloom", "generate", "rest.yaml", "-n", "2", "--workers", "2", "--unit-size", "1"),
+    *(sys.executable, "-m", "handloom", "generate", "rest.yaml", "-n", "2", "--workers", "1", "--unit-size", "1"),
 ]
 
 
@@ -20,7 +21,11 @@ def generate(run: Path, *, largest_file: int | None) -> subprocess.CompletedProc
 
     (run.parent / "rest.yaml").write_text(REST)
     command = [*COMMAND, "-o", str(run)]
-    return subprocess.run(command, cwd=run.parent, preexec_fn=limit, capture_output=True, text=True, check=False)
+    # Python does not notice that bytecode was cut off at the limit, and every later import would fail.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        command, cwd=run.parent, env=environment, preexec_fn=limit, capture_output=True, text=True, check=False
+    )
 
 
 def test_a_full_disk_ends_the_run_with_one_message_and_nothing_half_written(tmp_path):

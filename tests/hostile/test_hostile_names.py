@@ -35,7 +35,7 @@ def test_the_witness_sees_every_way_to_touch_a_canary(tmp_path: Path) -> None:
 
 
 def test_names_that_are_paths_reach_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [sys.executable, str(Path(__file__).with_name("run_names.py")), str(2 * len(NAME_KINDS)), str(SEED)]
+    words = [sys.executable, str(Path(__file__).with_name("run_names.py")), str(len(NAME_KINDS)), str(SEED)]
     child = subprocess.run(words, capture_output=True, text=True, timeout=600, check=False)  # Its memory is its own.
     with capsys.disabled():
         print(f"\nseed {SEED}: {child.stdout.splitlines()[-1:]}")  # noqa: T201 - the figures

@@ -1,6 +1,7 @@
 """Keypoints of joints agree with the geometry they stand for, whatever the parameters; their files are read back."""
 
 import json
+from functools import cache
 
 import mujoco
 import numpy as np
@@ -19,15 +20,14 @@ MIDDLES = (
 """Categories whose every handle or knob is held at its middle."""
 
 
-def every_joint():
-    for category in object_categories():
-        for seed in SEEDS:
-            obj = make_object(category, rng=np.random.default_rng(seed), scale=0.8 + 0.1 * (seed % 5))
-            for joint in obj.joints:
-                yield pytest.param(obj, joint, id=f"{category}-{seed}-{joint.name}")
+@cache
+def joints_of(category):
+    """Return objects of a category, one per seed, each with one of its joints."""
+    objects = [make_object(category, rng=np.random.default_rng(seed), scale=0.8 + 0.1 * (seed % 5)) for seed in SEEDS]
+    return [(obj, joint) for obj in objects for joint in obj.joints]
 
 
-EVERY_JOINT = list(every_joint())
+every_category = pytest.mark.parametrize("category", object_categories())
 
 
 def posed(obj, joint, q=0.0):
@@ -52,53 +52,59 @@ def first_hit(obj, data, start, direction):
         passed += far + 1e-9  # A window that is only painted on.
 
 
-@pytest.mark.parametrize(("obj", "joint"), EVERY_JOINT)
-def test_the_pushed_point_lies_on_the_surface_and_the_normal_points_out_of_it(obj, joint):
-    if joint.push is None:
-        return
-    data = posed(obj, joint)
-    R = data.body(joint.name).xmat.reshape(3, 3)
-    outside = in_world(data, joint.name, joint.push) + 0.02 * R @ joint.normal
-    far, body = first_hit(obj, data, outside, -R @ joint.normal)
-    assert body == joint.name
-    assert far == pytest.approx(0.02, abs=1e-6)
-
-
-@pytest.mark.parametrize(("obj", "joint"), [p for p in EVERY_JOINT if p.id.startswith(MIDDLES)])
-def test_the_head_is_the_middle_of_what_the_fingers_close_upon(obj, joint):
-    data = posed(obj, joint, 0.4 if obj.category == "laptop" else 0.0)  # Closed, the deck is under its edge.
-    R = data.body(joint.name).xmat.reshape(3, 3)
-    head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.held_from, joint.contact_axis)
-    sides = [first_hit(obj, data, head + side * 0.035 * closing, -side * closing) for side in (1.0, -1.0)]
-    assert {body for _, body in sides} == {joint.name}
-    assert sides[0][0] == pytest.approx(sides[1][0], abs=1e-6)
-    assert sides[0][0] < 0.035  # There is something between the fingers, and they can be 35 mm away from its middle.
-
-
-@pytest.mark.parametrize(("obj", "joint"), EVERY_JOINT)
-def test_points_and_axes_move_as_the_compiled_joint_moves(obj, joint):
-    index = obj.model.joint(joint.joint).id
-    np.testing.assert_allclose(obj.model.jnt_axis[index], joint.axis, atol=1e-6)
-    assert np.dot(joint.contact_axis, joint.normal) == pytest.approx(0.0, abs=1e-9)
-    for action in ("open", "close", "turn"):
-        keypoints = joint_keypoints(joint, obj.joint_index(joint.name), action)
+@every_category
+def test_the_pushed_point_lies_on_the_surface_and_the_normal_points_out_of_it(category):
+    for obj, joint in joints_of(category):
+        if joint.push is None:
+            continue
         data = posed(obj, joint)
-        link, base = (
-            in_world(data, k.body, k.position)
-            for k in (keypoints.points["link_contact_point"], keypoints.points["base_contact_point"])
-        )
-        np.testing.assert_allclose(link, base, atol=1e-6)
-        # A joint turns its points about its axis, or shifts them along it.
-        q = 0.7 * joint.range[1]
-        moved = in_world(posed(obj, joint, q), joint.name, keypoints.points["link_contact_point"].position)
-        R_parent = data.body(joint.parent).xmat.reshape(3, 3)
-        axis, anchor = R_parent @ joint.axis, data.body(joint.name).xpos
-        if joint.kind == "slide":
-            expected = link + q * axis
-        else:
-            r = link - anchor
-            expected = anchor + r * np.cos(q) + np.cross(axis, r) * np.sin(q) + axis * (axis @ r) * (1 - np.cos(q))
-        np.testing.assert_allclose(moved, expected, atol=1e-6)
+        R = data.body(joint.name).xmat.reshape(3, 3)
+        outside = in_world(data, joint.name, joint.push) + 0.02 * R @ joint.normal
+        far, body = first_hit(obj, data, outside, -R @ joint.normal)
+        assert body == joint.name
+        assert far == pytest.approx(0.02, abs=1e-6), joint.name
+
+
+@pytest.mark.parametrize("category", MIDDLES)
+def test_the_head_is_the_middle_of_what_the_fingers_close_upon(category):
+    assert joints_of(category)
+    for obj, joint in joints_of(category):
+        data = posed(obj, joint, 0.4 if obj.category == "laptop" else 0.0)  # Closed, the deck is under its edge.
+        R = data.body(joint.name).xmat.reshape(3, 3)
+        head, closing = in_world(data, joint.name, joint.head), R @ np.cross(joint.held_from, joint.contact_axis)
+        sides = [first_hit(obj, data, head + side * 0.035 * closing, -side * closing) for side in (1.0, -1.0)]
+        assert {body for _, body in sides} == {joint.name}
+        assert sides[0][0] == pytest.approx(sides[1][0], abs=1e-6)
+        assert (
+            sides[0][0] < 0.035
+        )  # There is something between the fingers, and they can be 35 mm away from its middle.
+
+
+@every_category
+def test_points_and_axes_move_as_the_compiled_joint_moves(category):
+    for obj, joint in joints_of(category):
+        index = obj.model.joint(joint.joint).id
+        np.testing.assert_allclose(obj.model.jnt_axis[index], joint.axis, atol=1e-6)
+        assert np.dot(joint.contact_axis, joint.normal) == pytest.approx(0.0, abs=1e-9)
+        for action in ("open", "close", "turn"):
+            keypoints = joint_keypoints(joint, obj.joint_index(joint.name), action)
+            data = posed(obj, joint)
+            link, base = (
+                in_world(data, k.body, k.position)
+                for k in (keypoints.points["link_contact_point"], keypoints.points["base_contact_point"])
+            )
+            np.testing.assert_allclose(link, base, atol=1e-6)
+            # A joint turns its points about its axis, or shifts them along it.
+            q = 0.7 * joint.range[1]
+            moved = in_world(posed(obj, joint, q), joint.name, keypoints.points["link_contact_point"].position)
+            R_parent = data.body(joint.parent).xmat.reshape(3, 3)
+            axis, anchor = R_parent @ joint.axis, data.body(joint.name).xpos
+            if joint.kind == "slide":
+                expected = link + q * axis
+            else:
+                r = link - anchor
+                expected = anchor + r * np.cos(q) + np.cross(axis, r) * np.sin(q) + axis * (axis @ r) * (1 - np.cos(q))
+            np.testing.assert_allclose(moved, expected, atol=1e-6)
 
 
 def test_an_annotation_written_is_read_back_the_same(tmp_path):

@@ -1,6 +1,7 @@
 """The LIBERO pack: all tasks load, sentences say what is judged, words of place are true, and a few run in physics."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -66,6 +67,7 @@ def test_every_sentence_names_what_is_handled_and_where_it_goes(tasks: dict[str,
                     assert any(word in said for word in words), (name, obj, sentence)
 
 
+@cache
 def _spoken(category: str) -> tuple[str, ...]:
     return make_object(category, rng=np.random.default_rng(0)).synonyms
 

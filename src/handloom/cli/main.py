@@ -90,7 +90,7 @@ def _guarded(name: str, words: list[str]) -> int:
     """Run a verb; a user's mistake ends with one message, not a traceback."""
     try:
         try:
-            # In a context of its own: what one command allows, the next in this process does not.
+            # In its own context: what one command allows does not carry over to the next in this process.
             return contextvars.copy_context().run(_run_verb, name, words)
         finally:
             sys.stdout.flush()
@@ -125,7 +125,7 @@ def _explained(error: BaseException) -> tuple[int, str]:
         case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
             return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
         case ImportError(name=str(package)) if package.split(".")[0] != "handloom":
-            # A library that does not fit into the memory or is damaged; mistakes of our own have our own names.
+            # A library that does not fit into memory or is damaged; our own errors are HandloomErrors.
             return FAILED, f"a library of {error.path or package} cannot be loaded: {error}{_memory_note()}"
         case KeyboardInterrupt():
             return FAILED, "stopped"

@@ -22,7 +22,7 @@ MIXED = 5
 
 @dataclass
 class _Hand:
-    """One arm on its way."""
+    """State of one arm along its path."""
 
     carrier: WayCarrier
     way: HandWay
@@ -31,7 +31,7 @@ class _Hand:
 
 
 class AugmentedSource:
-    """Carries out a task as one of several demonstrations did, each segment moved with its object.
+    """Performs a task as one of several demonstrations did, each segment moved with its object.
 
     The demonstration is chosen before the first frame: one whose paths can be followed in this scene and whose objects
     lay much as they do now. Each segment is transferred when it begins, from the current pose of its object. All hands
@@ -61,7 +61,7 @@ class AugmentedSource:
         self._choose(demonstrations, rng)
 
     def next(self, frame: int) -> Array | None:
-        """Return the targets (controls,) of a frame; None at the end of the demonstration, or when it cannot go on."""
+        """Return the targets (controls,) of a frame; None at its end, or when it cannot continue."""
         if self.failure is not None or self._row > self._rows - 1:
             return None
         targets = np.full(self._scene.world.model.nu, np.nan)
@@ -147,7 +147,7 @@ class AugmentedSource:
         return cost
 
     def _first_fault(self, plan: Sequence[tuple[HandWay, WaySegment, Array]]) -> str:
-        """Return why a plan cannot be carried out, empty when it can."""
+        """Return why a plan cannot be executed; empty if it can."""
         joints = {key: self._scene.world.data.ctrl[c.arm.ctrl_index].copy() for key, c in self._carriers.items()}
         for way, segment, X in plan:
             key = (way.robot, way.arm)

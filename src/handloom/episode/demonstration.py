@@ -87,7 +87,7 @@ class Demonstration:
     def of_record(cls, record: EpisodeRecord, name: str) -> "Demonstration":
         """Take a recorded episode apart.
 
-        Segments come from the sub-tasks of the record: what the expert carried out, or what the operator achieved. A
+        Segments come from the sub-tasks of the record: what the expert did, or what the operator achieved. A
         hand without sub-tasks is segmented by what its fingers grasp and release.
 
         Raises:

@@ -38,7 +38,7 @@ class Source(Protocol):
         """Return targets (controls,) [m or rad], NaN where there is no command; None at the end.
 
         Args:
-            frame: Number of frames carried out so far; the scene is in the state after them.
+            frame: Number of frames executed so far; the scene is in the state after them.
         """
         ...
 
@@ -53,7 +53,7 @@ def run_episode(
     """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
 
     After the source has ended well, the scene runs on for a second with all targets held, and then every goal that
-    should still stand is judged again: an object that slips out right after the lift is no demonstration, nor is a bowl
+    should still stand is judged again: an object that slips out right after the lift is not a success, nor is a bowl
     that was filled first and dragged away later.
 
     Args:
@@ -123,7 +123,7 @@ def run_episode(
 
 
 def stopping_targets(scene: Scene) -> Array:
-    """Return targets (controls,) that keep every joint where it is told to be: NaN, and no speed of any base."""
+    """Return targets (controls,) that keep every joint command as it is: NaN, and zero speed for bases."""
     targets = np.full(scene.world.model.nu, np.nan)
     for robot in scene.robots.values():
         if robot.base is not None:

@@ -39,7 +39,7 @@ class TrainedPolicy(Protocol):
         ...
 
     def act(self, observation: Observation) -> Array:
-        """Return an action (n,), or a chunk of actions (k, n) that are carried out before the next observation."""
+        """Return an action (n,), or a chunk of actions (k, n) to execute before the next observation."""
         ...
 
 

@@ -254,7 +254,11 @@ def clear_of(
     opened = gripper.level_at(options.opening) if options.opening is not None else len(gripper.position) - 1.0
     arriving = level if options.preshape else np.full(len(level), opened)
     segments = 0 if options.preshape else (CURVED_SEGMENTS if gripper.curved else 1)
-    shape = (gripper.parts, gripper.position, gripper.rotation, gripper.moving)
+    # The kernel is compiled anew, for seconds, for every mixture of layouts and types of its arrays.
+    position, rotation, R, hand, level, arriving = (
+        np.ascontiguousarray(values, float) for values in (gripper.position, gripper.rotation, R, hand, level, arriving)
+    )
+    shape = (gripper.parts, position, rotation, gripper.moving)
     return free_poses(solid, *shape, R, hand, level, arriving, options.approach_length, segments, options.margin)
 
 

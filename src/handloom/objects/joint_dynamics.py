@@ -109,7 +109,7 @@ class Catch:
 
 
 def catch_of(link: Link) -> Catch | None:
-    """Return the catch of a link in the library, at its head; None if it has none."""
+    """Return the catch of a link in the library, at its head, or None."""
     if link.latch <= 0.0:
         return None
     axis, head, anchor = (np.asarray(v, float) for v in (link.axis, link.head, link.anchor))

@@ -76,7 +76,7 @@ def variants_sheet(
 
 
 def overview_sheet(categories: Sequence[str], *, seed: int = 0, size: int = 110, columns: int = 12) -> Picture:
-    """Draw one object of each category, in a colour of its own."""
+    """Draw one object of each category, each in its own colour."""
     objs = [make_object(category, rng=generator(seed, k, category)) for k, category in enumerate(categories)]
     pictures = [portrait(obj, size=size, opened=0.35 if obj.articulated else 0.0) for obj in objs]
     return contact_sheet(pictures, [category.replace("_", " ") for category in categories], columns=columns)

@@ -251,7 +251,7 @@ class TeleopSession(SessionLeaves):
         Args:
             external_inputs: Groups by port for every leaf that is not a device; each of its ports, in every step.
             graph_time: When the frame is; the time of the device frame if not given.
-            execution_events: What is asked of the nodes, instead of what the control graph or the frame say.
+            execution_events: Events for the nodes, instead of those of the control graph or the frame.
 
         Raises:
             StateError: The session is not open, the recording has ended, or a step failed in the worker.

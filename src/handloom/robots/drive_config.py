@@ -23,7 +23,7 @@ class SuctionConfig(Config):
     shear_force_limit: float = -1.0
     """Force across its axis above which a cup lets go [N]; 0 or less: none."""
     retry_interval: Annotated[float, Field(ge=0)] = 0.0
-    """How long free cups go on trying after the valve closes [s]; 0: once."""
+    """How long free cups keep trying after the valve closes [s]; 0: once."""
     cup_radius: PositiveFloat = 0.02
     """Radius of the lip [m]: the patch that must be flat."""
 

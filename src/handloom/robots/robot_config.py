@@ -165,7 +165,7 @@ class RobotConfig(Config):
     model: str = "model.xml"
     """MJCF beside this file."""
     description: str = ""
-    """One line for people."""
+    """One-line description."""
     dof_names: tuple[str, ...] = ()
     """All joints in the order the published indices count in."""
     inferred_dof_names: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def add_attachment(spec: mujoco.MjSpec, child_body: str, parent_body: str) -> No
     weld.active = False
     weld.solref[:] = _SOLREF
     weld.solimp[:] = _SOLIMP
-    # A given relative pose, even a placeholder, stops the compiler from computing one of its own.
+    # A given relative pose, even a placeholder, stops the compiler from computing its own.
     weld.data[:11] = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1]
     spec.nuserdata = max(spec.nuserdata, 0) + _POSE
 

@@ -16,7 +16,7 @@ class NameTable(Mapping[str, int]):
 
     Args:
         model: The compiled model.
-        kind: Word for people, e.g. ``"joint"``.
+        kind: Word used in messages, e.g. ``"joint"``.
         object_type: MuJoCo's word for the same.
         count: Number of elements of that kind.
     """

@@ -147,7 +147,7 @@ class World:
         """Advance by ``count`` physics steps with the present controls.
 
         Raises:
-            StateError: The simulation became unstable or ran out of memory; reset or restore the world to go on.
+            StateError: The simulation became unstable or ran out of memory; reset or restore the world to continue.
         """
         if count < 1:
             raise InputError(f"step needs a count >= 1, got {count}")

@@ -7,7 +7,7 @@ from handloom.arrays import Array
 from handloom.errors import require
 
 CLOSING = 30
-"""Cells along the longest side of a surface on which it is made closed, if nothing else is said."""
+"""Cells along the longest side of a surface on which it is closed, by default."""
 
 
 def convex_pieces(

@@ -48,11 +48,11 @@ class PageOptions:
     backend: str = "cpu"
     """What draws the live images: cpu or cuda."""
     https: bool = False
-    """Serve HTTPS also on this machine; other machines get nothing else."""
+    """Serve HTTPS on this machine too; other machines always get HTTPS."""
     certificate_folder: Path | None = None
     """Where the self-signed certificate is kept."""
     operators: int = 1
-    """People who work at the same time, each in a scene of their own."""
+    """Number of operators working at the same time, each in their own scene."""
     leaders: tuple[LeaderSpec, ...] = ()
     """Leader arms of the first operator."""
 

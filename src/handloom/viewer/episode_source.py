@@ -61,7 +61,7 @@ class EpisodeSource(ABC):
 
     Args:
         key: Name in addresses.
-        name: Name for people.
+        name: Display name.
         root: Folder that everything is read from.
     """
 
@@ -162,7 +162,7 @@ class DatasetSource(EpisodeSource):
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
         count = self.reader.episode_count
-        # A page with a million rows serves no one; what is read to show a large dataset does not grow with it.
+        # No one can use a page with a million rows; what is read for a large dataset stays bounded.
         name = f"{name}, the first {MOST_EPISODES:,} of {count:,} episodes" if count > MOST_EPISODES else name
         super().__init__(key, name, self.reader.root)
         self._odd: tuple[EpisodeTable, tuple[list[float], list[str]]] | None = None
@@ -270,7 +270,7 @@ class RunSource(EpisodeSource):
         return read_table(self._order[self.check(index)].path / FRAMES)
 
     def video_place(self, index: int, camera: str) -> VideoPlace | None:
-        """Return where the stream of a camera is: a file of its own."""
+        """Return the video file of a camera."""
         return VideoPlace(chunk=0, file=index, start=0.0)
 
     def video_file(self, camera: str, chunk: int, file: int) -> Path:

@@ -25,7 +25,7 @@ class Shelf:
 
     key: str
     name: str
-    """Name for people."""
+    """Display name."""
     kind: str
     """``run``, ``evaluation`` or ``dataset``."""
     path: Path

@@ -27,7 +27,7 @@ class ViewOptions:
     edit: bool = False
     """Whether flags and task files may be written."""
     https: bool = False
-    """Serve HTTPS also on this machine; other machines get nothing else."""
+    """Serve HTTPS on this machine too; other machines always get HTTPS."""
     certificate_folder: Path | None = None
     """Where the self-signed certificate and the token are kept."""
 

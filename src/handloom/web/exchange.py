@@ -58,7 +58,7 @@ class Request:
         """Return the JSON object in the body.
 
         Raises:
-            InputError: It is none.
+            InputError: The body is not a JSON object.
         """
         try:
             found = json.loads(self.body)

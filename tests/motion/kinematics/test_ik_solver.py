@@ -103,7 +103,7 @@ def test_one_descent_agrees_with_numpy(chain, reachable):
     solved = 0
     for T in reachable[:40]:
         q = HOME.copy()
-        descend(chain.arrays, solver.problem(), T[:3, :3], T[:3, 3], q, make_scratch(chain.dof))
+        descend(chain.arrays, solver.problem(), T[:3, :3].copy(), T[:3, 3].copy(), q, make_scratch(chain.dof))
         if pose_error(chain.T_base_tool(q), T)[0] < 1e-3:
             np.testing.assert_allclose(q, numpy_descent(chain, T, HOME.copy(), solver.options), atol=1e-6)
             solved += 1

@@ -25,26 +25,13 @@ def test_text_that_is_no_instance_is_refused():
         TaskInstance.from_json('{"task": "x"}')
 
 
-def test_another_process_and_other_episodes_before_it_change_nothing():
-    task = load_task(TASK)
-    for episode in (0, 1, 2):
-        sample_task(task, 7, episode)
-    here = sample_task(task, 7, 3).content_hash()
-    code = (
-        "from handloom.tasks import load_task, sample_task;"
-        f"print(sample_task(load_task('{TASK}'), 7, 3).content_hash())"
-    )
-    there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    assert there == here
-
-
 CLUTTERED = """
 import json, sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from handloom.tasks import load_task, sample_task
 
 def hashes(work):
+    from handloom.tasks import load_task, sample_task
     file, episodes = work
     task = load_task(file)
     return {episode: sample_task(task, 7, episode).content_hash() for episode in episodes}

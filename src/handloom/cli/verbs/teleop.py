@@ -225,7 +225,7 @@ def _finishing_on_signals(app: TeleopApp) -> Iterator[None]:
 
     def finish(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        # In a thread of its own: the one that was interrupted may be holding the lock.
+        # In a separate thread: the one that was interrupted may be holding the lock.
         threading.Thread(target=app.finish).start()
 
     before = {number: signal.signal(number, finish) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -148,7 +148,7 @@ class JointDrives:
     def position_controls(self) -> NDArray[np.int64] | None:
         """Return the index in ``data.ctrl`` of each joint's position target (n,).
 
-        For control loops that write all position targets and nothing else, many times a second. None when a joint
+        For control loops that only write all position targets, many times a second. None when a joint
         takes none, or when a velocity or an effort is added to one.
         """
         _, velocities, efforts = self.targets()

@@ -82,7 +82,7 @@ class Graph:
         Args:
             changes: Any of ``Keys``: ``delete_nodes`` [name], ``disconnect`` [(source, target)], ``create_nodes``
                 [(name, type) or (name, type, version)], ``set_values`` [(``node.inputs:port``, value)], ``connect``
-                [(source, target)]; they are carried out in this order.
+                [(source, target)]; they are applied in this order.
 
         Returns:
             The nodes created, by name.

@@ -46,7 +46,7 @@ class GraphSession:
         return self._playing
 
     def play(self) -> None:
-        """Start, or go on."""
+        """Start or resume."""
         self._playing = True
         for robot in self._robots.values():
             robot.get_articulation_controller().stopped = False

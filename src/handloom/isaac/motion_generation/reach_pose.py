@@ -51,7 +51,7 @@ def reach_pose(
 ) -> ReachResult:
     """Roll a policy out to a pose among its obstacles, starting at rest.
 
-    RMPflow is a local policy and may come to rest short of a target. Where the tool comes no closer, the joints
+    RMPflow is a local policy and may come to rest short of a target. If the tool stops getting closer, the joints
     go to an arm posture that reaches the pose freely, still keeping away from obstacles, the nearest posture first.
 
     Args:

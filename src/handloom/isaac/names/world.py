@@ -141,7 +141,7 @@ class StageWorld:
     get_rendering_dt = get_physics_dt
 
     def is_playing(self) -> bool:
-        """Return whether time goes on."""
+        """Return whether the simulation is running."""
         return self._playing
 
     def is_stopped(self) -> bool:
@@ -168,7 +168,7 @@ class StageWorld:
         self.play()
 
     def play(self) -> None:
-        """Let time go on."""
+        """Resume the simulation."""
         if not self._substeps:
             self.reset()
             return
@@ -209,7 +209,7 @@ class StageWorld:
         self._callbacks[callback_name] = callback_fn
 
     def remove_physics_callback(self, callback_name: str) -> None:
-        """Call a function no more.
+        """Remove a callback.
 
         Raises:
             NotFoundError: There is no callback of that name.

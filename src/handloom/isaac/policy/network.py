@@ -95,7 +95,7 @@ class TorchScriptNetwork:
         self.inputs, self.outputs = inputs, outputs
         try:
             with warnings.catch_warnings():
-                # torch would rather have other files written; reading these is still what policies come as.
+                # torch deprecates this format, but published policies use it.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 self._module = self._torch.jit.load(str(path), map_location="cpu").eval()
         except Exception as error:

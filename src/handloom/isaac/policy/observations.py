@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 
-# Commands smaller than this are no command: the clock rests and the robot stands [m/s, rad/s].
+# Commands smaller than this count as zero: the clock stops and the robot stands [m/s, rad/s].
 REST = 0.05
 
 

@@ -132,7 +132,7 @@ class PolicyController:
         self._clear()
 
     def forward(self, dt: float, command: ArrayLike) -> ArticulationAction:
-        """Set the joint targets for the next physics step; the network is asked once per control period.
+        """Set the joint targets for the next physics step; the network runs once per control period.
 
         Args:
             dt: Length of a physics step [s]. The control period of the policy is kept whatever it is.

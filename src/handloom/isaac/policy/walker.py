@@ -134,7 +134,7 @@ class Walker:
         self._command = np.clip(asked, *self._ranges.T)
 
     def advance(self, steps: int) -> None:
-        """Step physics with the command in force; the policy is asked when it is due."""
+        """Step physics with the command in force; the policy runs when it is due."""
         for _ in range(steps):
             self.policy.forward(self.world.timestep, self._command)
             self.world.step()

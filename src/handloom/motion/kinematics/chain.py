@@ -138,11 +138,14 @@ class Chain:
         return np.maximum(0.0, np.maximum(self.lower - rows, rows - self.upper)).reshape(*lead, self.dof)
 
     def _rows(self, q: ArrayLike) -> tuple[Array, tuple[int, ...]]:
-        """Return configurations as contiguous rows and the leading shape they came with."""
+        """Return configurations as contiguous rows that can be written, and the leading shape they came with.
+
+        Kernels are compiled once per layout, and read-only arrays are a layout of their own.
+        """
         given = np.asarray(q, float)
         if given.shape[-1:] != (self.dof,):
             raise InputError(f"a configuration of {self.tool!r} has {self.dof} values, got shape {given.shape}")
-        return np.ascontiguousarray(given.reshape(-1, self.dof)), given.shape[:-1]
+        return np.require(given.reshape(-1, self.dof), requirements=["C", "W"]), given.shape[:-1]
 
 
 def joints_between(model: mujoco.MjModel, base: str, tool_body: int) -> tuple[str, ...]:

@@ -244,7 +244,7 @@ class IkSolver:
             raise InputError(
                 f"a seed has shape ({self.chain.dof},) or ({count}, {self.chain.dof}) and finite values, got {q.shape}"
             )
-        return np.ascontiguousarray(np.broadcast_to(q, (count, self.chain.dof)))
+        return np.array(np.broadcast_to(q, (count, self.chain.dof)), order="C")  # Never read-only, as for the chain.
 
     def _seeds(self, rng_seed: int) -> Array:
         if self._last_seeds is None or self._last_seeds[0] != rng_seed:

@@ -120,7 +120,7 @@ class ImportOptions:
 
 
 def demand_known(options: Iterable[str], known: Iterable[str] = OPTIONS) -> None:
-    """Refuse names that are no option of an asset file.
+    """Refuse names that are not options of an asset file.
 
     Raises:
         NotFoundError: The text lists the names that are.
@@ -144,7 +144,7 @@ class ImportReport:
     """Left out."""
 
     def text(self) -> str:
-        """Return the report for people."""
+        """Return the report as readable text."""
         rows = [(kind, line) for kind in ("kept", "converted", "dropped") for line in getattr(self, kind)]
         return "\n".join([self.source, *(f"  {kind:<10} {line}" for kind, line in rows)])
 
@@ -178,5 +178,5 @@ def count(number: int, noun: str) -> str:
 
 
 def times(factors: tuple[float, float, float]) -> str:
-    """Return factors on the three axes for people: one if they are the same."""
+    """Return the factors of the three axes as text: a single number if they are equal."""
     return f"{factors[0]:g}" if len(set(factors)) == 1 else " x ".join(f"{factor:g}" for factor in factors)

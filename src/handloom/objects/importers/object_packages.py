@@ -2,7 +2,7 @@
 
 A package may be installed (``robosuite``, ``pybullet_data``, ``gymnasium_robotics``, ``metaworld``) or any folder with
 models in it, like a checkout of a collection. Its code is not imported. Every body that stands by itself in a MJCF
-file and every URDF file is an object, except robots and things that cannot be handled.
+file and every URDF file is an object, except robots and objects that cannot be grasped.
 """
 
 import difflib

@@ -137,7 +137,7 @@ PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.it
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
 """Words for patches on a table, which are small flat mats here."""
 ANYTHING: Final = "block"
-"""Used if no word tells what an object is: it can be grasped in any pose."""
+"""Used if no word of the name identifies the object: it can be grasped in any pose."""
 
 _COLLECTIONS = re.compile(r"^(google_scan|omniobject3d|phocal|real|objaverse|partnet)[-_]", re.IGNORECASE)
 _LAYOUT_FILES = {"aligned_obj", "aligned", "instance", "model", "mesh", "object", "mobility"}

@@ -114,7 +114,7 @@ class GraphExecutable(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """Name for people and, for leaves, the key of the inputs."""
+        """Display name and, for leaves, the key of the inputs."""
 
     @abstractmethod
     def output_types(self) -> RetargeterIOType:

@@ -147,7 +147,7 @@ class PulseDevice(HapticDevice):
             self._pending[endpoint] = (float(pulse[0]), float(pulse[1]), float(pulse[2]))
 
     def flush(self, deviceio_session: Any) -> None:
-        """Send the stored pulses; the first failure of an endpoint is logged, the session goes on."""
+        """Send the stored pulses; the first failure of an endpoint is logged and the session continues."""
         pending, self._pending = self._pending, {}
         for endpoint, pulse in pending.items():
             try:
@@ -244,7 +244,7 @@ class PushTensorHapticDevice(HapticDevice):
         self._pending[endpoint] = np.asarray(values, dtype=np.float32).ravel().tolist()
 
     def flush(self, deviceio_session: Any) -> None:
-        """Send what was stored; the first failure of an endpoint is logged, the session goes on."""
+        """Send what was stored; the first failure of an endpoint is logged and the session continues."""
         pending, self._pending = self._pending, {}
         for endpoint, values in pending.items():
             try:

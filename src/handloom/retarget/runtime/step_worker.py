@@ -1,4 +1,4 @@
-"""Steps of a session in a thread of their own: one running, at most one pending, only the newest outcome kept."""
+"""Runs session steps in a separate thread: one running, at most one pending, only the newest result kept."""
 
 import copy
 import threading
@@ -148,7 +148,7 @@ class AsyncRetargetRunner:
                 self._thread.start()
 
     def stop(self, timeout_s: float | None = None) -> bool:
-        """Take no further steps and wait for the one that runs.
+        """Take no further steps and wait for the current one.
 
         Returns:
             Whether the thread has ended; False if the step took longer than ``timeout_s``.

@@ -93,7 +93,7 @@ class ToolPath:
         self._keys.append(replace(last, seconds=last.seconds + seconds, jaw=last.jaw if jaw is None else jaw))
 
     def at(self, seconds: float) -> Keyframe:
-        """Return the path at a time [s]; its ends go on for ever."""
+        """Return the path at a time [s]; it is extended at both ends."""
         after = next((i for i, key in enumerate(self._keys) if key.seconds > seconds), None)
         if after is None or after == 0:
             return replace(self._keys[0 if after == 0 else -1], seconds=seconds)

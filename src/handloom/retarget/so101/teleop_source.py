@@ -32,7 +32,7 @@ class TeleopSource:
         controller: The arm that is driven; the first arm of the first robot if not given.
         graph: Graph with the leaves and the output of ``so101_action_graph``; a fresh one of these if not given.
         world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.
-        checks: Success terms of its own that must hold when the recording ends; a task brings others.
+        checks: Additional success terms that must hold when the recording ends, besides those of a task.
         holds: Judges a success term in the present state of the scene; needed if there are any.
     """
 
@@ -50,7 +50,7 @@ class TeleopSource:
         if not len(recording):
             raise InputError("the recording has no frames, so there is nothing to play")
         if checks and holds is None:
-            raise InputError("success terms were given, but nothing that judges them; pass holds=")
+            raise InputError("success terms were given, but no function to judge them; pass holds=")
         self._scene, self._recording = scene, recording
         self._controller = controller or SO101ActionController(next(iter(scene.robots.values())).arms[0])
         self._graph = graph or so101_action_graph()
@@ -67,7 +67,7 @@ class TeleopSource:
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """One span over the whole recording, once it has ended, if there are terms of its own."""
+        """One span over the whole recording, once it has ended, if it has its own terms."""
         return self._timeline
 
     @property
@@ -76,10 +76,10 @@ class TeleopSource:
         return True
 
     def next(self, frame: int) -> Array | None:
-        """Return targets (controls,) [rad], NaN where nothing is asked; None once the recording has ended.
+        """Return targets (controls,) [rad], NaN where nothing is commanded; None once the recording has ended.
 
         Args:
-            frame: Number of frames carried out so far; the scene is in the state after them.
+            frame: Number of frames executed so far; the scene is in the state after them.
         """
         sample = self._recording.at(round(frame * 1_000_000_000 / self._scene.instance.fps))
         if sample is None:

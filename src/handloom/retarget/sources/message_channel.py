@@ -187,7 +187,7 @@ class MessageChannelConfig:
     channel_uuid: bytes
     """16 bytes that both ends know."""
     channel_name: str = ""
-    """Name for people."""
+    """Display name."""
     max_message_size: int = LONGEST_MESSAGE
     """Longest message [bytes]."""
     outbound_queue_capacity: int = 256

@@ -146,7 +146,7 @@ class MessageChannelTracker(Tracker):
 
     Args:
         channel_uuid: 16 bytes that both ends know.
-        channel_name: Name for people.
+        channel_name: Display name.
         max_message_size: Longest message [bytes].
 
     Raises:

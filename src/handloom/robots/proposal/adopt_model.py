@@ -55,7 +55,7 @@ def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:
     for key in list(spec.keys):
         spec.delete(key)
     for part in (*spec.bodies, *spec.joints, *spec.geoms, *spec.sites, *spec.cameras):
-        part.userdata = []  # Numbers of a program of its own; scenes would have to make room for them.
+        part.userdata = []  # Data of other programs, which scenes would have to reserve space for.
     spec.njmax = spec.nconmax = -1
     spec.nuser_body = spec.nuser_jnt = spec.nuser_geom = spec.nuser_site = spec.nuser_cam = -1
     for coupling in spec.equalities:
@@ -147,7 +147,7 @@ def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, 
 def separate_collision(spec: mujoco.MjSpec, arms: Iterable[ArmChain], notes: list[str]) -> None:
     """Hide collision geoms behind visual ones, enable their contacts, and add missing ones.
 
-    Models separate collision from visual geoms by groups of their own; here, contact bits decide.
+    Models separate collision from visual geoms by their own conventions for groups; here, contact bits decide.
     """
     needed = {name for arm in arms for name in (arm.hand_body, *_jointed(spec, (*arm.joints, *arm.gripper_joints)))}
     for body in spec.bodies[1:]:

@@ -13,7 +13,7 @@ GRIPPER_WORDS = re.compile(r"grip|finger|jaw|knuckle|claw|driver|thumb", re.IGNO
 # A slide joint at the end of a chain that moves less than this is a finger, not a lift [m].
 LONGEST_FINGER_STROKE = 0.15
 SHORTEST_ARM = 4
-# A jaw without a name that says so turns by less than this [rad], about an axis that misses its mass by more [m].
+# A jaw that its name does not identify turns by less than this [rad], about an axis that misses its mass by more [m].
 WIDEST_JAW, JAW_LEVER = 3.3, 0.008
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 

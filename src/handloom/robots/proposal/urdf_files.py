@@ -27,7 +27,7 @@ PACKAGE_PATH = "ROS_PACKAGE_PATH"
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedUrdf:
-    """A URDF file in a folder of its own, with everything it needs."""
+    """A URDF file in its own folder, with everything it needs."""
 
     file: Path
     speed_limits: Mapping[str, float]
@@ -173,7 +173,7 @@ class _Meshes:
                 raise ConfigError(f"{self.path}: {source.name} cannot be converted: {error}") from error
             self.notes.append(f"{source.name} is not drawn: {error}")
             return False
-        except Exception as error:  # The readers of trimesh raise errors of their own.
+        except Exception as error:  # trimesh's readers raise many types of errors.
             if not drawn:
                 raise ConfigError(f"{self.path}: {source} cannot be converted: {error}") from error
             self.notes.append(f"{source.name} is not drawn: it cannot be converted: {error}")

@@ -83,7 +83,7 @@ class ArmTeleop:
         way = float(spec.gripper_closed[0] - spec.gripper_open[0])
         told = float(data.ctrl[arm.gripper_ctrl_index[0]] - spec.gripper_open[0]) / way
         self.closedness = min(max(told, 0.0), 1.0)
-        """How far the gripper is told to be closed, from 0 to 1."""
+        """Commanded closing of the gripper, 0 (open) to 1."""
         self._has_grip = False
         """Whether the trigger moves the gripper."""
         self._trigger: float | None = None
@@ -121,7 +121,7 @@ class ArmTeleop:
 
     @property
     def is_joining(self) -> bool:
-        """Whether the arm is on its way to where its leader is."""
+        """Whether the arm is still catching up with its leader."""
         return self._joined is False
 
     def follow_from(self, targets: Array) -> None:

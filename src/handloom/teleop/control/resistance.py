@@ -1,4 +1,4 @@
-"""Notices that an arm pushes against something that does not give way, from what it is told and what it does."""
+"""Detects that an arm pushes against something solid, from its commands and its motion."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ LEAD = (0.005, 0.15)
 """A commanded tool is ahead of the measured one by no more than this in free motion: [m], and for every m/s [s]. Arms
 lag by 0.04 to 0.08 s."""
 ANSWER = 0.3
-"""A tool that moves at less than this fraction of the speed that it is told to move at is held up ..."""
+"""A tool slower than this fraction of its commanded speed is blocked ..."""
 PATIENCE = 0.1
 """... if that lasts for so long [s]: an arm needs a moment to begin."""
 PUSH = 0.012
@@ -41,7 +41,7 @@ class Resistance:
         self._velocity = np.zeros(3)
         self._stuck = 0.0
         self.direction: Array | None = None
-        """Where it does not go on (3,), in the base of the arm; None in free motion."""
+        """Where it is blocked (3,), in the base of the arm; None in free motion."""
         self._since = np.zeros(3)
         self._peak = -np.inf
 
@@ -49,7 +49,7 @@ class Resistance:
         """Take over what happened in a control period [s].
 
         Args:
-            commanded: Where the tool is told to be (3,) [m].
+            commanded: Commanded tool position (3,) [m].
             joints: Where the joints are (n,).
             velocity: How fast they move (n,).
             dt: The period [s].

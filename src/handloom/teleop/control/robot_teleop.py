@@ -115,7 +115,7 @@ class RobotTeleop:
         heard: Collection[str],
         leaders: Mapping[str, LeaderSnapshot] | None = None,
     ) -> Array:
-        """Return actuator targets (controls,), NaN where nothing is asked.
+        """Return actuator targets (controls,), NaN where nothing is commanded.
 
         Args:
             outputs: Outputs of ``graph`` for this frame.

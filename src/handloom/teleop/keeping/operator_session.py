@@ -28,7 +28,7 @@ class View(Protocol):
         ...
 
     def frame(self, source: OperatorSource, frame: int) -> None:
-        """A frame is about to be carried out."""
+        """A frame is about to be executed."""
         ...
 
     def outcome(self, record: EpisodeRecord, *, may_save: bool) -> None:
@@ -40,7 +40,7 @@ class View(Protocol):
         ...
 
     def saving(self, waiting: int, problem: str) -> None:
-        """So many demonstrations are being written; a problem is told if there is one."""
+        """Show how many demonstrations are being written, and the problem if there is one."""
         ...
 
     def not_saved(self, why: str) -> None:
@@ -115,7 +115,7 @@ class OperatorSession:
             if verdict == SAVE:
                 return SAVE
             if verdict == FINISH:
-                if record.success:  # Whoever does not want it says so before: a success is never dropped by leaving.
+                if record.success:  # To drop it, say so first: leaving never drops a success.
                     self._is_saved(source, record)
                 return FINISH  # A scene without a demonstration is offered again by the next session.
             resumed = source.earlier(live.back) if verdict == REWIND else None
@@ -131,7 +131,7 @@ class OperatorSession:
             scene = build_scene(instance)
 
     def _is_saved(self, source: OperatorSource, record: EpisodeRecord) -> bool:
-        """Save an attempt if it may be; whatever goes wrong is told, and the attempt is still there afterwards."""
+        """Save an attempt if allowed; a failure is reported and the attempt is kept."""
         if not self._run.may_save(record):
             return False
         try:

@@ -1,4 +1,4 @@
-"""Makes episodes of takes, in a process of its own while the operator goes on, or here and now."""
+"""Turns takes into episodes: in a separate process while the operator continues, or in this one."""
 
 import logging
 import os
@@ -20,11 +20,11 @@ from handloom.teleop.keeping.takes import Take
 from handloom.values import EpisodeRecord
 
 PAUSES = (0.2, 1.0)
-"""How long to wait before a save that failed is tried again [s]; after these the operator is told."""
+"""Pauses before each retry of a failed save [s]; after the last the operator is told."""
 AGAIN = 15.0
-"""After this it is tried again without being asked [s]."""
+"""Then it is retried automatically after this time [s]."""
 NICE = 10
-"""Priority of the process that saves, below the one that a person waits for."""
+"""Niceness of the saving process: lower priority than the one that drives the robot."""
 logger = logging.getLogger("handloom.teleop")
 
 
@@ -53,7 +53,7 @@ def written(job: SaveJob) -> Receipt:
 
 
 def written_aside(job: SaveJob) -> Receipt:
-    """Do the same in a process that makes way for the one that drives the robot."""
+    """Do the same at a lower priority than the process that drives the robot."""
     os.setpriority(os.PRIO_PROCESS, 0, NICE)
     return written(job)
 
@@ -79,15 +79,15 @@ class InlineSaver:
         self._done(job, written(job))
 
     def retry(self) -> None:
-        """There is nothing that waits."""
+        """Nothing is ever pending."""
 
     def close(self) -> list[Take]:
-        """There is nothing that waits."""
+        """Nothing is ever pending."""
         return []
 
 
 class BackgroundSaver:
-    """Saves one take after the other in another process, and keeps those that could not be saved.
+    """Saves takes one by one in a separate process and keeps those that could not be saved.
 
     Args:
         done: Told, in the saver's thread, about every episode that was written.
@@ -111,7 +111,7 @@ class BackgroundSaver:
         self._thread: threading.Thread | None = None
 
     def submit(self, job: SaveJob) -> None:
-        """Save a take when its turn comes."""
+        """Queue a take for saving."""
         with self._changed:
             self._jobs.append(job)
             self._asked = True
@@ -122,7 +122,7 @@ class BackgroundSaver:
         self._tell(len(self._jobs), "")
 
     def retry(self) -> None:
-        """Try again at once what could not be saved."""
+        """Retry failed saves at once."""
         with self._changed:
             self._asked = True
             self._changed.notify_all()

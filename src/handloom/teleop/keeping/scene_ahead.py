@@ -1,4 +1,4 @@
-"""Builds the next scene while the operator looks at the present one, so that *Save* goes on at once."""
+"""Builds the next scene while the operator works in the current one, so that *Save* continues at once."""
 
 import threading
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from handloom.scene import Scene
 
 
 class SceneAhead:
-    """One scene that is built in a thread before it is asked for.
+    """One scene, built in a thread before it is needed.
 
     Args:
-        build: Returns the scene of an episode; a scene that cannot be sampled raises, and is asked for again later.
+        build: Returns the scene of an episode; one that cannot be sampled raises and is requested again later.
     """
 
     def __init__(self, build: Callable[[int], Scene]) -> None:
@@ -52,4 +52,4 @@ class SceneAhead:
         try:
             self._built[episode] = self._build(episode)
         except HandloomError:
-            return  # Whoever asks for it is told why.
+            return  # The error is raised again when the scene is requested.

@@ -11,7 +11,7 @@ from handloom.values import EpisodeRecord
 STILL = 5e-4
 """Largest change of any coordinate in a frame that counts as standing still [m or rad]; 0.015 m/s at 30 frames/s."""
 KEPT = 0.2
-"""How much of a pause stays at either end [s]: a motion comes to rest, and begins."""
+"""Length kept at either end of a pause [s], so that motions end and begin smoothly."""
 
 
 def without_pauses(record: EpisodeRecord, model: mujoco.MjModel, longest: float) -> EpisodeRecord:
@@ -41,7 +41,7 @@ def without_pauses(record: EpisodeRecord, model: mujoco.MjModel, longest: float)
 
 
 def _moves(record: EpisodeRecord, model: mujoco.MjModel) -> Array:
-    """Tell of every frame whether something is told to move in it, or moves (frames,)."""
+    """Return for every frame whether something is commanded to move or moves (frames,)."""
     places = record.states[:, 1 : 1 + model.nq]  # Behind the time.
     told = np.zeros(record.frames)
     told[1:] = np.abs(np.diff(record.applied, axis=0)).max(axis=1)

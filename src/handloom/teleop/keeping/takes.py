@@ -1,6 +1,6 @@
 """An operator's takes: device input, one file each, on disk before it is processed.
 
-Scenes can be made again, people cannot be asked to do the same again. So every take has a number of its own, no take
+A scene can be sampled again; a person cannot be asked to repeat a take. So every take has its own number, no take
 overwrites another, and the journal says which one became the episode. A take without a receipt is one that was being
 saved when the program ended; carried out again it gives the episode, bit for bit.
 """
@@ -61,7 +61,7 @@ class Takes:
         """Return the last take of every scene that is not done, or was done with an earlier take.
 
         Args:
-            done: Scene > number of the take that became its episode; 0 where no one's did.
+            done: Scene > number of the take that became its episode; 0 if none did.
         """
         last = {take.episode: take for take in self}
         return sorted(

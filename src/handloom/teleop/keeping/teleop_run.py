@@ -169,7 +169,7 @@ class TeleopRun:
                 record = self._again(DeviceRecording.read(self.takes.path(take)))
             except HandloomError as error:
                 logger.warning("teleop: %s was not saved and cannot be carried out again: %s", take.file_name, error)
-                continue  # The file stays; the scene is offered again, and its next take has a number of its own.
+                continue  # The file stays; the scene is offered again, and its next take gets its own number.
             if self.may_save(record):
                 self.submit(take, record)
             elif take.episode not in self.receipts:
@@ -284,7 +284,7 @@ class TeleopRun:
         """Carry out what devices said in an earlier session again and save the episode, which is the same bit for bit.
 
         Raises:
-            InputError: The recording is of another task or seed, or is no recording of a session.
+            InputError: The recording belongs to another task or seed, or does not come from a session.
         """
         episode = recording.facts.get("episode")
         if isinstance(episode, int) and episode in self.receipts:

@@ -37,7 +37,7 @@ class LeaderReader:
         self._thread = threading.Thread(target=self._run, name=f"leader {spec.port}", daemon=True)
 
     def start(self) -> None:
-        """Begin; a leader that cannot be read is told of and tried again."""
+        """Start reading; a leader that cannot be read is reported and retried."""
         self._thread.start()
 
     def close(self) -> None:

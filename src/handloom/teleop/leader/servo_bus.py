@@ -9,7 +9,7 @@ from handloom.teleop.leader.serial_line import LeaderError, SerialLine
 REPLY = 0.03
 """How long the answers of one question may take [s]; six servos at 1 Mbaud need 2 ms, a USB adapter up to 16 ms."""
 TRIES = 3
-"""How often a question is asked before the bus counts as silent."""
+"""Attempts per request before the bus counts as silent."""
 COUNTS = 4096
 """Steps of one turn."""
 BROADCAST = 0xFE
@@ -38,7 +38,7 @@ class ServoProtocol(Protocol):
         ...
 
     def answers(self, stream: bytes) -> Iterator[tuple[int, bytes, int]]:
-        """Yield servo, data and the place behind each whole answer; broken ones are passed over."""
+        """Yield servo, data and end position of each complete answer; broken ones are skipped."""
         ...
 
     def number(self, data: bytes, register: tuple[int, int]) -> int:
@@ -107,7 +107,7 @@ class DynamixelProtocol:
         return b"".join(value.to_bytes(2, "little") for value in register)
 
     def answers(self, stream: bytes) -> Iterator[tuple[int, bytes, int]]:
-        """Yield servo, data and the place behind each whole answer; questions that an adapter echoes are none."""
+        """Yield servo, data and end position of each complete answer; requests echoed by the adapter are skipped."""
         place = 0
         while (place := stream.find(b"\xff\xff\xfd\x00", place)) >= 0 and place + 7 <= len(stream):
             end = place + 7 + int.from_bytes(stream[place + 5 : place + 7], "little")
@@ -179,7 +179,7 @@ class ServoBus:
         return {servo: self._protocol.number(found[servo], register) for servo in self._servos}
 
     def _asked(self, question: bytes, servos: Sequence[int], length: int) -> dict[int, bytes]:
-        """Return the answers of servos to a question, which is asked again when one is missing."""
+        """Return the answers of servos to a request, which is repeated when one is missing."""
         found: dict[int, bytes] = {}
         for _ in range(TRIES):
             self._line.ask(question)

@@ -16,7 +16,7 @@ R_HEAD_CAMERA = np.diag([1.0, -1.0, -1.0])
 
 @dataclass(frozen=True, kw_only=True)
 class HeadPose:
-    """A head in the frame in which its view was centred: right, up and back of whoever looks."""
+    """A head in the frame in which its view was centred: right, up and back as seen by the viewer."""
 
     seq: int
     """Number by which the page knows the pose again."""

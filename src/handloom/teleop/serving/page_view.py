@@ -1,4 +1,4 @@
-"""What the page shows: the scene, the state of the session, the goals and how they stand."""
+"""What the page shows: the scene, the state of the session, the goals and their status."""
 
 import threading
 import time
@@ -99,7 +99,7 @@ class PageView:
         return [{"name": c.name, "width": c.width, "height": c.height, "slope": c.width / c.fx} for c in cameras]
 
     def frame(self, source: OperatorSource, frame: int) -> None:
-        """A frame is about to be carried out."""
+        """A frame is about to be executed."""
         scene = self._scene
         if scene is None:
             return
@@ -141,7 +141,7 @@ class PageView:
         self.show(phase="finishing", recording=False)
 
     def saving(self, waiting: int, problem: str) -> None:
-        """So many demonstrations are being written; a problem is told if there is one."""
+        """Show how many demonstrations are being written, and the problem if there is one."""
         told = f"Not written yet: {problem}. Nothing is lost: press Save to try again." if problem else ""
         self.show(waiting=waiting, problem=told)
 

@@ -27,7 +27,7 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 class PictureStream:
-    """Draws the newest state that it was offered, again and again, in a thread of its own.
+    """Continuously draws the newest state it was given, in its own thread.
 
     States that come faster than they can be drawn are skipped; physics never waits for an image.
 
@@ -167,7 +167,7 @@ class PictureStream:
 
 
 class LiveDrawing:
-    """A renderer with a state of its own.
+    """A renderer with its own state.
 
     Args:
         scene: What is drawn; only its model is read.
@@ -206,7 +206,7 @@ ABOVE = ((-0.75, 0.0, 0.9), (-0.5, 0.0, 0.9), (-0.3, 0.0, 0.9))
 AT_HAND = 0.7
 """How far ahead of such a base its hands work [m]."""
 LARGE_ARM = 0.45
-"""The robot stands this far from what a large arm handles [m]; a smaller one is looked at from nearer by."""
+"""The robot stands this far from what a large arm handles [m]; a smaller one is viewed from closer."""
 
 
 def check_views(task: Task, seed: int, names: Sequence[str]) -> None:

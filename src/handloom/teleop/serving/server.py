@@ -58,7 +58,7 @@ class Client:
 
 
 class TeleopServer:
-    """The page's server, in a thread of its own.
+    """The page's server, in its own thread.
 
     Whoever has the token may open the page; the first one controls, the others watch until they claim control after it
     has left. With several desks the next one gets the next desk; a page that is loaded again goes back to its own.
@@ -140,15 +140,15 @@ class TeleopServer:
         return self._server.address
 
     def publish_state(self, state: dict[str, Any], desk: int = 0) -> None:
-        """Send a state to every client of a desk; those that are slow get the newest one only."""
+        """Send a state to every client of a desk; slow clients get only the newest."""
         self._tell(self._set_state, state, desk)
 
     def publish_pictures(self, pictures: list[bytes], desk: int = 0) -> None:
-        """Send images to every client of a desk; those that are slow get the newest ones only."""
+        """Send images to every client of a desk; slow clients get only the newest."""
         self._tell(self._set_pictures, pictures, desk)
 
     def _tell(self, function: Callable[..., None], *arguments: Any) -> None:
-        """Call a function in the server's thread; a server that has ended keeps no one from saving and merging."""
+        """Call a function in the server's thread; a stopped server does not block saving and merging."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(function, *arguments)
 
@@ -271,5 +271,5 @@ class TeleopServer:
 
 
 def _good(request: Request) -> Response:
-    """Answer a page that asks whether its token is good: it is told no reason when a socket is refused."""
+    """Tell a page whether its token is valid: browsers give no reason when a socket is refused."""
     return text_response("good")

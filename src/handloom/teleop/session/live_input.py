@@ -18,7 +18,7 @@ from handloom.retarget.nodes.teleop_state import execution_events
 from handloom.teleop.serving.messages import InputMessage
 
 STALE = 0.2
-"""Samples older than this are no samples [s]: the clutch holds until the next one."""
+"""Samples older than this are ignored [s]: the clutch holds until the next one."""
 LATE = 0.25
 """A session that is behind by more than this continues from now instead of hurrying [s]."""
 LATENCIES = 600

@@ -65,17 +65,17 @@ class RecordedInput:
 
 
 class ResumedInput:
-    """Plays a recording as fast as it can be carried out, then lets the operator continue from there.
+    """Plays a recording as fast as it can be simulated, then lets the operator continue from there.
 
     Args:
         recording: What was done before.
-        operator: Who goes on.
+        operator: Continues from there.
     """
 
     def __init__(self, recording: DeviceRecording, operator: OperatorInput) -> None:
         self._past, self._operator = RecordedInput(recording), operator
         self.ticks = len(recording)
-        """Ticks that are played before the operator is asked."""
+        """Ticks played before the operator takes over."""
         self._frames = recording.facts.get("frames", 0)
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
@@ -125,7 +125,7 @@ class OperatorSource:
     """Lets an operator carry out a task until its goals are achieved, the operator ends it, or the frames are used up.
 
     Commands depend on the scene and the samples alone, so that a recording of the samples gives the episode again, bit
-    for bit. Frames before an arm is first engaged are no part of the demonstration.
+    for bit. Frames before an arm is first engaged are not part of the demonstration.
 
     With a policy, the policy drives whenever no arm is engaged, within the speeds of the joints; a hand continues from
     where the policy was, and the policy from where the hand was. What the policy asked for is kept with the samples.
@@ -137,7 +137,7 @@ class OperatorSource:
         operator: The operator's devices.
         scale: Metres of a tool per metre of a hand.
         on_frame: Told before every frame.
-        policy: Drives while no one does; None lets the robot stand.
+        policy: Drives while no one else does; without one the robot stands still.
         corrects: Whether a policy drove, where a recording says what it asked for.
     """
 
@@ -176,11 +176,11 @@ class OperatorSource:
         self._scene, self._operator, self._on_frame = scene, operator, on_frame
         self._sample = DeviceFrame(time_ns=0)
         config = TeleopSessionConfig("handloom teleop", self.robot.graph, devices=lambda: self._sample)
-        self._session = TeleopSession(config).__enter__()  # It holds nothing that would have to be closed.
+        self._session = TeleopSession(config).__enter__()  # It holds no resources to close.
 
     @property
     def scene(self) -> Scene:
-        """What it is carried out in."""
+        """The scene it runs in."""
         return self._scene
 
     @property
@@ -262,7 +262,7 @@ class OperatorSource:
 
     @property
     def is_catching_up(self) -> bool:
-        """Whether an earlier attempt is being carried out again, and more than a frame of it is left."""
+        """Whether an earlier attempt is being replayed and more than one frame of it is left."""
         past = self._operator.ticks if isinstance(self._operator, ResumedInput) else 0
         return len(self.frames) + self._ticks <= past
 

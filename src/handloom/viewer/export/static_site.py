@@ -168,7 +168,7 @@ CODEC, OPTIONS = "libx264", {"preset": "veryfast", "crf": "20", "g": "2", "bf": 
 
 
 def write_stream(source: EpisodeSource, index: int, camera: Camera, file: Path) -> None:
-    """Write the stream of a camera in one episode as a video of its own.
+    """Write the images of a camera in one episode as a separate video.
 
     Args:
         source: The dataset.

@@ -1,4 +1,4 @@
-"""A model as the renderer draws it, as one file for the 3D view: shapes, materials, textures, lights.
+"""A model as the renderer draws it, packed into one file for the 3D view: shapes, materials, textures, lights.
 
 Which geoms are drawn, their colours, materials and textures come from the ray caster's own table, so that the view
 shows what is in the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
@@ -66,7 +66,7 @@ MANY = 24
 
 
 def scene_geometry(scene: Scene) -> bytes:
-    """Return everything that is drawn of a scene, where it is now, as one file."""
+    """Return all visible geometry of a scene, at its current poses, as one file."""
     return _Geometry(scene.world.model, scene.looks).packed(scene.world.data, first_view(scene))
 
 

@@ -1,4 +1,4 @@
-"""The child process of the task page: reads, samples, draws and carries out tasks, and reports the results.
+"""The child process of the task page: reads, samples, draws and runs tasks, and reports the results.
 
 The page stays live while it works, a task that takes too long is cancelled by ending it, and a fault of a native
 library ends it alone. Requests are JSON, one per line; answers are events of ``container``, each after its length.
@@ -210,7 +210,7 @@ def carried_out(request: dict[str, Any], emit: Emit) -> None:
 def main() -> None:
     """Serve requests in the child until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What libraries print is no answer.
+    os.dup2(2, 1)  # Output of libraries must not mix with the answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the answers.
     working = writing = cancelled = False
 

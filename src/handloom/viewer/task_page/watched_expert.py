@@ -147,7 +147,7 @@ class _WatchedSource:
 
     @property
     def frame(self) -> int:
-        """Number of frames that were carried out."""
+        """Number of frames executed so far."""
         return self._first + max(len(self._poses) - 1, 0)
 
     def keep(self, frame: int) -> None:

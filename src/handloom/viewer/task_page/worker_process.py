@@ -32,7 +32,7 @@ class WorkerProcess:
     def __init__(self) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
-        # At the end of the program, or of the page that it belongs to, no one is left to end the child.
+        # When the program or its page ends, nothing else would stop the child.
         self._finalizer = weakref.finalize(self, _end, self._children)
 
     @property
@@ -46,7 +46,7 @@ class WorkerProcess:
         The last event is ``done``. ``beat`` events are keep-alives.
 
         Args:
-            request: What is asked.
+            request: The request.
             seconds: How long it may take [s].
             instead: Stop what the child does for an earlier request; otherwise this one waits for it.
         """

@@ -90,7 +90,7 @@ class AckermannController(BaseController):
         self._speed = 0.0
         self._steer = 0.0
 
-    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    @np.errstate(all="ignore")  # finite_result rejects overflow.
     def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
         """Return wheel angles and speeds, and remember where the ramps have got to.
 
@@ -125,7 +125,7 @@ class AckermannController(BaseController):
         self._speed, self._steer = speed, steer
         return action
 
-    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    @np.errstate(all="ignore")  # finite_result rejects overflow.
     def body_twist(self, wheel_angles: Sequence[float] | Array, wheel_velocities: Sequence[float] | Array) -> Array:
         """Return the twist (3,) = (v [m/s], 0, w [rad/s]) of the middle of the fixed axle.
 

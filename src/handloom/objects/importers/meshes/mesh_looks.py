@@ -1,4 +1,4 @@
-"""How imported surfaces are drawn: their own triangles, with the texture of the file or with their colours as one."""
+"""How imported surfaces are drawn: their own triangles, with the file's texture or their colours baked into one."""
 
 from collections.abc import Iterable
 

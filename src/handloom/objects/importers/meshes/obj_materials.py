@@ -36,7 +36,7 @@ class ObjMaterial:
     texture: TextureReference | None
     """Image ``map_Kd``; None: there is none."""
     picture: Path | None
-    """Its file; None: there is none, or it is not there."""
+    """Its file; None: not given or not found."""
 
 
 def texture_reference(argument: str) -> TextureReference:

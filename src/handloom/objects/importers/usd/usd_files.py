@@ -96,7 +96,7 @@ def _open(path: Path, options: ImportOptions) -> tuple[Any, Any]:
         stage = usd.Stage.Open(str(path))
     except HandloomError:
         raise
-    except Exception as error:  # Errors of USD, and messages of it that are no UTF-8.
+    except Exception as error:  # USD errors, including messages that are not UTF-8.
         raise FileError(f"{path}: not a USD stage: {error}") from error
     return stage, stage.GetDefaultPrim() or stage.GetPseudoRoot()
 
