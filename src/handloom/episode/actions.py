@@ -143,7 +143,7 @@ def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array
         chain: The arm.
         q: Joints to start from (n,).
         T_base_tool: The pose.
-        posture: Joints (n,) that a redundant arm is drawn to while it goes there; None leaves it free.
+        posture: Joints (n,) that bias a redundant arm on the way; None leaves it free.
     """
     lower, upper = chain.lower + MARGIN, chain.upper - MARGIN
     for _ in range(ITERATIONS):

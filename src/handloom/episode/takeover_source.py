@@ -29,7 +29,7 @@ Lane = tuple[str, str]
 
 
 class TakeoverSource:
-    """Lets a policy try a task, and the expert finish what it cannot.
+    """Lets a policy attempt a task and the expert finish what it cannot do.
 
     The policy is tried first, in a separate scene, until it succeeds or is stuck. The same commands bring the
     attempt's scene to a moment between the last success and that point; from then on the expert does the rest of the

@@ -113,7 +113,7 @@ class FilamentRenderer:
         return pixels
 
     def _target(self, pixel_format: str, width: int, height: int) -> Any:
-        """Return what is drawn into, made once for each format and size."""
+        """Return the render target, created once per format and size."""
         key = pixel_format, width, height
         if key not in self._targets:
             kind = getattr(self._api.PixelFormat, f"PIXEL_FORMAT_{pixel_format}")

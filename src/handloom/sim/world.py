@@ -151,7 +151,7 @@ class World:
         """
         if count < 1:
             raise InputError(f"step needs a count >= 1, got {count}")
-        # Whoever restored a state by other means changed what is held, too.
+        # Restoring a state by other means also changes what is held.
         self._attachments.read_state()
         if self._before_step or self._after_step:
             self._step_singly(count)

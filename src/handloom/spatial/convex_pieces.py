@@ -43,7 +43,7 @@ def convex_pieces(
         decimate=True,
         max_ch_vertex=most_vertices,
         seed=0,
-        # A tenth of its own search, which took minutes and moved the cuts by little.
+        # A tenth of its default search, which took minutes and hardly moved the cuts.
         mcts_nodes=6,
         mcts_iterations=20,
         mcts_max_depth=2,

@@ -71,7 +71,7 @@ class Route:
 
     method: str
     pattern: str
-    """Path; ``{name}`` stands for one part of it, which the handler finds in ``request.places``."""
+    """Path; ``{name}`` stands for one part of it, passed to the handler in ``request.places``."""
     handler: Callable[[Request], Response]
     """Called in a thread; errors it raises deliberately become responses."""
     edits: bool = False

@@ -261,7 +261,7 @@ class RRT(PathPlanner):
         return self._planners[free]
 
     def _place(self, planner: ArmPlanner, free: bool) -> None:
-        """Make a planner's obstacles those of this world."""
+        """Copy the obstacles of this world to a planner."""
         wanted = {f"{kept.obstacle.name}#{key}": kept for key, kept in self._kept.items()}
         placed = self._placed[free]
         for name in [name for name in placed if name not in wanted]:

@@ -170,7 +170,7 @@ class TactileVectorToFingerPower(PowerFeeling):
 
 
 class TactileHeatmapToFingerPower(PowerFeeling):
-    """Makes ``powers`` of pads ``heatmap`` (num_pads, rows, cols), one per pad; settings as those of other feelings."""
+    """Makes ``powers`` of pads ``heatmap`` (num_pads, rows, cols), one per pad; settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
     OUTPUT = OUTPUT_POWERS = "powers"
@@ -196,7 +196,7 @@ class TactileHeatmapToFingerPower(PowerFeeling):
 
 
 class TactileHeatmapToWristPulse(PowerFeeling):
-    """Makes one ``power`` (1,) of pads ``heatmap`` (num_pads, rows, cols); settings as those of other feelings."""
+    """Makes one ``power`` (1,) of pads ``heatmap`` (num_pads, rows, cols); settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
     OUTPUT = OUTPUT_POWER = "power"
@@ -219,7 +219,7 @@ class TactileHeatmapToWristPulse(PowerFeeling):
 
 
 class TactileVectorToControllerPulse(PulseFeeling):
-    """Makes a ``pulse`` of taxels ``tactile``; settings as those of other feelings."""
+    """Makes a ``pulse`` of taxels ``tactile``; settings as for the other nodes."""
 
     INPUT = INPUT_TACTILE = "tactile"
 
@@ -240,7 +240,7 @@ class TactileVectorToControllerPulse(PulseFeeling):
 
 
 class TactileHeatmapToControllerPulse(PulseFeeling):
-    """Makes a ``pulse`` of pads ``heatmap`` (num_pads, rows, cols); settings as those of other feelings."""
+    """Makes a ``pulse`` of pads ``heatmap`` (num_pads, rows, cols); settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
 

@@ -197,7 +197,7 @@ def _keypoint_faults(arm: Arm) -> list[str]:
         )
     if not 0 <= tail @ arm.approach < head @ arm.approach:
         faults.append(f"tool_tail of the {arm.name} arm does not lie between end effector and tool_head")
-    # The side of a cup is its lip, whatever its valve opens.
+    # The side of a suction cup is its lip, whatever its valve opens.
     half = arm.gripper_max_width / 2 if arm.suction is None else arm.suction.cup_radius
     if abs(abs((side - head) @ closing) - half) > KEYPOINT_TOLERANCE / 3:
         faults.append(f"tool_side of the {arm.name} arm is not at half the opening along the closing axis")

@@ -130,7 +130,7 @@ def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, 
 
     Raises:
         NotFoundError: There is no such body.
-        ConfigError: No body was named, and there are several ends.
+        ConfigError: No body was given, and there are several candidates.
     """
     ends = [body.name for body in spec.bodies[1:] if body.name and not body.bodies]
     if at is None:

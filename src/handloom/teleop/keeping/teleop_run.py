@@ -266,7 +266,7 @@ class TeleopRun:
         return replace(recording, facts=facts), record
 
     def submit(self, take: Take, record: EpisodeRecord) -> None:
-        """Let the saver make an episode of a take that is on the disk."""
+        """Have the saver turn a take on disk into an episode."""
         folder = self.run.episodes / folder_name(take.episode)
         self.saver.submit(SaveJob(take=take, record=record, settings=self.run.settings, folder=folder))
         self._submitted.add(take.episode)

@@ -158,7 +158,7 @@ class ServoBus:
         return self.read(self._protocol.position)
 
     def offsets(self) -> dict[int, int]:
-        """Return what every servo adds to its position by itself [counts]."""
+        """Return the offset every servo adds to its position [counts]."""
         return {servo: self._protocol.offset_sign * n for servo, n in self.read(self._protocol.offset).items()}
 
     def release(self) -> None:

@@ -118,7 +118,7 @@ class PictureStream:
         self._thread.join()
 
     def cameras_of(self, scene: Scene, head: HeadPose | None = None) -> tuple[CameraSpec, ...]:
-        """Return what is drawn of a scene; asked first while it is in its first state, which decides on the view.
+        """Return the cameras to draw; first called in the initial state of a scene, which decides the view.
 
         Args:
             scene: The scene.

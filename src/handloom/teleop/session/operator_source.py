@@ -164,7 +164,7 @@ class OperatorSource:
         self.frames: list[DeviceFrame] = []
         """Samples so far, one entry per tick."""
         self.marks: list[tuple[int, str]] = []
-        """Frames from which on a name given by the operator holds, and the names."""
+        """Frames from which the names given by the operator apply, and the names."""
         self.corrections: list[tuple[int, int]] = []
         """Frames, first and one past the last, in which a person drove in place of a policy."""
         self._policy, self.corrects = policy, corrects or policy is not None

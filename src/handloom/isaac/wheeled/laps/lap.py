@@ -100,7 +100,7 @@ class LapRecord:
 
 
 def floor_spec(description: RobotDescription, *, friction: float = 1.0) -> mujoco.MjSpec:
-    """Return a level floor under a sun, with the physics options and the time step of a robot, without it.
+    """Return a level floor and a light, with the physics options and time step of a robot but not the robot.
 
     Args:
         description: The robot.
