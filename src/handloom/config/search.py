@@ -31,7 +31,7 @@ def find_file(
         near: Folder of the YAML file.
         asset_root: Last place to look.
         what: Start of the error message, e.g. ``task.yaml:3: robots.0.robot_config_file``.
-        allow_outside: Return files outside these folders, too.
+        allow_outside: Also return files outside these folders.
         folders: The folders, where they are known already.
 
     Raises:

@@ -26,7 +26,7 @@ TAIL = 5
 TAKEN = 8
 """Frames after fingers have closed on an object, or let go of it, that still belong to the taking or putting."""
 FLICKER = 3
-"""Frames before and after the beginning of a segment in which a held object is looked for, too."""
+"""A held object is also looked for this many frames before and after the beginning of a segment."""
 GRIPS = 0.02
 """Fraction of its stroke by which a gripper's target changes when it works."""
 

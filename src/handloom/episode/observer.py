@@ -35,7 +35,7 @@ class Observer:
         size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
         preset: How much work goes into an image.
         backend: Renderer, ``cpu`` or ``cuda``.
-        objects: Whether the true poses of objects and of their moving parts are observed, too.
+        objects: Whether to observe the true poses of objects and of their moving parts as well.
     """
 
     def __init__(

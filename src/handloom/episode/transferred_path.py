@@ -36,7 +36,7 @@ FREE = (0.04, 0.5)
 CALM = 4
 """Rows over which a slowdown is smoothed on either side."""
 STRIDE = 2
-"""Every so many knots of a bridge are tested for collisions."""
+"""Interval of the knots of a bridge that are tested for collisions."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

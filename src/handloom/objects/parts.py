@@ -202,7 +202,7 @@ class Link:
     push: Point | None = None
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
     grip: Point | None = None
-    """Unit vector to where a hand comes from that takes the head; None: the normal. An edge is taken from beyond it."""
+    """Unit vector to where a hand that grasps the head comes from; None: the normal. Edges are grasped from outside."""
     turns: Point | None = None
     """Unit vector about which an annotation counts the turns of a setting; None: the joint's own axis."""
     front_axis: Point = (0.0, -1.0, 0.0)
@@ -239,7 +239,7 @@ class Link:
 
     @property
     def held_from(self) -> Point:
-        """Unit vector to where a hand comes from that takes the head."""
+        """Unit vector to where a hand that grasps the head comes from."""
         return self.normal if self.grip is None else self.grip
 
     def balanced(self) -> "Link":

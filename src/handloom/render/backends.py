@@ -47,7 +47,7 @@ class Backend(Protocol):
     """What a backend can do."""
 
     def place(self, data: mujoco.MjData) -> None:
-        """Move the scene to where ``data`` has it."""
+        """Update the scene to the poses in ``data``."""
         ...
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: tuple[str, ...]) -> FrameArrays:

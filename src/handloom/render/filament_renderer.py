@@ -55,7 +55,7 @@ class FilamentRenderer:
         self._targets: dict[tuple[str, int, int], Any] = {}
 
     def place(self, data: mujoco.MjData) -> None:
-        """Move the scene to where ``data`` has it."""
+        """Update the scene to the poses in ``data``."""
         self._scene.update(data)
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:

@@ -47,7 +47,7 @@ class GlRenderer:
         self._camera = mujoco.MjvCamera()
 
     def place(self, data: mujoco.MjData) -> None:
-        """Move the scene to where ``data`` has it."""
+        """Update the scene to the poses in ``data``."""
         everything = mujoco.mjtCatBit.mjCAT_ALL
         mujoco.mjv_updateScene(self._model, data, self._option, None, self._camera, everything, self._scene)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._preset.shadows
@@ -123,7 +123,7 @@ class GlRenderer:
         return frustum.depth(self._read(height, width, flat=True, depth=True))
 
     def _ids(self, height: int, width: int) -> NDArray[np.int32]:
-        """Return geom ids: colours number the scene's geoms, which know what they show."""
+        """Return geom ids: colours are indices of scene geoms, which refer to what they show."""
         code = self._read(height, width, flat=True).astype(np.int32)
         number = code[..., 0] + (code[..., 1] << 8) + (code[..., 2] << 16)
         table = np.full(self._scene.ngeom + 1, -1, np.int32)

@@ -192,7 +192,7 @@ def _normals(pieces: Array, *, closed: bool) -> Array:
     for k in range(count if closed else count - 1):
         n = (k + 1) % count
         if math.acos(float(np.clip(normal[k] @ normal[n], -1.0, 1.0))) < _CREASE:
-            # The longer piece has the say: a flat stays flat up to where its rounded corner begins.
+            # The longer piece decides: a flat stays flat up to where its rounded corner begins.
             weight = np.linalg.norm(along[[k, n]], axis=1)
             mean = weight[0] * normal[k] + weight[1] * normal[n]
             mean /= np.linalg.norm(mean)

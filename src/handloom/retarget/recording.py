@@ -132,7 +132,7 @@ class DeviceRecording:
 
         Args:
             path: The file.
-            allow_cut_off: Take what is there of a file that has no end; ``complete`` is then False.
+            allow_cut_off: Read as much as there is of a truncated file; ``complete`` is then False.
 
         Raises:
             FileError: The file cannot be read, is of another format, is broken at a line, or was cut off.

@@ -157,7 +157,7 @@ class EpisodeSource(ABC):
 
 
 class DatasetSource(EpisodeSource):
-    """A LeRobot v3 dataset, whoever wrote it: merged, rendered, downloaded."""
+    """A LeRobot v3 dataset from any writer: merged, rendered, downloaded."""
 
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
@@ -313,7 +313,7 @@ def _camera(name: str, described: dict[str, Any]) -> Camera:
 
 
 def _size(described: dict[str, Any]) -> tuple[int, int]:
-    """Return height and width; others name the axes and store the channels first."""
+    """Return height and width; other writers name the axes and store the channels first."""
     shape, names = list(described.get("shape") or [0, 0]), described.get("names")
     if isinstance(names, list) and {"height", "width"} <= set(names) and len(names) == len(shape):
         return int(shape[names.index("height")]), int(shape[names.index("width")])

@@ -49,7 +49,7 @@ def table_of(rows: Mapping[str, list[Any]]) -> EpisodeTable:
 
 
 def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
-    """Read the parquet files of ``meta/episodes``, whoever wrote them; statistics are left out.
+    """Read the parquet files of ``meta/episodes`` from any writer; statistics are left out.
 
     Raises:
         FileError: A file is damaged, or the episodes are not numbered from 0.

@@ -125,7 +125,7 @@ def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
 
 
 def _metres(frame: Any, described: dict[str, Any]) -> NDArray[np.float32]:
-    """Return the depths [m] that a frame of codes stands for; those of others may have eight bits."""
+    """Decode a frame of depth codes to metres; other writers may use eight bits."""
     info, defaults = described.get("info") or {}, DepthRange()
     codes = frame.to_ndarray(format="gray16le") if frame.format.name == "gray16le" else frame.to_ndarray()
     codes = codes[..., 0] if codes.ndim == 3 else codes

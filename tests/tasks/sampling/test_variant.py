@@ -1,5 +1,7 @@
 """The randomized variant widens what a policy should not care about, in every task."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from task_files import region, thing
@@ -12,9 +14,13 @@ from handloom.tasks.sampling.variant import FLOORS, TABLES, WALLS
 from handloom.values import TaskInstance
 
 
-def sampled(name: str, episodes: int, *sets: str):
-    task = load_task(name, overrides=["data.variant=randomized", *sets])
-    return [sample_task(task, 3, episode) for episode in range(episodes)]
+def sampled(name: str, episodes: int, variant: str = "randomized"):
+    return [scene_of(name, episode, variant) for episode in range(episodes)]
+
+
+@cache
+def scene_of(name: str, episode: int, variant: str):
+    return sample_task(load_task(name, overrides=[f"data.variant={variant}"]), 3, episode)
 
 
 def test_scenes_vary_in_category_clutter_mass_friction_room_light_start_and_table():
@@ -50,8 +56,8 @@ def test_rooms_are_made_of_materials_and_only_extreme_ones_of_noise():
     assert set(TABLES) | set(FLOORS) | set(WALLS) <= set(MATERIALS)
     assert len(set(TABLES)) * len(set(FLOORS)) * len(set(WALLS)) > 500
     for variant, noisy in (("randomized", False), ("extreme", True)):
-        task = load_task("fr3_pick_place", overrides=[f"data.variant={variant}"])
-        fixtures = [o for k in range(12) for o in sample_task(task, 3, k).objects if o.category in ("table", "plane")]
+        scenes = sampled("fr3_pick_place", 12, variant)
+        fixtures = [o for scene in scenes for o in scene.objects if o.category in ("table", "plane")]
         textures = {o.parameters.get("texture") for o in fixtures} - {None}
         assert ("noise" in textures) == noisy
         assert textures <= set(TEXTURES)

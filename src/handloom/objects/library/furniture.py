@@ -262,7 +262,7 @@ def door(
         tail=(0.5 * edge, -thick - 0.029, 0.0),
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
-        # Beside the handle and near the edge: fingers that reach behind a door that stands open get at it, too.
+        # Beside the handle and near the edge: fingers that reach behind an open door can grasp it, too.
         push=(side * (x - 0.022), -thick, 0.36 * z),
         **feel,
     )

@@ -25,7 +25,7 @@ MOST_MARGIN = 0.25
 LEVELS = 4096
 """Steps of the table that encodes linear light."""
 READ_NOISE = 0.25
-"""Part of the noise that is there in the dark, too."""
+"""Fraction of the noise that remains in the dark."""
 KEPT = 16
 _LINEAR = linear_from_srgb(np.arange(256) / 255).astype(np.float32)
 _ENCODED = np.rint(255 * srgb_from_linear(np.linspace(0, 1, LEVELS))).astype(np.uint8)

@@ -184,7 +184,7 @@ class ControllerHapticDevice(PulseDevice):
 
     @staticmethod
     def _nowhere(*_: Any) -> None:
-        """Never called: the tracker takes the session, too."""
+        """Never called: the tracker also takes the session."""
 
     def get_tracker(self) -> Any:
         """Return the tracker."""

@@ -193,7 +193,7 @@ class DeviceIOSession:
         self._link.send(channel, payload)
 
     def pulse(self, endpoint: str, amplitude: float, frequency_hz: float = 0.0, duration_s: float = 0.0) -> None:
-        """Let something vibrate, see ``DeviceLink.pulse``."""
+        """Send a haptic pulse, see ``DeviceLink.pulse``."""
         self._link.pulse(endpoint, amplitude, frequency_hz, duration_s)
 
     def push(self, collection_id: str, tensor_identifier: str, endpoint: str, values: Sequence[float]) -> None:

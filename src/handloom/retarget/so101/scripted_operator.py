@@ -80,7 +80,7 @@ class OperatorConfig:
     finger_gap: float = 0.004
     """Distance of the fixed finger from the cube before the jaw closes [m]."""
     drop: float = 0.002
-    """Height over the lower cube at which a cube is let go [m]."""
+    """Height over the lower cube at which a cube is released [m]."""
     jaw_approach: float = 0.80
     """Jaw position on the way to a cube and after letting go [rad]."""
     jaw_grip: float = 0.05

@@ -89,7 +89,7 @@ class ArmTeleop:
         self._trigger: float | None = None
         """Where the trigger was last; None while time stands still."""
         self._joined: bool | None = None
-        """Whether the arm has come to where its leader is; None while there is no leader."""
+        """Whether the arm has reached its leader; None while there is no leader."""
         self._resistance = Resistance(chain)
         self._slipped, self._turned = np.zeros(3), np.eye(3)
         """What the clutch has slipped by since it engaged: the target is the hand's, moved and turned by this."""

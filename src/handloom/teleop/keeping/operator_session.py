@@ -48,7 +48,7 @@ class View(Protocol):
         ...
 
     def saved(self, episodes: int) -> None:
-        """One is written; so many there are by now."""
+        """A demonstration was written; show how many there are now."""
         ...
 
 

@@ -19,7 +19,7 @@ class HeadPose:
     """A head in the frame in which its view was centred: right, up and back as seen by the viewer."""
 
     seq: int
-    """Number by which the page knows the pose again."""
+    """Number by which the page identifies the pose."""
     position: tuple[float, ...]
     """(3,) [m]."""
     orientation: tuple[float, ...]

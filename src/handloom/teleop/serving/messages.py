@@ -195,7 +195,7 @@ def _head(record: dict[str, Any]) -> HeadMessage:
 
 
 def _numbers(values: Any, count: int, largest: float) -> tuple[float, ...]:
-    """Return so many finite numbers, none larger than allowed."""
+    """Return the given count of finite numbers, none larger than allowed."""
     good = isinstance(values, list) and len(values) == count
     if not good or not all(
         isinstance(v, int | float) and not isinstance(v, bool) and abs(v) <= largest for v in values

@@ -150,7 +150,7 @@ class PageView:
         self.show(phase="over", problem=f"Not saved: {why}. Nothing is lost: press Save to try again.")
 
     def saved(self, episodes: int) -> None:
-        """One is written; so many there are by now."""
+        """A demonstration was written; show how many there are now."""
         self.show(saved=episodes)
 
 

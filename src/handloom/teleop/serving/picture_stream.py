@@ -242,7 +242,7 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
     share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
     places = ABOVE if base is not None else HEADS if two else SHOULDERS
     eyes = [centre + share * (R @ np.array(place)) for place in places]
-    # Where a head is in the way of the space between the hands, it is in the way of what will happen there, too.
+    # A head that blocks the view of the space between the hands also blocks what happens there.
     watched = [*handled, *(centre + R @ np.array([0.0, side, 0.0]) for side in (-0.15, 0.0, 0.15))]
     eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in watched))
     width, height = size

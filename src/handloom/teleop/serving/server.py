@@ -60,7 +60,7 @@ class Client:
 class TeleopServer:
     """The page's server, in its own thread.
 
-    Whoever has the token may open the page; the first one controls, the others watch until they claim control after it
+    Anyone with the token may open the page; the first one controls, the others watch until they claim control after it
     has left. With several desks the next one gets the next desk; a page that is loaded again goes back to its own.
     Pages of other origins are refused, so that no web site can drive a robot behind its visitor's back.
 

@@ -24,7 +24,7 @@ from handloom.teleop.control.robot_teleop import RobotTeleop
 from handloom.values import MARK, Failure, SkillSpan
 
 TICK_RATE = 60
-"""Samples of the devices per second, near which the session runs; a frame of the dataset takes a whole number."""
+"""Target rate of device samples [1/s]; the actual one is a multiple of the frame rate of the dataset."""
 
 
 class OperatorInput(Protocol):
@@ -272,7 +272,7 @@ class OperatorSource:
         return any(arm.is_engaged for arm in self.robot.arms)
 
     def _driven_by_policy(self, frame: int, targets: Array) -> Array:
-        """Return what a policy wants of a frame (controls,) unless a person drives, whose targets are given."""
+        """Return the targets (controls,) of the policy, or those given if a person drives."""
         sample = self.frames[-1]
         if self.is_corrected:
             if self._policy is not None:

@@ -68,7 +68,7 @@ class RecordedScenes:
         self._built: OrderedDict[Any, _Built] = OrderedDict()
 
     def geometry(self, source: EpisodeSource, index: int) -> bytes:
-        """Return what is drawn of an episode's scene."""
+        """Return the visible geometry of an episode's scene."""
         with self._lock:
             return self._of(source, index).geometry
 

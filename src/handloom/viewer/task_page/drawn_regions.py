@@ -91,7 +91,7 @@ def _rectangle(middle: Array, low: Array, high: Array, height: float) -> Array:
 
 
 def _ring(middle: Array, low: float, high: float, first: float, last: float, height: float) -> Array:
-    """Return a part of a ring; one from the very middle is a fan."""
+    """Return part of a ring; if it starts at the centre, a fan."""
     angles = np.linspace(first, last, STEPS + 1)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     outer, inner = middle + high * directions, middle + low * directions[::-1]

@@ -211,7 +211,7 @@ def main() -> None:
     """Serve requests in the child until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output of libraries must not mix with the answers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who waits for the answers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which waits for the answers.
     working = writing = cancelled = False
 
     def cancel(*_: object) -> None:

@@ -108,7 +108,7 @@ class ArticulationTrajectory:
         """Return the action at a time [s].
 
         Raises:
-            InputError: The time is before the start time or after the end time; it is logged, too.
+            InputError: The time is outside the trajectory; this is also logged.
         """
         start, end = self._trajectory.start_time, self._trajectory.end_time
         if time < start or time > end:

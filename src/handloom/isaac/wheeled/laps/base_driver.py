@@ -139,7 +139,7 @@ class AckermannDrive:
         speed, turn = float(twist[0]), float(twist[2])
         if abs(speed) > STEERING_SPEED:
             self._steer = math.atan(drive.wheel_base * turn / speed)
-        # The steering comes from the twist as asked, so that a speed limit does not change the circle.
+        # The steering follows the requested twist, so that a speed limit does not change the circle.
         if drive.max_linear_speed:
             speed = max(-drive.max_linear_speed, min(drive.max_linear_speed, speed))
         return self._controller.forward([self._steer, drive.max_steering_speed, speed, drive.max_acceleration, dt])

@@ -105,7 +105,7 @@ def load_meshes(
 
 
 def _load(path: Path, options: ImportOptions) -> Any:
-    """Return what trimesh makes of a file."""
+    """Return a file as read by trimesh."""
     trimesh = require("trimesh", extra="meshes")
     resolver = _resolver(trimesh, path, options)
     try:

@@ -24,7 +24,7 @@ ASIDE = 0.02
 CENTRED = 0.15
 """A hinged part whose centre is nearer to its axis than this fraction of its size is a knob."""
 ELONGATED = 1.3
-"""Ratio of sides from which on a handle has a direction of its own."""
+"""Smallest ratio of sides at which a handle has a direction."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

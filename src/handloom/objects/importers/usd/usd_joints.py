@@ -23,7 +23,7 @@ FASTEST = 100.0
 _NO_WAY = 1e-9
 """A joint whose limits are this close is fixed [rad or m]."""
 _ALONG = 0.7
-"""Cosine from which on two axes are the same, but for their sign."""
+"""Two axes with at least this cosine count as the same, up to sign."""
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
