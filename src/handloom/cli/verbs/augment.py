@@ -83,7 +83,7 @@ def run(
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate.
-        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep_failures: Also write failed attempts, into a separate dataset.
         keep_going: Continue even if the first attempts all failed for the same reason.
         max_attempts: Bound on the attempts; default ten per demonstration.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.

@@ -43,7 +43,7 @@ def run(
     anew. Python code that a task names is never run here.
 
     Args:
-        folder: The collection; folders inside are searched too. YAML files that are no tasks are left out.
+        folder: The collection; folders inside are searched too. YAML files that are not tasks are left out.
         attempts: Attempts per file, at most.
         processes: Worker processes; default one per core.
         seed: Seed of the attempts.
@@ -157,7 +157,7 @@ def _ending(coverage: Coverage, record: Path) -> str:
     if left:
         lines.append(f"{left} are not decided: the time was up; the same command continues from {record}")
     if coverage.others:
-        lines.append(f"{coverage.others} YAML files are no tasks and were left out")
+        lines.append(f"{coverage.others} YAML files are not tasks and were left out")
     return "\n".join(lines)
 
 

@@ -134,7 +134,7 @@ def run(
         disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
             action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Continue even if the first attempts all failed for the same reason.
-        keep: What is written: successes; failures too, into a dataset of their own with the reason and the frame in
+        keep: What is written: successes; failures too, into a separate dataset with the reason and the frame in
             which each went wrong; or balanced, as many failures as successes, in which case attempts continue until
             both are met.
         keep_failures: The same as --keep failures.
@@ -146,8 +146,8 @@ def run(
         shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
             needed in any case; the shard that finishes last runs any further attempts and merges.
         upload: With --shard and --attempts: machines share nothing but this URL, s3://bucket/folder (extra cloud). This
-            one makes the I-th of N parts of the attempts in a folder of its own and uploads it as a dataset; handloom
-            merge URL makes one of all.
+            one makes the I-th of N parts of the attempts in its own folder and uploads it as a dataset; handloom merge
+            URL combines all of them.
         proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.

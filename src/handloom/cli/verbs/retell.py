@@ -57,17 +57,17 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Tell the demonstrations of a dataset again with another robot: same scenes, same deeds, same ends.
+    """Repeat the demonstrations of a dataset with another robot: same scenes, same actions, same final poses.
 
-    Objects, their poses to each other, looks, lights and words stay; robot, table and cameras are those of the other's
-    work place, and the scene is moved along the table as one to where its arms reach. The scripted expert does the same
-    things in the same order and aims at where they lay in the end. Columns pair_id and retold_from of the new dataset
-    name the other telling. Scenes that the robot cannot do are listed with the reason. The same command again resumes.
+    Objects, their relative poses, looks, lights and words stay; robot, table and cameras are those of the other robot's
+    work place, and the whole scene is moved along the table into reach of its arms. The scripted expert does the same
+    in the same order and aims for the final poses of the objects. Columns pair_id and retold_from of the new dataset
+    refer to the original. Scenes that the robot cannot do are listed with the reason. The same command again resumes.
 
     Args:
         dataset: Folder of a run, or its dataset.
-        robot: Who does it now, such as genie1: a robot with a work place at a table.
-        episodes: Take the first so many demonstrations only. Default: all.
+        robot: The other robot, such as genie1: one with a work place at a table.
+        episodes: Take only this many demonstrations, from the first. Default: all.
         output: Folder of the new run. Default: out/TASK_ROBOT_retold.
         overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
         task: The task, if DATASET is a dataset without its run. Default: the task as it was recorded.
@@ -81,7 +81,7 @@ def run(
         columns: Names of the columns, as for generate.
         lerobot_features: What is written only when asked for, as for generate.
         labels: Kinds of labels to write beside the archives, as for generate.
-        keep_failures: Also write failed attempts, into a dataset of their own.
+        keep_failures: Also write failed attempts, into a separate dataset.
         attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
         skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
         allow_code: Run Python code that the task names.
