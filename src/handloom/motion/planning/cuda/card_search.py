@@ -1,0 +1,163 @@
+"""Searches many problems in one launch: rounds of the processor's search, one block per problem and round."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.motion.planning.cuda.plan_source import CONFIGS, LANES, OPTIONS, PATH, Sizes, source
+from handloom.motion.planning.cuda.problem_tables import Tables
+from handloom.render.cuda.find_card import cupy_and_cards
+
+JOB = np.dtype(
+    [("seed", np.uint64), ("problem", np.int32), ("round", np.int32), ("iterations", np.int32)]
+    + [("shortcuts", np.int32), ("step", np.float32), ("padding", np.float32), ("per_unit", np.float32)]
+    + [("most", np.int32), ("node", np.uint64), ("parent", np.uint64)]
+)
+"""The kernels' ``Job``: how one block searches."""
+FOUND = np.dtype([(name, np.int32) for name in ("count", "iterations", "goal", "blocked")])
+"""The kernels' ``Found``."""
+NO_ROUND = 1 << 30
+MOST_BYTES = 4 << 30
+"""Memory for the trees of one launch; more jobs than fit are run in several."""
+NODES_PER_SAMPLE, FEWEST_NODES = 4, 2048
+"""Room per sample that a tree gets, and the least it gets; never more than the option allows."""
+
+Launch = Callable[..., None]
+"""Runs a kernel: the source of the build, the kernel's name, the number of blocks and the kernel's arguments."""
+
+
+class Path(NamedTuple):
+    """What one job found."""
+
+    waypoints: Array
+    """(m, n), as 64-bit numbers."""
+    goal: int
+    round: int
+    iterations: int
+    """Samples drawn in this round."""
+
+
+class CardSearch:
+    """Runs the kernels on one machine.
+
+    Args:
+        arrays: NumPy, or CuPy for a card: what arrays are made with.
+        launch: Runs a kernel.
+    """
+
+    def __init__(self, arrays: Any, launch: Launch) -> None:
+        self._xp, self._launch = arrays, launch
+
+    def load(self, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]) -> "LoadedBatch":
+        """Bring a batch to the machine: its tables, and the start (n,) and goals (g, n) of each problem."""
+        return LoadedBatch(self._xp, self._launch, tables, starts, goals)
+
+
+class LoadedBatch:
+    """A batch where the kernels run."""
+
+    def __init__(
+        self, xp: Any, launch: Launch, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]
+    ) -> None:
+        self._xp, self._launch = xp, launch
+        problems = tables.problems.copy()
+        joints, groups = int(problems["joints"].max()), int(problems["groups"].max())
+        self._joints, self._build = joints, source(Sizes(joints, groups))
+        counts = np.array([len(one) for one in goals])
+        problems["goals"] = counts
+        problems["goal"] = np.cumsum(np.concatenate([[0], counts * problems["joints"]]))[:-1]
+        rows = np.zeros((len(starts), joints), np.float32)
+        for row, start in zip(rows, starts, strict=True):
+            row[: len(start)] = start
+        flat = np.concatenate([np.asarray(one, np.float32).ravel() for one in goals])
+        self._dof = problems["joints"].astype(np.int64)
+        # Held on to: the kernels are given addresses.
+        self._arrays = [xp.asarray(array) if array.size else xp.zeros(1, array.dtype) for array in tables.arrays]
+        self._tables = xp.asarray(np.array([_address(xp, array) for array in self._arrays], np.uint64))
+        self._problems = xp.asarray(problems.view(np.int32))
+        self._starts, self._goals = xp.asarray(rows), xp.asarray(flat)
+
+    def touched(self, which: NDArray[np.int64], q: Array, padding: float) -> NDArray[np.bool_]:
+        """Tell which configurations touch something.
+
+        Args:
+            which: Problem of each block of 32 configurations (m / 32,).
+            q: Configurations (m, n).
+            padding: Distance to keep from obstacles [m].
+        """
+        xp, rows = self._xp, np.zeros((len(q), self._joints), np.float32)
+        rows[:, : q.shape[1]] = q
+        out = xp.empty(len(q), np.int32)
+        arguments = (xp.asarray(which.astype(np.int32)), xp.asarray(rows), np.int32(len(q)), np.float32(padding), out)
+        blocks = -(-len(q) // CONFIGS)
+        self._launch(self._build, "check_all", blocks, self._tables, self._problems, *arguments)
+        return self._host(out).astype(bool)
+
+    def run(self, jobs: NDArray[Any], tree_size: int) -> tuple[list[Path | None], NDArray[Any]]:
+        """Run jobs; return the path of each, and rows of ``FOUND``.
+
+        Jobs of a problem that come after a successful round of it may stop without a path.
+
+        Args:
+            jobs: Rows of ``JOB``; room for the trees is filled in here.
+            tree_size: Most nodes of a tree.
+        """
+        jobs = jobs.copy()
+        most = np.minimum(np.maximum(NODES_PER_SAMPLE * jobs["iterations"], FEWEST_NODES), tree_size)
+        jobs["most"] = most
+        numbers = 2 * most.astype(np.int64) * self._dof[jobs["problem"]]
+        paths: list[Path | None] = []
+        found, first = np.zeros(len(jobs), FOUND), 0
+        done = self._xp.full(len(self._dof), NO_ROUND, np.int32)
+        while first < len(jobs):
+            fits = int(np.searchsorted(np.cumsum(numbers[first:]), MOST_BYTES // 8, side="right"))
+            last = first + max(1, fits)
+            found[first:last], rows = self._some(jobs[first:last], numbers[first:last], done)
+            for job, one, row in zip(jobs[first:last], found[first:last], rows, strict=True):
+                n, count = int(self._dof[job["problem"]]), int(one["count"])
+                path = Path(row[:count, :n].astype(float), int(one["goal"]), int(job["round"]), int(one["iterations"]))
+                paths.append(path if count else None)
+            first = last
+        return paths, found
+
+    def _some(self, jobs: NDArray[Any], numbers: NDArray[np.int64], done: Any) -> tuple[NDArray[Any], Array]:
+        """Run the jobs that fit at once; return rows of ``FOUND`` and paths (j, 128, n)."""
+        xp, jobs = self._xp, jobs.copy()
+        before = np.cumsum(2 * jobs["most"].astype(np.int64)) - 2 * jobs["most"]
+        jobs["node"], jobs["parent"] = np.cumsum(numbers) - numbers, before
+        nodes = xp.empty(int(numbers.sum()), np.float32)
+        parents = xp.empty(int(before[-1]) + 2 * int(jobs["most"][-1]), np.int32)
+        found = xp.zeros((len(jobs), len(FOUND)), np.int32)
+        paths = xp.zeros((len(jobs), PATH, self._joints), np.float32)
+        told = xp.asarray(jobs.view(np.uint8))
+        arguments = (self._starts, self._goals, told, done, nodes, parents, found, paths)
+        self._launch(self._build, "plan_all", len(jobs), self._tables, self._problems, *arguments)
+        return self._host(found).view(FOUND)[:, 0], self._host(paths)
+
+    def _host(self, array: Any) -> Any:
+        return array if self._xp is np else array.get()
+
+
+def _address(xp: Any, array: Any) -> int:
+    return array.ctypes.data if xp is np else array.data.ptr
+
+
+def card_search() -> CardSearch:
+    """Return searches on the first card.
+
+    Raises:
+        MissingExtraError: CuPy is not installed.
+        StateError: There is no card.
+    """
+    cupy = cupy_and_cards()
+    modules: dict[str, Any] = {}
+
+    def launch(build: str, name: str, blocks: int, *arguments: Any) -> None:
+        if build not in modules:
+            modules[build] = cupy.RawModule(code=build, options=OPTIONS)
+        modules[build].get_function(name)((blocks,), (LANES,), arguments)
+
+    return CardSearch(cupy, launch)
