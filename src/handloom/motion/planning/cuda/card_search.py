@@ -11,11 +11,10 @@ from handloom.motion.planning.cuda.plan_source import CONFIGS, LANES, OPTIONS, P
 from handloom.motion.planning.cuda.problem_tables import Tables
 from handloom.render.cuda.find_card import cupy_and_cards
 
-JOB = np.dtype(
-    [("seed", np.uint64), ("problem", np.int32), ("round", np.int32), ("iterations", np.int32)]
-    + [("shortcuts", np.int32), ("step", np.float32), ("padding", np.float32), ("per_unit", np.float32)]
-    + [("most", np.int32), ("node", np.uint64), ("parent", np.uint64)]
-)
+_JOB_FIELDS = {"seed": np.uint64, "problem": np.int32, "round": np.int32, "iterations": np.int32, "shortcuts": np.int32}
+_JOB_FIELDS |= {"step": np.float32, "padding": np.float32, "per_unit": np.float32}
+_JOB_FIELDS |= {"most": np.int32, "node": np.uint64, "parent": np.uint64}
+JOB = np.dtype(list(_JOB_FIELDS.items()))
 """The kernels' ``Job``: how one block searches."""
 FOUND = np.dtype([(name, np.int32) for name in ("count", "iterations", "goal", "blocked")])
 """The kernels' ``Found``."""

@@ -13,10 +13,21 @@ from handloom.motion.collision.collision_robot import MOST_PADDING
 from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.collision.sphere_group import group_reach
 
-PROBLEM = np.dtype(
-    [(name, np.int32) for name in ("joint", "joints", "group", "groups", "pair", "pairs", "item", "items")]
-    + [(name, np.int32) for name in ("face", "height", "goal", "goals")]
+_PROBLEM_FIELDS = (
+    "joint",
+    "joints",
+    "group",
+    "groups",
+    "pair",
+    "pairs",
+    "item",
+    "items",
+    "face",
+    "height",
+    "goal",
+    "goals",
 )
+PROBLEM = np.dtype([(name, np.int32) for name in _PROBLEM_FIELDS])
 """The kernels' ``Problem``."""
 
 POLYHEDRA = (int(ShapeKind.CONVEX), int(ShapeKind.ELLIPSOID))
@@ -237,10 +248,8 @@ def _robot_arrays(views: Sequence[RobotView]) -> tuple[tuple[NDArray[Any], ...],
         a = view.arrays
         ranges = np.stack([a.group_begin[:-1], a.group_begin[1:]], axis=1) + clusters
         inner = np.stack([a.cluster_begin[:-1], a.cluster_begin[1:]], axis=1) + spheres
-        parts.append(
-            (a.parent, a.joint, a.prismatic, a.group_link, ranges, inner, a.group, a.cluster, a.sphere)
-            + (a.pair + groups, view.limits)
-        )
+        solids = (a.group_link, ranges, inner, a.group, a.cluster, a.sphere, a.pair + groups)
+        parts.append((a.parent, a.joint, a.prismatic, *solids, view.limits))
         places.append((joints, len(a.parent), groups, len(a.group), pairs, len(a.pair)))
         joints, groups, pairs = joints + len(a.parent), groups + len(a.group), pairs + len(a.pair)
         clusters, spheres = clusters + len(a.cluster), spheres + len(a.sphere)

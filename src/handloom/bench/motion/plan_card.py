@@ -1,0 +1,123 @@
+"""``bench plan --device cuda``: a thousand problems in a thousand scenes at once, beside all cores of the processor."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+
+from handloom.bench.motion.planning_problems import PlanningProblem, arm_setup, is_free, planning_problems
+from handloom.bench.result import BenchResult
+from handloom.motion.planning import PlanResult
+from handloom.motion.planning.batch.batch_planner import BatchPlanner, PlanProblem
+
+PROBLEMS, WARM = 1000, 64
+"""Problems that are measured, and other ones that are planned before, so that everything is compiled and loaded."""
+
+
+def run(
+    problems: int = PROBLEMS, robot: str = "fr3", seed: int = 0, planner: BatchPlanner | None = None
+) -> BenchResult:
+    """Plan the same problems with one process per core and on a card.
+
+    Scenes are new to both: nothing of them was compiled before. The processor's spheres are packed already, from
+    drawing the problems; what the card needs is packed within the time.
+
+    Args:
+        problems: Problems, a third of each kind.
+        robot: Robot of the zoo.
+        seed: Seed of the problems.
+        planner: Plans on the card; by default on the first one.
+
+    Raises:
+        StateError: There is no card.
+    """
+    card = planner or BatchPlanner("cuda")
+    setup = arm_setup(robot)
+    warm = _requests(planning_problems(setup, min(WARM, problems), seed=seed + 1))
+    drawn = planning_problems(setup, problems, seed=seed)
+    # The first request compiles what is not compiled yet; processes inherit it.
+    warm[0].plan()
+    cores = len(os.sched_getaffinity(0))
+    theirs, seconds = _on_cores(_plan, drawn, cores)
+    card.plan(warm)
+    begin = time.perf_counter()
+    results = card.plan(_requests(drawn))
+    taken = time.perf_counter() - begin
+    counts, stages = card.counts, {f"{k}_ms": 1000 * v for k, v in card.timings.items()}
+    same = all(np.array_equal(a.path, b.path) for a, b in zip(results, card.plan(_requests(drawn)), strict=True))
+    card.close()
+    ours = [(one.ok, one.path) for one in results]
+    reference = _row(f"processor, {cores} processes", drawn, theirs, seconds, cores)
+    row = _row("card", drawn, ours, taken, cores)
+    both = [(len_of(a[1]), len_of(b[1])) for a, b in zip(ours, theirs, strict=True) if a[0] and b[0]]
+    row |= {
+        "times_processor": row["problems_per_s"] / reference["problems_per_s"],
+        "median_length_ratio": float(np.median([a / b for a, b in both])) if both else None,
+        "same_bits_again": same,
+        "settled_on_card": counts.card,
+        "left_to_processor": counts.given - counts.card,
+        "refused_paths": counts.refused,
+        **stages,
+    }
+    return BenchResult(bench="plan", rows=(reference, row))
+
+
+def _requests(problems: Sequence[PlanningProblem]) -> list[PlanProblem]:
+    return [PlanProblem(planner=one.planner, q_start=one.start, q_goal=one.goal) for one in problems]
+
+
+def len_of(path: np.ndarray) -> float:
+    """Return the length of a path in joint space [rad or m]."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
+
+
+def _row(name: str, problems: Sequence[PlanningProblem], found: Sequence[Any], seconds: float, cores: int) -> Any:
+    solved = [(problem, path) for problem, (ok, path) in zip(problems, found, strict=True) if ok]
+    free, _ = _on_cores(_confirm, solved, cores)
+    return {
+        "name": name,
+        "problems": len(problems),
+        "problems_per_s": len(problems) / seconds,
+        "solved_percent": 100.0 * len(solved) / len(problems),
+        "exact_free_percent": 100.0 * sum(free) / max(1, len(free)),
+    }
+
+
+def _plan(problem: PlanningProblem) -> tuple[bool, np.ndarray]:
+    result: PlanResult = problem.planner.plan_to_joints(problem.start, problem.goal)
+    return result.ok, result.path
+
+
+def _confirm(given: tuple[PlanningProblem, np.ndarray]) -> bool:
+    return is_free(given[0].planner, given[1])
+
+
+def _on_cores(call: Callable[[Any], Any], items: Sequence[Any], cores: int) -> tuple[list[Any], float]:
+    """Return what a call returns for each item, and the time from the first beginning to the last end [s].
+
+    Processes are forked, so that they have the items without a copy; starting them is not counted.
+    """
+    context, ends = get_context("fork"), []
+    for k in range(min(cores, max(1, len(items)))):
+        here, there = context.Pipe(duplex=False)
+        process = context.Process(target=_some, args=(there, call, items[k::cores]))
+        process.start()
+        there.close()
+        ends.append((here, process))
+    told = []
+    for here, process in ends:
+        told.append(here.recv())
+        process.join()
+    results: list[Any] = [None] * len(items)
+    for k, (found, _, _) in enumerate(told):
+        results[k::cores] = found
+    return results, max(end for _, _, end in told) - min(begin for _, begin, _ in told)
+
+
+def _some(there: Any, call: Callable[[Any], Any], items: Sequence[Any]) -> None:
+    begin = time.perf_counter()
+    found = [call(item) for item in items]
+    there.send((found, begin, time.perf_counter()))
