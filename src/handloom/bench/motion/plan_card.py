@@ -1,13 +1,12 @@
 """``bench plan --device cuda``: a thousand problems in a thousand scenes at once, beside all cores of the processor."""
 
-import os
 import time
-from collections.abc import Callable, Sequence
-from multiprocessing import get_context
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from handloom.bench.all_cores import cores, on_all_cores
 from handloom.bench.motion.planning_problems import PlanningProblem, arm_setup, is_free, planning_problems
 from handloom.bench.result import BenchResult
 from handloom.motion.planning import PlanResult
@@ -40,8 +39,7 @@ def run(
     drawn = planning_problems(setup, problems, seed=seed)
     # The first request compiles what is not compiled yet; processes inherit it.
     warm[0].plan()
-    cores = len(os.sched_getaffinity(0))
-    theirs, seconds = _on_cores(_plan, drawn, cores)
+    theirs, seconds = on_all_cores(_plan, drawn)
     card.plan(warm)
     begin = time.perf_counter()
     results = card.plan(_requests(drawn))
@@ -50,8 +48,8 @@ def run(
     same = all(np.array_equal(a.path, b.path) for a, b in zip(results, card.plan(_requests(drawn)), strict=True))
     card.close()
     ours = [(one.ok, one.path) for one in results]
-    reference = _row(f"processor, {cores} processes", drawn, theirs, seconds, cores)
-    row = _row("card", drawn, ours, taken, cores)
+    reference = _row(f"processor, {cores()} processes", drawn, theirs, seconds)
+    row = _row("card", drawn, ours, taken)
     both = [(len_of(a[1]), len_of(b[1])) for a, b in zip(ours, theirs, strict=True) if a[0] and b[0]]
     row |= {
         "times_processor": row["problems_per_s"] / reference["problems_per_s"],
@@ -74,9 +72,9 @@ def len_of(path: np.ndarray) -> float:
     return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
-def _row(name: str, problems: Sequence[PlanningProblem], found: Sequence[Any], seconds: float, cores: int) -> Any:
+def _row(name: str, problems: Sequence[PlanningProblem], found: Sequence[Any], seconds: float) -> Any:
     solved = [(problem, path) for problem, (ok, path) in zip(problems, found, strict=True) if ok]
-    free, _ = _on_cores(_confirm, solved, cores)
+    free, _ = on_all_cores(_confirm, solved)
     return {
         "name": name,
         "problems": len(problems),
@@ -93,31 +91,3 @@ def _plan(problem: PlanningProblem) -> tuple[bool, np.ndarray]:
 
 def _confirm(given: tuple[PlanningProblem, np.ndarray]) -> bool:
     return is_free(given[0].planner, given[1])
-
-
-def _on_cores(call: Callable[[Any], Any], items: Sequence[Any], cores: int) -> tuple[list[Any], float]:
-    """Return what a call returns for each item, and the time from the first beginning to the last end [s].
-
-    Processes are forked, so that they have the items without a copy; starting them is not counted.
-    """
-    context, ends = get_context("fork"), []
-    for k in range(min(cores, max(1, len(items)))):
-        here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_some, args=(there, call, items[k::cores]))
-        process.start()
-        there.close()
-        ends.append((here, process))
-    told = []
-    for here, process in ends:
-        told.append(here.recv())
-        process.join()
-    results: list[Any] = [None] * len(items)
-    for k, (found, _, _) in enumerate(told):
-        results[k::cores] = found
-    return results, max(end for _, _, end in told) - min(begin for _, begin, _ in told)
-
-
-def _some(there: Any, call: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    begin = time.perf_counter()
-    found = [call(item) for item in items]
-    there.send((found, begin, time.perf_counter()))
