@@ -70,10 +70,13 @@ def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE
         rows.append({"name": f"{name}, {what}, balanced", **_rate(card, "balanced", [moments], frames), **error})
     for what, tasks in ((f"{SCENES} scenes of {TASKS[0]}", TASKS), (f"{SCENES} kitchens", KITCHENS)):
         scenes = [_scene(tasks[k % len(tasks)], k) for k in range(SCENES)]
-        row = {"name": f"{name}, {what}, balanced", **_rate(card, "balanced", [_moment(one) for one in scenes], frames)}
+        row = {
+            "name": f"{name}, {what}, balanced",
+            **_rate(card, "balanced", [_moment(one, size) for one in scenes], frames),
+        }
         if tasks is KITCHENS:
-            row |= _agreement(card, scenes[0])
-        reference = _all_cores(what, [_draws_scene(one) for one in scenes], size)
+            row |= _agreement(card, scenes[0], size)
+        reference = _all_cores(what, [_draws_scene(one, size) for one in scenes], size)
         row["times_all_cores"] = row["fps"] / reference["fps"]
         rows += [row, reference]
     rows.append(_all_cores("bench scene", [_draws_moving(model, data, size)], size))
@@ -137,18 +140,23 @@ def _scene(task: str, episode: int) -> Scene:
     return scene
 
 
-def _moment(scene: Scene) -> Moments:
+def _cameras(scene: Scene, size: int) -> list[CameraSpec]:
+    """Return the cameras of a scene with square images."""
+    return [camera.resized(size, size) for camera in scene.instance.cameras]
+
+
+def _moment(scene: Scene, size: int) -> Moments:
     """Return a moment of a scene with all its cameras."""
-    reader = MomentReader(scene.world.model, mirrors=True, looks=scene.looks)
-    reader.read(scene.world.data, scene.instance.cameras)
-    return reader.take(scene.instance.cameras)
+    reader, cameras = MomentReader(scene.world.model, mirrors=True, looks=scene.looks), _cameras(scene, size)
+    reader.read(scene.world.data, cameras)
+    return reader.take(cameras)
 
 
-def _agreement(card: Machine, scene: Scene) -> dict[str, Any]:
+def _agreement(card: Machine, scene: Scene, size: int) -> dict[str, Any]:
     """Return how the card's images of a scene agree with the processor's."""
-    cameras, renderer = scene.instance.cameras, Renderer(scene.world.model, "balanced", looks=scene.looks)
+    cameras, renderer = _cameras(scene, size), Renderer(scene.world.model, "balanced", looks=scene.looks)
     expected = renderer.render(scene.world.data, cameras, ALL_KINDS)
-    (drawn,) = CardDrawer(card, cpu_preset("balanced")).draw_many([_moment(scene)], ALL_KINDS)
+    (drawn,) = CardDrawer(card, cpu_preset("balanced")).draw_many([_moment(scene, size)], ALL_KINDS)
     equal, apart, colors = [], [0.0], []
     for camera, found in zip(cameras, drawn, strict=True):
         seen = expected[camera.name]
@@ -168,9 +176,9 @@ Draws = Callable[[int], int]
 """Draws moment ``k`` and returns how many images that were."""
 
 
-def _draws_scene(scene: Scene) -> Draws:
+def _draws_scene(scene: Scene, size: int) -> Draws:
     """Return what draws a scene with all its cameras on the processor."""
-    renderer, cameras = Renderer(scene.world.model, looks=scene.looks), scene.instance.cameras
+    renderer, cameras = Renderer(scene.world.model, looks=scene.looks), _cameras(scene, size)
 
     def draw(moment: int) -> int:
         renderer.render(scene.world.data, cameras, ALL_KINDS)
