@@ -34,6 +34,26 @@ class SlotKind(NamedTuple):
     """Bodies of the robot that may touch it."""
 
 
+class Placed(NamedTuple):
+    """Where obstacles are and how large."""
+
+    position: Array
+    """(b, 3) [m]."""
+    quat: Array
+    """(b, 4)."""
+    size: Array
+    """Three lengths (b, 3) [m]."""
+    half: Array
+    """Half sides of boxes around them (b, 3) [m]."""
+    reach: Array
+    """Radii of spheres around them (b,) [m]."""
+
+
+def placed(T: Array, kind: NDArray[np.int64], size: Array) -> Placed:
+    """Return where obstacles are from their poses (b, 4, 4), ``ShapeKind`` (b,) and lengths (b, 3) [m]."""
+    return Placed(T[:, :3, 3], quat_from_matrix(T[:, :3, :3]).reshape(-1, 4), size, *_bounds(kind, size))
+
+
 class SlotKinds:
     """Tells which kind of slot an obstacle needs beside one robot."""
 
@@ -73,15 +93,12 @@ class ExactSlots:
         self.compiled = 0
         """Models compiled so far."""
 
-    def put(
-        self, kinds: Sequence[SlotKind], T: Array, size: Array, models: Mapping[SlotKind, Obstacle]
-    ) -> "SlotChecker":
+    def put(self, kinds: Sequence[SlotKind], where: Placed, models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
         """Return the checker with these obstacles, and no others, around the robot.
 
         Args:
-            kinds: Slot that each needs (b,).
-            T: Their poses (b, 4, 4).
-            size: Their three lengths (b, 3) [m].
+            kinds: Slot that each obstacle needs (b,).
+            where: Where they are.
             models: An obstacle of every kind.
         """
         needed = Counter(kinds)
@@ -92,7 +109,7 @@ class ExactSlots:
         for i, kind in enumerate(kinds):
             slots[i] = self._slots[kind][taken[kind]]
             taken[kind] += 1
-        self._checker.fill(slots, T, size)
+        self._checker.fill(slots, where)
         return self._checker
 
     def _compile(self, needed: Counter[SlotKind], models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
@@ -129,37 +146,28 @@ class SlotChecker(ExactChecker):
         self._kind = np.array([int(slot.shape.kind) for slot in slots], np.int64)
         self._resized = np.isin(self._kind, [int(kind) for kind in RESIZED])
         self._body_bits = model.body_contype[self._body].copy(), model.body_conaffinity[self._body].copy()
+        self._geom_bits = self._bits[0][self._geom], self._bits[1][self._geom]
         # Where a body's boxes are counted from; obstacles are compiled at the origin, so that this is the body itself.
         assert np.allclose(model.body_ipos[self._body[self._resized]], 0.0)
 
-    def fill(self, slots: NDArray[np.int64], T: Array, size: Array) -> None:
-        """Put obstacles into slots; the others are left empty.
-
-        Args:
-            slots: Slot of each obstacle (b,).
-            T: Poses (b, 4, 4).
-            size: Three lengths of each (b, 3) [m].
-        """
+    def fill(self, slots: NDArray[np.int64], where: Placed) -> None:
+        """Put obstacles into slots (b,); the others are left empty."""
         model, used = self._model, np.zeros(len(self._body), bool)
         used[slots] = True
         self._free.clear()
-        for of, bits, geom_bits in (
-            (model.body_contype, self._body_bits[0], (model.geom_contype, self._bits[0])),
-            (model.body_conaffinity, self._body_bits[1], (model.geom_conaffinity, self._bits[1])),
-        ):
-            of[self._body] = np.where(used, bits, 0)
-            geom_bits[0][self._geom] = np.where(used, geom_bits[1][self._geom], 0)
+        model.body_contype[self._body] = np.where(used, self._body_bits[0], 0)
+        model.body_conaffinity[self._body] = np.where(used, self._body_bits[1], 0)
+        model.geom_contype[self._geom] = np.where(used, self._geom_bits[0], 0)
+        model.geom_conaffinity[self._geom] = np.where(used, self._geom_bits[1], 0)
         bodies = self._body[slots]
-        model.body_pos[bodies] = T[:, :3, 3]
-        model.body_quat[bodies] = quat_from_matrix(T[:, :3, :3])
-        again = self._resized[slots]
-        some, lengths = slots[again], size[again]
-        geoms, (half, reach) = self._geom[some], _bounds(self._kind[some], lengths)
-        model.geom_size[geoms] = lengths
-        model.geom_rbound[geoms] = reach
+        model.body_pos[bodies], model.body_quat[bodies] = where.position, where.quat
+        again = np.flatnonzero(self._resized[slots])
+        some = slots[again]
+        geoms, bounds, half = self._geom[some], self._bound[some], where.half[again]
+        model.geom_size[geoms], model.geom_rbound[geoms] = where.size[again], where.reach[again]
         model.geom_aabb[geoms, 3:] = half
-        model.bvh_aabb[self._bound[some], :3] = 0.0
-        model.bvh_aabb[self._bound[some], 3:] = half
+        model.bvh_aabb[bounds, :3] = 0.0
+        model.bvh_aabb[bounds, 3:] = half
 
 
 def _bounds(kind: NDArray[np.int64], size: Array) -> tuple[Array, Array]:

@@ -1,10 +1,13 @@
 """Processes that verify paths exactly: one scene after the other, all cores at once."""
 
+import mmap
 import os
 import pickle
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple
 
 import numpy as np
@@ -14,27 +17,93 @@ from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, Obstacle
 from handloom.motion.collision.collision_arrays import ROW, RobotArrays, WorldArrays
 from handloom.motion.collision.lane_kernels import configurations_free
-from handloom.motion.planning.batch.exact_slots import ExactSlots, SlotKind
+from handloom.motion.planning.batch.exact_slots import ExactSlots, Placed, SlotKind
+from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, SharedArrays, array_at
 
-CHUNK = 8
+CHUNK = 12
 """Paths that a process is given at a time."""
 
 
-class JudgedPath(NamedTuple):
-    """A path in its scene."""
+class ScenesTable(NamedTuple):
+    """The scenes of many problems, one after the other; lies in memory that all processes see."""
 
-    kinds: tuple[int, ...]
-    """Slot that each obstacle needs, by its number in the request."""
-    T: Array
-    """Poses of the obstacles (b, 4, 4)."""
+    begin: NDArray[np.int64]
+    """First obstacle of each problem (p + 1,)."""
+    slot: NDArray[np.int64]
+    """Kind of slot that each obstacle needs, by its number; -1 when it does not count."""
+    position: Array
+    """Position of each obstacle (b, 3) [m]."""
+    quat: Array
+    """Its orientation (b, 4)."""
     size: Array
-    """Their three lengths (b, 3) [m]."""
-    world: WorldArrays
-    """All obstacles for the spheres."""
-    path: Array
-    """Waypoints (m, n)."""
+    """Its three lengths (b, 3) [m]."""
+    half: Array
+    """Half sides of the box around it (b, 3) [m]."""
+    reach: Array
+    """Radius of the sphere around it (b,) [m]."""
+    kind: NDArray[np.int32]
+    row: NDArray[np.float32]
+    face: NDArray[np.float32]
+    height: NDArray[np.float32]
+    face_begin: NDArray[np.int64]
+    """First plane of each problem (p + 1,)."""
+    height_begin: NDArray[np.int64]
+    """First height of each problem (p + 1,)."""
+    checked: NDArray[np.int8]
+    """Tables of groups against obstacles, flat, one after the other."""
+    checked_begin: NDArray[np.int64]
+    """Where each of these begins (p + 1,)."""
+
+    def world(self, p: int) -> WorldArrays:
+        """Return the obstacles of a problem for the spheres."""
+        a, b = self.begin[p], self.begin[p + 1]
+        checked = self.checked[self.checked_begin[p] : self.checked_begin[p + 1]]
+        return WorldArrays(
+            self.kind[a:b],
+            self.row[a:b],
+            self.face[self.face_begin[p] : self.face_begin[p + 1]],
+            self.height[self.height_begin[p] : self.height_begin[p + 1]],
+            checked.reshape(-1, b - a) if b > a else checked.reshape(0, 0),
+        )
+
+    def placed(self, p: int) -> tuple[NDArray[np.int64], Placed]:
+        """Return the numbers of the slots that a problem's obstacles need, and where these are."""
+        a, b = self.begin[p], self.begin[p + 1]
+        slot = self.slot[a:b]
+        shown = slot >= 0
+        rows = slice(a, b) if shown.all() else a + np.flatnonzero(shown)
+        place = Placed(self.position[rows], self.quat[rows], self.size[rows], self.half[rows], self.reach[rows])
+        return slot[shown], place
+
+
+class SharedScenes(NamedTuple):
+    """Where a table of scenes lies."""
+
+    segment: SharedArrays
+    path: str
+    places: list[ArrayPlace]
+
+
+class PathToJudge(NamedTuple):
+    """A path of one problem of a table."""
+
+    problem: int
+    waypoints: Array
+    """(m, n)."""
     step: float
     """Largest unchecked motion of any joint [rad or m]."""
+
+
+class RobotToJudge(NamedTuple):
+    """A robot on its way to the processes."""
+
+    key: str
+    """Another for every robot."""
+    pickled: bytes
+    kinds: tuple[SlotKind, ...]
+    """Kinds of slots by their number."""
+    models: Mapping[SlotKind, Obstacle]
+    """An obstacle of each kind."""
 
 
 class _Judge:
@@ -45,33 +114,32 @@ class _Judge:
         self.arrays: RobotArrays = robot.arrays(padding=0.0)
         self.coarse = bool(robot.coarse)
 
-    def is_free(self, judged: JudgedPath, kinds: Sequence[SlotKind], models: Mapping[SlotKind, Obstacle]) -> bool:
+    def is_free(self, given: PathToJudge, scenes: ScenesTable, robot: RobotToJudge) -> bool:
         """Return whether a path touches nothing, as ``SceneCheck.first_collision`` finds it."""
-        checker = self.slots.put([kinds[k] for k in judged.kinds], judged.T, judged.size, models)
+        numbers, placed = scenes.placed(given.problem)
+        checker = self.slots.put([robot.kinds[k] for k in numbers.tolist()], placed, robot.models)
+        world = scenes.world(given.problem)
 
         def surely_free(q: Array) -> NDArray[np.bool_]:
             free = np.empty(len(q), np.bool_)
-            configurations_free(q, self.arrays, judged.world, free)
+            configurations_free(q, self.arrays, world, free)
             return free
 
         proof = None if self.coarse else surely_free
-        return checker.first_collision(judged.path, step=judged.step, surely_free=proof) is None
+        return checker.first_collision(given.waypoints, step=given.step, surely_free=proof) is None
 
 
-_JUDGES: dict[bytes, _Judge] = {}
-"""Robots that this process knows, by the hash of what it was sent."""
+_JUDGES: dict[str, _Judge] = {}
+"""Robots that this process knows."""
 
 
-def _judge(
-    key: bytes,
-    robot: bytes,
-    kinds: Sequence[SlotKind],
-    models: Mapping[SlotKind, Obstacle],
-    paths: Sequence[JudgedPath],
-) -> list[bool]:
-    if key not in _JUDGES:
-        _JUDGES[key] = _Judge(pickle.loads(robot))
-    return [_JUDGES[key].is_free(path, kinds, models) for path in paths]
+def _judge(robot: RobotToJudge, path: str, places: Sequence[ArrayPlace], paths: Sequence[PathToJudge]) -> list[bool]:
+    if robot.key not in _JUDGES:
+        _JUDGES[robot.key] = _Judge(pickle.loads(robot.pickled))
+    with Path(path).open("r+b") as file:
+        memory = mmap.mmap(file.fileno(), 0)
+    scenes = ScenesTable(*(array_at(memory, place) for place in places))
+    return [_JUDGES[robot.key].is_free(one, scenes, robot) for one in paths]
 
 
 def _begin() -> None:
@@ -81,59 +149,59 @@ def _begin() -> None:
     robot = RobotArrays(
         numbers, np.eye(1, 12, dtype=np.float32), still, numbers[:0], numbers, numbers, rows, rows, rows, no_pairs
     )
-    world = WorldArrays(
-        numbers[:0],
-        np.zeros((0, ROW), np.float32),
-        np.zeros((0, 4), np.float32),
-        np.zeros(0, np.float32),
-        np.zeros((0, 0), np.int8),
-    )
+    no_rows, no_faces = np.zeros((0, ROW), np.float32), np.zeros((0, 4), np.float32)
+    world = WorldArrays(numbers[:0], no_rows, no_faces, np.zeros(0, np.float32), np.zeros((0, 0), np.int8))
     configurations_free(np.zeros((1, 1)), robot, world, np.empty(1, np.bool_))
 
 
 class PathJudges:
-    """Judges paths in processes, or in this one when there is only one core.
+    """Judges paths in processes, or in this one when only one is wanted.
 
     Args:
-        processes: How many; every core when None.
+        processes: How many.
     """
 
-    def __init__(self, processes: int | None = None) -> None:
-        self.processes = processes or os.cpu_count() or 1
+    def __init__(self, processes: int) -> None:
+        self._folder = MEMORY if MEMORY.is_dir() else Path(gettempdir())
+        self._spare: list[SharedArrays] = []
         self._pool = None
-        if self.processes > 1:
-            self._pool = ProcessPoolExecutor(self.processes, get_context("spawn"))
-            for ready in [self._pool.submit(_begin) for _ in range(self.processes)]:
+        if processes > 1:
+            self._pool = ProcessPoolExecutor(processes, get_context("spawn"))
+            for ready in [self._pool.submit(_begin) for _ in range(processes)]:
                 ready.result()
 
-    def submit(
-        self,
-        key: bytes,
-        robot: bytes,
-        kinds: Sequence[SlotKind],
-        models: Mapping[SlotKind, Obstacle],
-        paths: Sequence[JudgedPath],
-    ) -> list["Future[list[bool]]"]:
-        """Hand in paths of one robot; return what is free, in chunks in the same order.
+    def share(self, scenes: ScenesTable) -> SharedScenes:
+        """Put scenes where all processes see them, until they are given back."""
+        segment = self._spare.pop() if self._spare else SharedArrays(self._folder)
+        places = segment.write(scenes)
+        return SharedScenes(segment, str(segment.path), places)
 
-        Args:
-            key: Known to be another for another robot.
-            robot: The robot, pickled.
-            kinds: Kinds of slots that the paths' obstacles are numbered by.
-            models: An obstacle of each.
-            paths: The paths.
-        """
+    def give_back(self, scenes: SharedScenes) -> None:
+        """Let the memory of scenes be used again."""
+        self._spare.append(scenes.segment)
+
+    def submit(
+        self, robot: RobotToJudge, scenes: SharedScenes, paths: Sequence[PathToJudge]
+    ) -> list["Future[list[bool]]"]:
+        """Hand in paths of one robot; return what is free, in chunks in the same order."""
         chunks = [paths[k : k + CHUNK] for k in range(0, len(paths), CHUNK)]
         if self._pool is not None:
-            return [self._pool.submit(_judge, key, robot, kinds, models, chunk) for chunk in chunks]
+            return [self._pool.submit(_judge, robot, scenes.path, scenes.places, chunk) for chunk in chunks]
         done: list[Future[list[bool]]] = []
         for chunk in chunks:
             future: Future[list[bool]] = Future()
-            future.set_result(_judge(key, robot, kinds, models, chunk))
+            future.set_result(_judge(robot, scenes.path, scenes.places, chunk))
             done.append(future)
         return done
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes and free their memory."""
         if self._pool is not None:
             self._pool.shutdown()
+        for segment in self._spare:
+            segment.remove()
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,7 @@
 """Searches many problems in one launch: rounds of the processor's search, one block per problem and round."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,7 @@ Launch = Callable[..., None]
 """Runs a kernel: the source of the build, the kernel's name, the number of blocks and the kernel's arguments."""
 
 
-class Path(NamedTuple):
+class FoundPath(NamedTuple):
     """What one job found."""
 
     waypoints: Array
@@ -62,6 +63,7 @@ class LoadedBatch:
         self, xp: Any, launch: Launch, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]
     ) -> None:
         self._xp, self._launch = xp, launch
+        self._stream = nullcontext() if xp is np else xp.cuda.Stream(non_blocking=True)
         problems = tables.problems.copy()
         joints, groups = int(problems["joints"].max()), int(problems["groups"].max())
         self._joints, self._build = joints, source(Sizes(joints, groups))
@@ -73,11 +75,12 @@ class LoadedBatch:
             row[: len(start)] = start
         flat = np.concatenate([np.asarray(one, np.float32).ravel() for one in goals])
         self._dof = problems["joints"].astype(np.int64)
-        # Held on to: the kernels are given addresses.
-        self._arrays = [xp.asarray(array) if array.size else xp.zeros(1, array.dtype) for array in tables.arrays]
-        self._tables = xp.asarray(np.array([_address(xp, array) for array in self._arrays], np.uint64))
-        self._problems = xp.asarray(problems.view(np.int32))
-        self._starts, self._goals = xp.asarray(rows), xp.asarray(flat)
+        with self._stream:
+            # Held on to: the kernels are given addresses.
+            self._arrays = [xp.asarray(array) if array.size else xp.zeros(1, array.dtype) for array in tables.arrays]
+            self._tables = xp.asarray(np.array([_address(xp, array) for array in self._arrays], np.uint64))
+            self._problems = xp.asarray(problems.view(np.int32))
+            self._starts, self._goals = xp.asarray(rows), xp.asarray(flat)
 
     def touched(self, which: NDArray[np.int64], q: Array, padding: float) -> NDArray[np.bool_]:
         """Tell which configurations touch something.
@@ -89,14 +92,19 @@ class LoadedBatch:
         """
         xp, rows = self._xp, np.zeros((len(q), self._joints), np.float32)
         rows[:, : q.shape[1]] = q
-        out = xp.empty(len(q), np.int32)
-        arguments = (xp.asarray(which.astype(np.int32)), xp.asarray(rows), np.int32(len(q)), np.float32(padding), out)
-        blocks = -(-len(q) // CONFIGS)
-        self._launch(self._build, "check_all", blocks, self._tables, self._problems, *arguments)
-        return self._host(out).astype(bool)
+        with self._stream:
+            out = xp.empty(len(q), np.int32)
+            asked = xp.asarray(which.astype(np.int32)), xp.asarray(rows), np.int32(len(q)), np.float32(padding), out
+            blocks = -(-len(q) // CONFIGS)
+            self._launch(self._build, "check_all", blocks, self._tables, self._problems, *asked)
+            return self._host(out).astype(bool)
 
-    def run(self, jobs: NDArray[Any], tree_size: int) -> tuple[list[Path | None], NDArray[Any]]:
-        """Run jobs; return the path of each, and rows of ``FOUND``.
+    def run(self, jobs: NDArray[Any], tree_size: int) -> tuple[list[FoundPath | None], NDArray[Any]]:
+        """Run jobs and wait for them; see :meth:`start`."""
+        return self.start(jobs, tree_size).wait()
+
+    def start(self, jobs: NDArray[Any], tree_size: int) -> "RunningJobs":
+        """Start jobs, each in a block of its own.
 
         Jobs of a problem that come after a successful round of it may stop without a path.
 
@@ -104,40 +112,61 @@ class LoadedBatch:
             jobs: Rows of ``JOB``; room for the trees is filled in here.
             tree_size: Most nodes of a tree.
         """
-        jobs = jobs.copy()
-        most = np.minimum(np.maximum(NODES_PER_SAMPLE * jobs["iterations"], FEWEST_NODES), tree_size)
-        jobs["most"] = most
-        numbers = 2 * most.astype(np.int64) * self._dof[jobs["problem"]]
-        paths: list[Path | None] = []
-        found, first = np.zeros(len(jobs), FOUND), 0
-        done = self._xp.full(len(self._dof), NO_ROUND, np.int32)
-        while first < len(jobs):
-            fits = int(np.searchsorted(np.cumsum(numbers[first:]), MOST_BYTES // 8, side="right"))
-            last = first + max(1, fits)
-            found[first:last], rows = self._some(jobs[first:last], numbers[first:last], done)
-            for job, one, row in zip(jobs[first:last], found[first:last], rows, strict=True):
-                n, count = int(self._dof[job["problem"]]), int(one["count"])
-                path = Path(row[:count, :n].astype(float), int(one["goal"]), int(job["round"]), int(one["iterations"]))
-                paths.append(path if count else None)
-            first = last
-        return paths, found
-
-    def _some(self, jobs: NDArray[Any], numbers: NDArray[np.int64], done: Any) -> tuple[NDArray[Any], Array]:
-        """Run the jobs that fit at once; return rows of ``FOUND`` and paths (j, 128, n)."""
         xp, jobs = self._xp, jobs.copy()
-        before = np.cumsum(2 * jobs["most"].astype(np.int64)) - 2 * jobs["most"]
-        jobs["node"], jobs["parent"] = np.cumsum(numbers) - numbers, before
-        nodes = xp.empty(int(numbers.sum()), np.float32)
-        parents = xp.empty(int(before[-1]) + 2 * int(jobs["most"][-1]), np.int32)
-        found = xp.zeros((len(jobs), len(FOUND)), np.int32)
-        paths = xp.zeros((len(jobs), PATH, self._joints), np.float32)
-        told = xp.asarray(jobs.view(np.uint8))
-        arguments = (self._starts, self._goals, told, done, nodes, parents, found, paths)
-        self._launch(self._build, "plan_all", len(jobs), self._tables, self._problems, *arguments)
-        return self._host(found).view(FOUND)[:, 0], self._host(paths)
+        jobs["most"] = np.minimum(np.maximum(NODES_PER_SAMPLE * jobs["iterations"], FEWEST_NODES), tree_size)
+        dof = self._dof[jobs["problem"]]
+        rows = 2 * jobs["most"].astype(np.int64)
+        numbers = rows * dof
+        launches, first = [], 0
+        with self._stream:
+            done = xp.full(len(self._dof), NO_ROUND, np.int32)
+            while first < len(jobs):
+                fits = int(np.searchsorted(np.cumsum(numbers[first:]), MOST_BYTES // 8, side="right"))
+                some = slice(first, first + max(1, fits))
+                part, first = jobs[some], some.stop
+                part["node"] = np.cumsum(numbers[some]) - numbers[some]
+                part["parent"] = np.cumsum(rows[some]) - rows[some]
+                nodes = xp.empty(int(numbers[some].sum()), np.float32)
+                parents = xp.empty(int(rows[some].sum()), np.int32)
+                found = xp.zeros((len(part), len(FOUND)), np.int32)
+                paths = xp.zeros((len(part), PATH, self._joints), np.float32)
+                told = xp.asarray(part.view(np.uint8))
+                arguments = (self._starts, self._goals, told, done, nodes, parents, found, paths)
+                self._launch(self._build, "plan_all", len(part), self._tables, self._problems, *arguments)
+                # What a kernel still writes to is held on to.
+                launches.append((found, paths, (told, nodes, parents, done)))
+        return RunningJobs(jobs["round"], dof, launches, self._stream, self._host)
 
     def _host(self, array: Any) -> Any:
         return array if self._xp is np else array.get()
+
+
+class RunningJobs:
+    """Jobs on their way."""
+
+    def __init__(
+        self,
+        rounds: NDArray[Any],
+        dof: NDArray[np.int64],
+        launches: Sequence[Any],
+        stream: Any,
+        host: Callable[[Any], Any],
+    ) -> None:
+        self._rounds, self._dof, self._launches, self._stream, self._host = rounds, dof, launches, stream, host
+
+    def wait(self) -> tuple[list[FoundPath | None], NDArray[Any]]:
+        """Return the path of each job, None without one, and rows of ``FOUND``."""
+        with self._stream:
+            brought = [(self._host(found), self._host(paths)) for found, paths, _ in self._launches]
+        found = np.concatenate([one for one, _ in brought]).view(FOUND)[:, 0]
+        rows = np.concatenate([rows for _, rows in brought])
+        facts = zip(found["count"].tolist(), found["goal"].tolist(), found["iterations"].tolist(), strict=True)
+        paths: list[FoundPath | None] = []
+        for row, n, number, (count, goal, drawn) in zip(
+            rows, self._dof.tolist(), self._rounds.tolist(), facts, strict=True
+        ):
+            paths.append(FoundPath(row[:count, :n].astype(float), goal, number, drawn) if count else None)
+        return paths, found
 
 
 def _address(xp: Any, array: Any) -> int:
