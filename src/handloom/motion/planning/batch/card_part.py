@@ -1,6 +1,5 @@
 """Part of a batch on its way over the card and the processes that verify."""
 
-import math
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
 from typing import Any
@@ -34,6 +33,12 @@ class CardPart:
         self._packed, self._options, self._judges = packed, options, judges
         tables = tables_of([known.view for known in packed.known], packed.which, packed.rows, packed.checked)
         self._loaded = search.load(tables, packed.starts, packed.goals)
+        self._seeds = np.array([option.seed * 1_000_003 % 2**64 for option in options], np.uint64)
+        self._given = np.array(
+            [(o.iterations, len(goals), o.tree_step, o.shortcuts, o.checks_per_unit, o.padding)
+             for o, goals in zip(options, packed.goals, strict=True)]
+        )  # fmt: skip
+        """Of each problem: samples per round, least samples, longest edge, shortcuts, checks per unit, padding."""
         self._drawn = np.zeros(len(options), np.int64)
         self._more, self._first = self._drawn.copy(), self._drawn.copy()
         self.blocked = self.lost = self.refused = 0
@@ -62,19 +67,18 @@ class CardPart:
 
     def _jobs(self, todo: NDArray[np.int64], rounds: range) -> NDArray[Any]:
         """Return how rounds of problems are run: as ``Search.run`` does."""
-        told = []
-        for p in todo.tolist():
-            options, more = self._options[p], int(self._more[p])
-            for k in rounds:
-                if k < self._first[p]:
-                    continue
-                share, step, padding = ROUNDS[k]
-                iterations = max(1, len(self._packed.goals[p]), math.ceil(share * options.iterations))
-                seed = (options.seed * 1_000_003 + 101 * k + more) % 2**64
-                far = padding * options.padding + more * MORE_PADDING
-                how = (iterations, options.shortcuts, step * options.tree_step, far, options.checks_per_unit)
-                told.append((seed, p, k, *how, 0, 0, 0))
-        return np.array(told, JOB)
+        wanted = np.array(rounds, np.int64)
+        problem, number = np.repeat(todo, len(wanted)), np.tile(wanted, len(todo))
+        later = number >= self._first[problem]
+        problem, number = problem[later], number[later]
+        given, effort, more = self._given[problem], np.array(ROUNDS)[number], self._more[problem]
+        jobs = np.zeros(len(problem), JOB)
+        jobs["seed"] = self._seeds[problem] + (101 * number + more).astype(np.uint64)
+        jobs["problem"], jobs["round"] = problem, number
+        jobs["iterations"] = np.maximum(np.ceil(effort[:, 0] * given[:, 0]), given[:, 1])
+        jobs["step"], jobs["shortcuts"], jobs["per_unit"] = effort[:, 1] * given[:, 2], given[:, 3], given[:, 4]
+        jobs["padding"] = effort[:, 2] * given[:, 5] + more * MORE_PADDING
+        return jobs
 
     def _take(self, jobs: NDArray[Any], paths: list[FoundPath | None], rows: NDArray[Any]) -> dict[int, FoundPath]:
         """Return the path of the first round that has one, for problems where there is such a round."""

@@ -16,6 +16,8 @@ from handloom.spatial import quat_from_matrix
 
 RESIZED = (ShapeKind.BOX, ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.SPHERE, ShapeKind.ELLIPSOID)
 """Solids that are three lengths: a slot takes any of its kind."""
+PLAIN = frozenset((*RESIZED, ShapeKind.PLANE))
+"""Solids that a slot of their kind can take."""
 SPARE = 8
 """Slots for solids that are resized are made in multiples of this."""
 MOST_KINDS = 64
@@ -61,21 +63,18 @@ class SlotKinds:
         self._ignored = robot.ignored
         self._bodies = tuple(dict.fromkeys(part.body for part in robot.parts))
         self._names = {name for pair in robot.ignored for name in pair}
-        self._plain: dict[tuple[ShapeKind, int, int], SlotKind] = {}
+
+    def is_plain(self, obstacle: Obstacle) -> bool:
+        """Return whether an obstacle fits into any slot of its kind and contact bits."""
+        solid = obstacle.shape.kind in PLAIN
+        return solid and obstacle.name not in self._names and obstacle.body not in self._names
 
     def of(self, obstacle: Obstacle) -> SlotKind:
         """Return the kind of slot."""
-        shape = obstacle.shape
-        special = obstacle.name in self._names or obstacle.body in self._names
-        if special or not (shape.kind in RESIZED or shape.kind is ShapeKind.PLANE):
-            names = (obstacle.name, obstacle.body)
-            may = frozenset(b for b in self._bodies for n in names if frozenset((b, n)) in self._ignored)
-            content = b"" if shape.kind in RESIZED or shape.kind is ShapeKind.PLANE else _content(shape)
-            return SlotKind(shape.kind, content, obstacle.contype, obstacle.conaffinity, may)
-        key = shape.kind, obstacle.contype, obstacle.conaffinity
-        if key not in self._plain:
-            self._plain[key] = SlotKind(shape.kind, b"", obstacle.contype, obstacle.conaffinity, frozenset())
-        return self._plain[key]
+        shape, names = obstacle.shape, (obstacle.name, obstacle.body)
+        may = frozenset(b for b in self._bodies for n in names if frozenset((b, n)) in self._ignored)
+        content = b"" if shape.kind in PLAIN else _content(shape)
+        return SlotKind(shape.kind, content, obstacle.contype, obstacle.conaffinity, may)
 
 
 class ExactSlots:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, Obstacle
+from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.planning.batch.batch_planner import PlanProblem
 from handloom.motion.planning.batch.exact_slots import SlotKind, SlotKinds, placed
 from handloom.motion.planning.batch.path_judges import RobotToJudge, ScenesTable
@@ -34,6 +35,7 @@ class KnownRobot:
         self.pickled = pickle.dumps(robot)
         self.limits = robot.tree.lower, robot.tree.upper
         self._numbers: dict[SlotKind, int] = {}
+        self._plain: dict[tuple[ShapeKind, int, int], int] = {}
         self._models: dict[SlotKind, Obstacle] = {}
         self._told: RobotToJudge | None = None
 
@@ -41,11 +43,16 @@ class KnownRobot:
         """Return the number of the kind of slot that an obstacle needs; -1 for one that does not count."""
         if not obstacle.enabled:
             return -1
+        plain = obstacle.shape.kind, obstacle.contype, obstacle.conaffinity
+        if plain in self._plain and self.slots.is_plain(obstacle):
+            return self._plain[plain]
         kind = self.slots.of(obstacle)
         number = self._numbers.get(kind)
         if number is None:
             number = self._numbers[kind] = len(self._numbers)
             self._models[kind], self._told = obstacle, None
+        if self.slots.is_plain(obstacle):
+            self._plain[plain] = number
         return number
 
     @property

@@ -95,7 +95,7 @@ def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
     """Return the rows that ``world_arrays`` gives for each world, for all of them at once."""
     obstacles = [o for world in worlds for o in world]
     begin = np.cumsum([0, *map(len, worlds)])
-    T = np.array([o.T_world_obstacle for o in obstacles]).reshape(-1, 4, 4)
+    T = np.concatenate([np.zeros((0, 4)), *(o.T_world_obstacle for o in obstacles)]).reshape(-1, 4, 4)
     size = np.array([o.shape.size for o in obstacles]).reshape(-1, 3)
     shape = np.array([int(o.shape.kind) for o in obstacles], np.int64)
     rows = np.zeros((len(obstacles), ROW))
@@ -227,15 +227,16 @@ def tables_of(
     problems = np.zeros(len(which), PROBLEM)
     for name, column in zip(("joint", "joints", "group", "groups", "pair", "pairs"), places.T, strict=True):
         problems[name] = column[which]
-    items, counts = [np.zeros((0, 3), np.int64)], []
-    for p, table in enumerate(checked):
-        g, b = np.nonzero(table)
-        items.append(np.stack([g + problems["group"][p], b + rows.begin[p], table[g, b]], axis=1))
-        counts.append(len(g))
-    problems["items"] = counts
-    problems["item"] = np.cumsum([0, *counts])[:-1]
+    flat = np.concatenate([np.zeros(0, np.int8), *(table.ravel() for table in checked)])
+    before, across = np.cumsum([0, *(table.size for table in checked)]), np.diff(rows.begin)
+    at = np.flatnonzero(flat)
+    of = np.searchsorted(before, at, side="right") - 1
+    group, obstacle = np.divmod(at - before[of], np.maximum(across[of], 1))
+    items = np.stack([group + problems["group"][of], obstacle + rows.begin[of], flat[at]], axis=1)
+    edges = np.searchsorted(at, before)
+    problems["item"], problems["items"] = edges[:-1], np.diff(edges)
     problems["face"], problems["height"] = rows.face_begin, rows.height_begin
-    world = (rows.kind, rows.row, rows.face, rows.height, np.concatenate(items).astype(np.int32))
+    world = (rows.kind, rows.row, rows.face, rows.height, items.astype(np.int32))
     return Tables((*robots, *world), problems)
 
 
