@@ -16,10 +16,16 @@ from handloom.motion.planning.path_search import MORE_PADDING, ROUNDS
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 
-FIRST_ROUNDS = 1
-"""Rounds that are run for all problems at first; those left run the other rounds of the card all at once."""
-CARD_ROUNDS = 5
-"""Rounds that the card runs; the last one, for few problems, is left to the processor."""
+Ways = tuple[tuple[float, float, int], ...]
+"""Part of the tree step, part of the padding, and weight of a sample, of searches that are run side by side."""
+FIRST: Ways = ((1.0, 1.0, 1),)
+"""Every problem is searched once, as in the processor's first round."""
+THEN: Ways = (*((step, 1.0, 1) for step in (0.5, 1.0, 0.5, 1.0)), *((step, 0.0, 4) for step in (0.5, 1.0, 0.25, 0.5)))
+"""What is left is searched in several ways at once. The time of a random search has a long tail: the least of several
+is far below their mean. Without padding passages are wider; a path that keeps clear is preferred unless it takes four
+times the samples."""
+SAMPLES = ROUNDS[0][0], 0.5
+"""Samples of a search, as a part of the option: of the first one, and of each of those that follow."""
 
 Verdicts = list[tuple[list[int], list[Future[list[bool]]]]]
 
@@ -40,8 +46,8 @@ class CardPart:
         )  # fmt: skip
         """Of each problem: samples per round, least samples, longest edge, shortcuts, checks per unit, padding."""
         self._drawn = np.zeros(len(options), np.int64)
-        self._more, self._first = self._drawn.copy(), self._drawn.copy()
-        self.blocked = self.lost = self.refused = 0
+        self._more, self._tight = self._drawn.copy(), np.zeros(len(options), bool)
+        self.lost = self.refused = 0
 
     def steps(self, results: list[PlanResult | None]) -> Generator[str]:
         """Settle the problems, step by step: wherever it would have to wait it says for what."""
@@ -49,8 +55,9 @@ class CardPart:
         todo = np.arange(len(self._options))
         while len(todo):
             found, waiting = {}, []
-            for rounds in (range(FIRST_ROUNDS), range(FIRST_ROUNDS, CARD_ROUNDS)):
-                jobs = self._jobs(todo, rounds)
+            for number, ways in enumerate((FIRST, THEN)):
+                todo = todo[~self._tight[todo]]
+                jobs = self._jobs(todo, ways, SAMPLES[number], number * len(FIRST))
                 if not len(jobs):
                     continue
                 running = self._loaded.start(jobs, max(option.tree_size for option in self._options))
@@ -65,39 +72,38 @@ class CardPart:
         if scenes is not None:
             self._judges.give_back(scenes)
 
-    def _jobs(self, todo: NDArray[np.int64], rounds: range) -> NDArray[Any]:
-        """Return how rounds of problems are run: as ``Search.run`` does."""
-        wanted = np.array(rounds, np.int64)
-        problem, number = np.repeat(todo, len(wanted)), np.tile(wanted, len(todo))
-        later = number >= self._first[problem]
-        problem, number = problem[later], number[later]
-        given, effort, more = self._given[problem], np.array(ROUNDS)[number], self._more[problem]
+    @property
+    def blocked(self) -> int:
+        """Problems with an end that has no room for the padded spheres."""
+        return int(self._tight.sum())
+
+    def _jobs(self, todo: NDArray[np.int64], ways: Ways, share: float, seed: int) -> NDArray[Any]:
+        """Return how problems are searched."""
+        problem, number = np.repeat(todo, len(ways)), np.tile(np.arange(len(ways)), len(todo))
+        given, way, more = self._given[problem], np.array(ways)[number], self._more[problem]
         jobs = np.zeros(len(problem), JOB)
-        jobs["seed"] = self._seeds[problem] + (101 * number + more).astype(np.uint64)
-        jobs["problem"], jobs["round"] = problem, number
-        jobs["iterations"] = np.maximum(np.ceil(effort[:, 0] * given[:, 0]), given[:, 1])
-        jobs["step"], jobs["shortcuts"], jobs["per_unit"] = effort[:, 1] * given[:, 2], given[:, 3], given[:, 4]
-        jobs["padding"] = effort[:, 2] * given[:, 5] + more * MORE_PADDING
+        jobs["seed"] = self._seeds[problem] + (101 * (seed + number) + more).astype(np.uint64)
+        jobs["problem"], jobs["number"], jobs["weight"] = problem, number, way[:, 2]
+        jobs["iterations"] = np.maximum(np.ceil(share * given[:, 0]), given[:, 1])
+        jobs["step"], jobs["shortcuts"], jobs["per_unit"] = way[:, 0] * given[:, 2], given[:, 3], given[:, 4]
+        jobs["padding"] = way[:, 1] * given[:, 5] + more * MORE_PADDING
         return jobs
 
     def _take(self, jobs: NDArray[Any], paths: list[FoundPath | None], rows: NDArray[Any]) -> dict[int, FoundPath]:
-        """Return the path of the first round that has one, for problems where there is such a round."""
+        """Return for each problem the path that took the least samples, weighted, the first of equal ones."""
         found: dict[int, FoundPath] = {}
-        blocked = set()
-        for p, k, path, drawn, ends in zip(
-            jobs["problem"].tolist(), jobs["round"].tolist(), paths, rows["iterations"].tolist(),
-            rows["blocked"].tolist(), strict=True,
-        ):  # fmt: skip
-            if p in found or p in blocked:
-                continue
-            self._drawn[p] += drawn
-            if path is not None:
-                found[p] = path
-            elif ends and k == 0:
-                blocked.add(p)
-                # No round is begun from an end without room.
-                self._first[p] = CARD_ROUNDS
-        self.blocked += len(blocked)
+        least: dict[int, int] = {}
+        cost = (rows["iterations"] * jobs["weight"]).tolist()
+        for p, path, taken in zip(jobs["problem"].tolist(), paths, cost, strict=True):
+            if path is not None and taken < least.get(p, taken + 1):
+                found[p], least[p] = path, taken
+        for p, path in found.items():
+            self._drawn[p] += path.iterations
+        failed = [k for k, p in enumerate(jobs["problem"].tolist()) if p not in found and jobs["number"][k] == 0]
+        self._drawn[jobs["problem"][failed]] += rows["iterations"][failed]
+        # No search begins at an end without room.
+        tight = jobs["problem"][(rows["blocked"] != 0) & (jobs["padding"] <= self._given[jobs["problem"], 5] + 1e-6)]
+        self._tight[tight] = True
         return found
 
     def _submit(self, found: dict[int, FoundPath], scenes: Any) -> Verdicts:
@@ -120,8 +126,6 @@ class CardPart:
                     continue
                 self.refused += 1
                 self._more[p] += 1
-                # The search goes on at the same round.
-                self._first[p] = found[p].round
                 if self._more[p] > self._options[p].verify_retries:
                     self.lost += 1
                 else:
@@ -137,11 +141,10 @@ class CardPart:
 
     def _result(self, p: int, path: FoundPath) -> PlanResult:
         waypoints, options, notes = self._exact_ends(p, path), self._options[p], ()
-        padding = ROUNDS[path.round][2] * options.padding + int(self._more[p]) * MORE_PADDING
-        if padding < options.padding:
+        if path.padding < options.padding - 1e-6:
             notes = (
-                f"a passage was too narrow for the padding of {1000 * options.padding:.0f} mm; "
-                f"the path was searched with {1000 * padding:.0f} mm and is exactly free",
+                f"the path was searched with {1000 * path.padding:.0f} mm instead of the padding of "
+                f"{1000 * options.padding:.0f} mm and is exactly free",
             )
         return PlanResult(
             status=PlanStatus.SUCCESS,

@@ -1,4 +1,4 @@
-"""Searches many problems in one launch: rounds of the processor's search, one block per problem and round."""
+"""Searches many problems in one launch: one block per search."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -12,14 +12,14 @@ from handloom.motion.planning.cuda.plan_source import CONFIGS, LANES, OPTIONS, P
 from handloom.motion.planning.cuda.problem_tables import Tables
 from handloom.render.cuda.find_card import cupy_and_cards
 
-_JOB_FIELDS = {"seed": np.uint64, "problem": np.int32, "round": np.int32, "iterations": np.int32, "shortcuts": np.int32}
-_JOB_FIELDS |= {"step": np.float32, "padding": np.float32, "per_unit": np.float32}
-_JOB_FIELDS |= {"most": np.int32, "node": np.uint64, "parent": np.uint64}
+_JOB_FIELDS = {"seed": np.uint64, "problem": np.int32, "number": np.int32, "iterations": np.int32}
+_JOB_FIELDS |= {"shortcuts": np.int32, "step": np.float32, "padding": np.float32, "per_unit": np.float32}
+_JOB_FIELDS |= {"most": np.int32, "weight": np.int32, "unused": np.int32, "node": np.uint64, "parent": np.uint64}
 JOB = np.dtype(list(_JOB_FIELDS.items()))
 """The kernels' ``Job``: how one block searches."""
 FOUND = np.dtype([(name, np.int32) for name in ("count", "iterations", "goal", "blocked")])
 """The kernels' ``Found``."""
-NO_ROUND = 1 << 30
+NOTHING = 1 << 30
 MOST_BYTES = 4 << 30
 """Memory for the trees of one launch; more jobs than fit are run in several."""
 NODES_PER_SAMPLE, FEWEST_NODES = 4, 2048
@@ -35,9 +35,10 @@ class FoundPath(NamedTuple):
     waypoints: Array
     """(m, n), as 64-bit numbers."""
     goal: int
-    round: int
     iterations: int
-    """Samples drawn in this round."""
+    """Samples drawn by this job."""
+    padding: float
+    """Distance to obstacles that was kept, measured with spheres [m]."""
 
 
 class CardSearch:
@@ -106,7 +107,8 @@ class LoadedBatch:
     def start(self, jobs: NDArray[Any], tree_size: int) -> "RunningJobs":
         """Start jobs, each in a block of its own.
 
-        Jobs of a problem that come after a successful round of it may stop without a path.
+        Of several jobs of one problem the successful one with the least samples times weight counts, of equal ones
+        the first. The others may stop without a path, when the card gets to know of it.
 
         Args:
             jobs: Rows of ``JOB``; room for the trees is filled in here.
@@ -119,7 +121,7 @@ class LoadedBatch:
         numbers = rows * dof
         launches, first = [], 0
         with self._stream:
-            done = xp.full(len(self._dof), NO_ROUND, np.int32)
+            done = xp.full(len(self._dof), NOTHING, np.int32)
             while first < len(jobs):
                 fits = int(np.searchsorted(np.cumsum(numbers[first:]), MOST_BYTES // 8, side="right"))
                 some = slice(first, first + max(1, fits))
@@ -135,7 +137,7 @@ class LoadedBatch:
                 self._launch(self._build, "plan_all", len(part), self._tables, self._problems, *arguments)
                 # What a kernel still writes to is held on to.
                 launches.append((found, paths, (told, nodes, parents, done)))
-        return RunningJobs(jobs["round"], dof, launches, self._stream, self._host)
+        return RunningJobs(jobs["padding"], dof, launches, self._stream, self._host)
 
     def _host(self, array: Any) -> Any:
         return array if self._xp is np else array.get()
@@ -146,13 +148,13 @@ class RunningJobs:
 
     def __init__(
         self,
-        rounds: NDArray[Any],
+        padding: NDArray[Any],
         dof: NDArray[np.int64],
         launches: Sequence[Any],
         stream: Any,
         host: Callable[[Any], Any],
     ) -> None:
-        self._rounds, self._dof, self._launches, self._stream, self._host = rounds, dof, launches, stream, host
+        self._padding, self._dof, self._launches, self._stream, self._host = padding, dof, launches, stream, host
 
     def wait(self) -> tuple[list[FoundPath | None], NDArray[Any]]:
         """Return the path of each job, None without one, and rows of ``FOUND``."""
@@ -162,10 +164,10 @@ class RunningJobs:
         rows = np.concatenate([rows for _, rows in brought])
         facts = zip(found["count"].tolist(), found["goal"].tolist(), found["iterations"].tolist(), strict=True)
         paths: list[FoundPath | None] = []
-        for row, n, number, (count, goal, drawn) in zip(
-            rows, self._dof.tolist(), self._rounds.tolist(), facts, strict=True
+        for row, n, padding, (count, goal, drawn) in zip(
+            rows, self._dof.tolist(), self._padding.tolist(), facts, strict=True
         ):
-            paths.append(FoundPath(row[:count, :n].astype(float), goal, number, drawn) if count else None)
+            paths.append(FoundPath(row[:count, :n].astype(float), goal, drawn, padding) if count else None)
         return paths, found
 
 

@@ -1,4 +1,4 @@
-// RRT-Connect and shortcutting, one block per problem and round; see trees/rrt_connect.py and trees/shortcut.py, whose
+// RRT-Connect and shortcutting, one block per job: a problem, and how it is searched; see trees/rrt_connect.py and trees/shortcut.py, whose
 // steps and samples these are. All threads of a block check one motion together. Numbers that decide the course of a
 // block are the same in all its threads; nothing that another block does decides it.
 
@@ -13,7 +13,11 @@ DEVICE void tile_sync() { __syncthreads(); }
 DEVICE bool any_of_tile(bool holds) { return __syncthreads_or(holds); }
 DEVICE void lower_to(int* place, int value) { atomicMin(place, value); }
 DEVICE int now_at(const int* place) { return *(const volatile int*)place; }
+DEVICE float as_float(int bits) { return __int_as_float(bits); }
 #else
+struct float4 { float x, y, z, w; };
+struct int2 { int x, y; };
+static inline float as_float(int bits) { float x; memcpy(&x, &bits, 4); return x; }
 static inline void lower_to(int* place, int value) { if (value < *place) *place = value; }
 static inline int now_at(const int* place) { return *place; }
 #endif
@@ -25,9 +29,11 @@ typedef unsigned long long u64;
 // How one block searches.
 struct Job {
     u64 seed;
-    int problem, round, iterations, shortcuts;
+    int problem, number, iterations, shortcuts;
     float step, padding, per_unit;
     int most;     // nodes per tree
+    int weight;   // what a sample of this job counts when jobs of a problem are compared
+    int unused;
     u64 node;     // first number of its trees in ``nodes``
     u64 parent;   // first of its trees in ``parents``
 };
@@ -129,8 +135,8 @@ DEVICE Found rrt_connect(const Search& s, const Job& job, const float* goals, Tr
     int joints = room.problem.joints, roots = trees[1].count, grow = 0, lane = lane_index();
     length = 0;
     for (int iteration = 0; iteration < job.iterations; iteration++) {
-        // An earlier round of the same problem that found a path counts, whatever comes of this one.
-        if (iteration % 32 == 31 && any_of_tile(lane == 0 && now_at(s.done + job.problem) < job.round))
+        // Of several jobs of a problem the one that takes the least counts: this one no longer can.
+        if (iteration % 16 == 15 && any_of_tile(lane == 0 && now_at(s.done + job.problem) < iteration * job.weight))
             return {0, iteration, -1, 0};
         if (iteration < roots) grow = 0;
         if (lane < joints) {
@@ -206,7 +212,7 @@ ENTRY plan_all(
     for (int first = 0; first < 1 + roots; first += CONFIGS) {
         int e = min(first + lane % CONFIGS, roots);
         const float* q = e == 0 ? start : ends + (long long)(e - 1) * joints;
-        bool hit = hits(robots, worlds, room, job.padding, [&](int k) { return q[k]; });
+        bool hit = hits<false>(robots, worlds, room, job.padding, [&](int k) { return q[k]; });
         if (hit && first == 0) room.hit[lane % CONFIGS] = 1;
         if (any_of_tile(hit)) blocked = 1;
     }
@@ -232,7 +238,7 @@ ENTRY plan_all(
             if (lane < joints)
                 for (int k = 0; k < result.count; k++)
                     paths[((long long)block_x() * PATH + k) * JOINTS + lane] = room.path[k][lane];
-            if (lane == 0) lower_to(done + job.problem, job.round);
+            if (lane == 0) lower_to(done + job.problem, result.iterations * job.weight);
         }
     }
     if (lane == 0) found[block_x()] = result;
@@ -249,7 +255,7 @@ ENTRY check_all(
     if (lane == 0) room.problem = problems[which[block_x()]];
     if (lane < CONFIGS) room.hit[lane] = 0;
     tile_sync();
-    if (hits(robots, worlds, room, padding, [&](int k) { return q[(long long)row * JOINTS + k]; })) room.hit[c] = 1;
+    if (hits<false>(robots, worlds, room, padding, [&](int k) { return q[(long long)row * JOINTS + k]; })) room.hit[c] = 1;
     tile_sync();
     if (lane < CONFIGS && CONFIGS * block_x() + lane < count) touched[CONFIGS * block_x() + lane] = room.hit[lane];
 }

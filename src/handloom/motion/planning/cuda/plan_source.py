@@ -13,7 +13,7 @@ OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true",
 """As on the processor: nothing contracted, nothing approximated, so that both call the same configurations free."""
 LANES, CONFIGS, PATH = 256, 32, 128
 """Threads of a block, configurations they check at a time, and most waypoints of a path before it is shortened."""
-BLOCKS_AT_ONCE = 4
+BLOCKS_AT_ONCE = 2
 
 
 class Sizes(NamedTuple):

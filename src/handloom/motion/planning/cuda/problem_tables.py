@@ -13,20 +13,8 @@ from handloom.motion.collision.collision_robot import MOST_PADDING
 from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.collision.sphere_group import group_reach
 
-_PROBLEM_FIELDS = (
-    "joint",
-    "joints",
-    "group",
-    "groups",
-    "pair",
-    "pairs",
-    "item",
-    "items",
-    "face",
-    "height",
-    "goal",
-    "goals",
-)
+_PROBLEM_FIELDS = ("joint", "joints", "group", "groups", "pair", "pairs", "item", "items", "obstacle")
+_PROBLEM_FIELDS += ("face", "height", "goal", "goals")
 PROBLEM = np.dtype([(name, np.int32) for name in _PROBLEM_FIELDS])
 """The kernels' ``Problem``."""
 
@@ -232,11 +220,16 @@ def tables_of(
     at = np.flatnonzero(flat)
     of = np.searchsorted(before, at, side="right") - 1
     group, obstacle = np.divmod(at - before[of], np.maximum(across[of], 1))
-    items = np.stack([group + problems["group"][of], obstacle + rows.begin[of], flat[at]], axis=1)
+    column = flat[at].astype(np.int64)
+    radius = robots[6].reshape(-1, 5)[group + problems["group"][of], column]
+    items = np.empty((len(at), 2), np.int32)
+    items[:, 0] = group | column << 8 | obstacle << 12
+    items[:, 1] = np.ascontiguousarray(radius).view(np.int32)
+    problems["obstacle"] = rows.begin[:-1]
     edges = np.searchsorted(at, before)
     problems["item"], problems["items"] = edges[:-1], np.diff(edges)
     problems["face"], problems["height"] = rows.face_begin, rows.height_begin
-    world = (rows.kind, rows.row, rows.face, rows.height, items.astype(np.int32))
+    world = (rows.kind, rows.row, rows.face, rows.height, items)
     return Tables((*robots, *world), problems)
 
 

@@ -30,7 +30,7 @@ struct Worlds {
     const float* row;    // per obstacle: 24 numbers
     const float* face;   // per supporting plane: 4 numbers
     const float* height; // heights
-    const int* item;     // per test: group, obstacle, column of the radius
+    const int2* item;    // per test: group, column of the radius and obstacle in one number; the group's bare radius
 };
 
 struct Tables {
@@ -40,13 +40,15 @@ struct Tables {
 
 // One problem: where its robot and its world lie in the tables. All indices in the tables are those of the whole table.
 struct Problem {
-    int joint, joints, group, groups, pair, pairs, item, items, face, height, goal, goals;
+    int joint, joints, group, groups, pair, pairs, item, items, obstacle, face, height, goal, goals;
 };
 
 struct Room {
+    float sine[JOINTS][CONFIGS], cosine[JOINTS][CONFIGS];
     float pose[LINKS][12][CONFIGS];
     float centre[GROUPS][3][CONFIGS];
     int hit[CONFIGS];
+    int stop;
     float near_distance[LANES];
     int near_index[LANES];
     float path[PATH][JOINTS];
@@ -60,6 +62,19 @@ DEVICE bool box_hit(const float* row, int first, float x, float y, float z, floa
     float u = fmaxf(fabsf(row[3] * dx + row[6] * dy + row[9] * dz) - row[first], 0.0f);
     float v = fmaxf(fabsf(row[4] * dx + row[7] * dy + row[10] * dz) - row[first + 1], 0.0f);
     float w = fmaxf(fabsf(row[5] * dx + row[8] * dy + row[11] * dz) - row[first + 2], 0.0f);
+    return u * u + v * v + w * w < radius * radius;
+}
+
+// The box around an obstacle, or the plane it is; the row is read in pieces of four numbers.
+DEVICE bool bound_hit(bool plane, const float* row, float x, float y, float z, float radius) {
+    const float4* at = (const float4*)row;
+    float4 p = at[0], q = at[1], r = at[2], half = at[5];
+    float dx = x - p.x, dy = y - p.y, dz = z - p.z;
+    float w = q.y * dx + r.x * dy + r.w * dz;
+    if (plane) return w < radius;
+    float u = fmaxf(fabsf(p.w * dx + q.z * dy + r.y * dz) - half.y, 0.0f);
+    float v = fmaxf(fabsf(q.x * dx + q.w * dy + r.z * dz) - half.z, 0.0f);
+    w = fmaxf(fabsf(w) - half.w, 0.0f);
     return u * u + v * v + w * w < radius * radius;
 }
 
@@ -140,6 +155,16 @@ DEVICE bool meet_points(Point a, Point b, float reach) {
     return dx * dx + dy * dy + dz * dz < reach * reach;
 }
 
+// Sine and cosine of one joint of a configuration; of a joint that slides, no turn.
+DEVICE void turn_joint(const Robots& robots, const Problem& problem, Room& room, int k, int c, float value) {
+    float angle = robots.prismatic[problem.joint + k] ? 0.0f : value;
+    angle -= TURN * rintf(angle * PER_TURN);
+    float h = angle * 0.5f, z = h * h;
+    float s = h * (1.0f + z * (SINE_3 + z * (SINE_5 + z * (SINE_7 + z * SINE_9))));
+    float e = 1.0f + z * (-0.5f + z * (COSINE_4 + z * (COSINE_6 + z * (COSINE_8 + z * COSINE_10))));
+    room.sine[k][c] = 2.0f * s * e, room.cosine[k][c] = 1.0f - 2.0f * s * s;
+}
+
 // Row ``part`` of the pose of every link: rows do not depend on each other. ``q`` gives a joint's value.
 template <class Q> DEVICE void place_links(const Robots& robots, const Problem& problem, Room& room, int part, int c, Q q) {
     float a = part == 0, b = part == 1, d = part == 2, p = 0.0f;
@@ -152,13 +177,8 @@ template <class Q> DEVICE void place_links(const Robots& robots, const Problem& 
             a = room.pose[up][3 * part][c], b = room.pose[up][3 * part + 1][c], d = room.pose[up][3 * part + 2][c];
             p = room.pose[up][9 + part][c];
         }
-        bool slides = robots.prismatic[problem.joint + k];
-        float value = q(k), slide = slides ? value : 0.0f, angle = slides ? 0.0f : value;
-        angle -= TURN * rintf(angle * PER_TURN);
-        float h = angle * 0.5f, z = h * h;
-        float s = h * (1.0f + z * (SINE_3 + z * (SINE_5 + z * (SINE_7 + z * SINE_9))));
-        float e = 1.0f + z * (-0.5f + z * (COSINE_4 + z * (COSINE_6 + z * (COSINE_8 + z * COSINE_10))));
-        float sine = 2.0f * s * e, cosine = 1.0f - 2.0f * s * s;
+        float slide = robots.prismatic[problem.joint + k] ? q(k) : 0.0f;
+        float sine = room.sine[k][c], cosine = room.cosine[k][c];
         float u = a * F[0] + b * F[3] + d * F[6], v = a * F[1] + b * F[4] + d * F[7], w = a * F[2] + b * F[5] + d * F[8];
         p = p + a * F[9] + b * F[10] + d * F[11] + w * slide;
         a = u * cosine + v * sine, b = v * cosine - u * sine, d = w;
@@ -167,6 +187,10 @@ template <class Q> DEVICE void place_links(const Robots& robots, const Problem& 
     }
 }
 
+// Whether another thread found a hit already, where one is enough.
+template <bool ONE> DEVICE bool stopped(const Room& room) { return ONE && now_at(&room.stop); }
+
+template <bool ONE>
 DEVICE bool group_hits(
     const Robots& robots, const Worlds& worlds, const Problem& problem, const Room& room, int g, int b, int column,
     float padding, int c) {
@@ -174,6 +198,7 @@ DEVICE bool group_hits(
     const float* height = worlds.height + problem.height;
     int kind = worlds.kind[b], link = robots.group_link[g];
     for (int k = robots.group_begin[2 * g]; k < robots.group_begin[2 * g + 1]; k++) {
+        if (stopped<ONE>(room)) return false;
         const float* cluster = robots.cluster + 5 * k;
         Point at = placed(room, link, cluster, c);
         if (!obstacle_hit(kind, row, face, height, at.x, at.y, at.z, cluster[column] + padding)) continue;
@@ -186,10 +211,12 @@ DEVICE bool group_hits(
     return false;
 }
 
+template <bool ONE>
 DEVICE bool pair_hits(const Robots& robots, const Room& room, int a, int b, Point centre, int c) {
     int i = robots.group_link[a], j = robots.group_link[b];
     float outer = robots.group[5 * b + 4];
     for (int k = robots.group_begin[2 * a]; k < robots.group_begin[2 * a + 1]; k++) {
+        if (stopped<ONE>(room)) return false;
         const float* one = robots.cluster + 5 * k;
         Point large = placed(room, i, one, c);
         if (!meet_points(large, centre, one[4] + outer)) continue;
@@ -208,11 +235,15 @@ DEVICE bool pair_hits(const Robots& robots, const Room& room, int a, int b, Poin
     return false;
 }
 
-// Return whether this thread's part of its configuration's tests finds a hit. All threads of the block take part.
-template <class Q>
+// Return whether this thread's part of its configuration's tests finds a hit. All threads of the block take part. Where
+// ONE hit of any of them is enough, the others stop when there is one.
+template <bool ONE, class Q>
 DEVICE bool hits(const Robots& robots, const Worlds& worlds, Room& room, float padding, Q q) {
     const Problem& problem = room.problem;
     int part = lane_index() / CONFIGS, c = lane_index() % CONFIGS;
+    if (ONE && lane_index() == 0) room.stop = 0;
+    for (int k = part; k < problem.joints; k += PARTS) turn_joint(robots, problem, room, k, c, q(k));
+    tile_sync();
     if (part < 3) place_links(robots, problem, room, part, c, q);
     tile_sync();
     for (int g = part; g < problem.groups; g += PARTS) {
@@ -221,29 +252,36 @@ DEVICE bool hits(const Robots& robots, const Worlds& worlds, Room& room, float p
     }
     tile_sync();
     for (int i = problem.item + part; i < problem.item + problem.items; i += PARTS) {
-        int g = worlds.item[3 * i], b = worlds.item[3 * i + 1], column = worlds.item[3 * i + 2];
-        float more = column == PADDED ? padding : 0.0f, radius = robots.group[5 * g + column] + more;
-        const float* row = worlds.row + ROW * b;
-        const float(*at)[CONFIGS] = room.centre[g - problem.group];
-        float x = at[0][c], y = at[1][c], z = at[2][c];
-        bool near = worlds.kind[b] == PLANE ? plane_hit(row, x, y, z, radius) : box_hit(row, BOUND, x, y, z, radius);
-        if (near && group_hits(robots, worlds, problem, room, g, b, column, more, c)) return true;
+        if (stopped<ONE>(room)) return false;
+        int2 item = worlds.item[i];
+        int g = item.x & 0xff, column = item.x >> 8 & 0xf, b = problem.obstacle + (item.x >> 12);
+        float more = column == PADDED ? padding : 0.0f, radius = as_float(item.y) + more;
+        const float(*at)[CONFIGS] = room.centre[g];
+        bool plane = worlds.kind[b] == PLANE;
+        if (bound_hit(plane, worlds.row + ROW * b, at[0][c], at[1][c], at[2][c], radius) &&
+            group_hits<ONE>(robots, worlds, problem, room, problem.group + g, b, column, more, c)) {
+            room.stop = 1;
+            return true;
+        }
     }
     for (int k = problem.pair + part; k < problem.pair + problem.pairs; k += PARTS) {
+        if (stopped<ONE>(room)) return false;
         int a = robots.pair[2 * k], b = robots.pair[2 * k + 1];
         const float(*p)[CONFIGS] = room.centre[a - problem.group];
         const float(*r)[CONFIGS] = room.centre[b - problem.group];
         Point one = {p[0][c], p[1][c], p[2][c]}, two = {r[0][c], r[1][c], r[2][c]};
         if (meet_points(one, two, robots.group[5 * a + 4] + robots.group[5 * b + 4]) &&
-            pair_hits(robots, room, a, b, two, c))
+            pair_hits<ONE>(robots, room, a, b, two, c)) {
+            room.stop = 1;
             return true;
+        }
     }
     return false;
 }
 
 // The straight motion between two configurations in shared memory: the configurations that the processor checks,
 // spread over the whole of it first.
-DEVICE bool edge_is_free(
+DEVICE_CALL bool edge_is_free(
     const Robots& robots, const Worlds& worlds, Room& room, float padding, float per_unit, const float* a, const float* b) {
     float squared = 0.0f;
     for (int i = 0; i < room.problem.joints; i++) squared += (a[i] - b[i]) * (a[i] - b[i]);
@@ -251,7 +289,7 @@ DEVICE bool edge_is_free(
     for (int first = 0; first < total; first += CONFIGS) {
         int e = min(first + lane_index() % CONFIGS, total - 1);
         float at = (float)(e % 16) * 0.0625f + (float)(rounds - e / 16) / (float)total;
-        bool hit = hits(robots, worlds, room, padding, [&](int k) { return a[k] + (b[k] - a[k]) * at; });
+        bool hit = hits<true>(robots, worlds, room, padding, [&](int k) { return a[k] + (b[k] - a[k]) * at; });
         if (any_of_tile(hit)) return false;
     }
     return true;
