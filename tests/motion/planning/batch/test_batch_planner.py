@@ -132,6 +132,23 @@ def test_a_path_through_a_wall_that_spheres_do_not_see_is_never_returned():
     assert is_free(given.planner, result.path)
 
 
+@lanes
+def test_what_one_search_does_not_find_several_find_with_fewer_samples():
+    given = planning_problems(arm_setup("fr3"), 3, seed=123)[2]
+    few = PlannerOptions(iterations=1600)
+    old = given.planner
+    planner = ArmPlanner(old.model, old.chains, data=old.data, world=old.world, robot=old.robot, options=few)
+    with BatchPlanner(workers=1) as batch:
+        batch._card = CardBatch(CardSearch(np, launch), workers=1)
+        (first,), counts = batch.plan([as_problem(given, planner=planner)]), batch.counts
+        (again,) = batch.plan([as_problem(given, planner=planner)])
+    assert counts.card == 1
+    assert first.ok
+    assert first.iterations > 200
+    assert is_free(planner, first.path)
+    np.testing.assert_array_equal(first.path, again.path)
+
+
 def test_no_path_is_told_as_the_processor_tells_it(batch):
     given = planning_problems(arm_setup("fr3"), 3, seed=123)[2]
     few = PlannerOptions(iterations=10)

@@ -54,7 +54,7 @@ def loaded(search, given):
 def jobs_of(count, **changes):
     jobs = np.zeros(count, JOB)
     jobs["problem"] = np.arange(count)
-    settings = {"iterations": 200, "shortcuts": 20, "step": 2.0, "padding": 0.005, "per_unit": 32.0}
+    settings = {"iterations": 200, "shortcuts": 20, "step": 2.0, "padding": 0.005, "per_unit": 32.0, "weight": 1}
     for name, value in (settings | changes).items():
         jobs[name] = value
     return jobs
@@ -93,8 +93,11 @@ def test_tables_of_a_batch_are_those_of_each_problem():
         begin = packed.problems["item"][p]
         items = packed.arrays[-1][begin : begin + packed.problems["items"][p]]
         table = np.zeros_like(one.checked)
-        table[items[:, 0] - packed.problems["group"][p], items[:, 1] - a] = items[:, 2]
+        groups, columns, obstacles = items[:, 0] & 0xFF, items[:, 0] >> 8 & 0xF, items[:, 0] >> 12
+        table[groups, obstacles] = columns
         np.testing.assert_array_equal(table, one.checked)
+        radii = SphereChecker(robot, world, padding=0.0).robot.group[groups, columns]
+        np.testing.assert_array_equal(np.ascontiguousarray(items[:, 1]).view(np.float32), radii)
         faces = rows.face[rows.face_begin[p] :][: len(one.face)]
         np.testing.assert_array_equal(faces, one.face)
 
@@ -142,15 +145,20 @@ def test_the_same_jobs_give_the_same_bits_in_any_company(search):
             np.testing.assert_array_equal(a.waypoints, b.waypoints)
 
 
-def test_a_round_after_a_successful_one_may_stop_and_never_counts(search):
-    given = problems()[:1]
-    jobs = jobs_of(3)
-    jobs["problem"], jobs["round"], jobs["seed"] = 0, (0, 1, 2), (0, 101, 202)
-    paths, found = loaded(search, given).run(jobs, 20000)
-    assert paths[0] is not None
-    alone, _ = loaded(search, given).run(jobs[:1], 20000)
-    np.testing.assert_array_equal(paths[0].waypoints, alone[0].waypoints)
-    assert len(found) == 3
+def test_of_several_searches_of_a_problem_the_one_that_takes_the_least_is_the_same_in_any_order(search):
+    given = problems()[1:2]
+    jobs = jobs_of(4, weight=1)
+    jobs["problem"], jobs["seed"], jobs["step"] = 0, (0, 101, 202, 303), (2.0, 1.0, 2.0, 0.5)
+    paths, _ = loaded(search, given).run(jobs, 20000)
+    alone = [loaded(search, given).run(jobs[k : k + 1], 20000)[0][0] for k in range(4)]
+    least = min(path.iterations for path in alone if path is not None)
+    winners = [k for k, path in enumerate(alone) if path is not None and path.iterations == least]
+    for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
+        paths, _ = loaded(search, given).run(jobs[order], 20000)
+        taken = [path.iterations for path in paths if path is not None]
+        assert min(taken) == least
+        for k in winners:
+            np.testing.assert_array_equal(paths[order.index(k)].waypoints, alone[k].waypoints)
 
 
 def test_ends_without_room_are_told_apart(search):

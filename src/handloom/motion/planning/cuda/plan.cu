@@ -72,27 +72,22 @@ DEVICE int nearest(const Tree& tree, int joints, Room& room, const float* q, flo
     }
     room.near_distance[lane] = best, room.near_index[lane] = index;
     tile_sync();
-    if (lane < 32)
+    // The first warp reads the places of the others and writes to its own, which nobody reads yet.
+    if (lane < 32) {
         for (int k = lane + 32; k < LANES; k += 32) {
             float other = room.near_distance[k];
             if (other < best || (other == best && room.near_index[k] < index)) best = other, index = room.near_index[k];
         }
-    tile_sync();
-    if (lane < 32) room.near_distance[lane] = best, room.near_index[lane] = index;
+        room.near_distance[lane] = best, room.near_index[lane] = index;
+    }
     tile_sync();
     best = room.near_distance[0], index = room.near_index[0];
     for (int k = 1; k < 32; k++) {
         float other = room.near_distance[k];
         if (other < best || (other == best && room.near_index[k] < index)) best = other, index = room.near_index[k];
     }
-    tile_sync();
     distance = sqrtf(best);
     return index;
-}
-
-DEVICE void take_node(const Tree& tree, int node, int joints, float* out) {
-    if (lane_index() < joints) out[lane_index()] = tree.nodes[lane_index() * tree.most + node];
-    tile_sync();
 }
 
 DEVICE void add_node(Tree& tree, const float* q, int joints, int parent) {
@@ -103,11 +98,17 @@ DEVICE void add_node(Tree& tree, const float* q, int joints, int parent) {
     tile_sync();
 }
 
-// Write the point at most ``step`` from ``room.from`` on the way to a target to ``room.fresh``; return whether it is there.
-DEVICE bool toward(Room& room, const float* target, int joints, float distance, float step) {
+// Write a node to ``room.from`` and the point at most ``step`` from it on the way to a target to ``room.fresh``; return
+// whether that is the target. Every use of ``nearest`` is followed by the barrier in here before the next one.
+DEVICE bool toward(
+    Room& room, const Tree& tree, int node, const float* target, int joints, float distance, float step) {
     int i = lane_index();
     bool arrives = distance <= step;
-    if (i < joints) room.fresh[i] = arrives ? target[i] : room.from[i] + step / distance * (target[i] - room.from[i]);
+    if (i < joints) {
+        float from = tree.nodes[i * tree.most + node];
+        room.from[i] = from;
+        room.fresh[i] = arrives ? target[i] : from + step / distance * (target[i] - from);
+    }
     tile_sync();
     return arrives;
 }
@@ -150,8 +151,7 @@ DEVICE Found rrt_connect(const Search& s, const Job& job, const float* goals, Tr
         Tree &tree = trees[grow], &other = trees[1 - grow];
         float distance;
         int near = nearest(tree, joints, room, room.sample, distance);
-        take_node(tree, near, joints, room.from);
-        toward(room, room.sample, joints, distance, job.step);
+        toward(room, tree, near, room.sample, joints, distance, job.step);
         if (tree.count < job.most && edge_is_free(s.robots, s.worlds, room, job.padding, job.per_unit, room.from, room.fresh)) {
             int fresh = tree.count;
             add_node(tree, room.fresh, joints, near);
@@ -160,8 +160,7 @@ DEVICE Found rrt_connect(const Search& s, const Job& job, const float* goals, Tr
             int here = nearest(other, joints, room, room.sample, distance);
             bool joined = distance < 1e-6f;
             while (!joined && other.count < job.most) {
-                take_node(other, here, joints, room.from);
-                bool arrived = toward(room, room.sample, joints, distance, job.step);
+                bool arrived = toward(room, other, here, room.sample, joints, distance, job.step);
                 if (!edge_is_free(s.robots, s.worlds, room, job.padding, job.per_unit, room.from, room.fresh)) break;
                 add_node(other, room.fresh, joints, here);
                 here = other.count - 1;

@@ -282,7 +282,11 @@ DEVICE bool hits(const Robots& robots, const Worlds& worlds, Room& room, float p
 // The straight motion between two configurations in shared memory: the configurations that the processor checks,
 // spread over the whole of it first.
 DEVICE_CALL bool edge_is_free(
-    const Robots& robots, const Worlds& worlds, Room& room, float padding, float per_unit, const float* a, const float* b) {
+    const Robots& all_robots, const Worlds& all_worlds, Room& room, float padding, float per_unit, const float* a,
+    const float* b) {
+    // Copies stay in registers, which nothing that is written to memory can change.
+    const Robots robots = all_robots;
+    const Worlds worlds = all_worlds;
     float squared = 0.0f;
     for (int i = 0; i < room.problem.joints; i++) squared += (a[i] - b[i]) * (a[i] - b[i]);
     int rounds = max(1, (int)ceilf(sqrtf(squared) * per_unit / 16)), total = 16 * rounds;
