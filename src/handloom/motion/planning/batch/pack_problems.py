@@ -134,8 +134,8 @@ def _fits(known: KnownRobot, starts: Sequence[Array], goals: Sequence[Array]) ->
          for a, b in zip(starts, goals, strict=True)],
         bool,
     )  # fmt: skip
-    good = np.flatnonzero(fits)
-    if not len(good):
+    good = np.flatnonzero(fits).tolist()
+    if not good:
         return fits
     counts = [len(goals[k]) for k in good]
     first, ends = np.stack([starts[k] for k in good]), np.concatenate([goals[k] for k in good])

@@ -17,7 +17,8 @@ _JOB_FIELDS |= {"shortcuts": np.int32, "step": np.float32, "padding": np.float32
 _JOB_FIELDS |= {"most": np.int32, "weight": np.int32, "unused": np.int32, "node": np.uint64, "parent": np.uint64}
 JOB = np.dtype(list(_JOB_FIELDS.items()))
 """The kernels' ``Job``: how one block searches."""
-FOUND = np.dtype([(name, np.int32) for name in ("count", "iterations", "goal", "blocked")])
+_FOUND_FIELDS = ("count", "iterations", "goal", "blocked")
+FOUND = np.dtype([(name, np.int32) for name in _FOUND_FIELDS])
 """The kernels' ``Found``."""
 NOTHING = 1 << 30
 MOST_BYTES = 4 << 30
@@ -130,7 +131,7 @@ class LoadedBatch:
                 part["parent"] = np.cumsum(rows[some]) - rows[some]
                 nodes = xp.empty(int(numbers[some].sum()), np.float32)
                 parents = xp.empty(int(rows[some].sum()), np.int32)
-                found = xp.zeros((len(part), len(FOUND)), np.int32)
+                found = xp.zeros((len(part), len(_FOUND_FIELDS)), np.int32)
                 paths = xp.zeros((len(part), PATH, self._joints), np.float32)
                 told = xp.asarray(part.view(np.uint8))
                 arguments = (self._starts, self._goals, told, done, nodes, parents, found, paths)
