@@ -177,10 +177,16 @@ Draws = Callable[[int], int]
 
 
 def _draws_scene(scene: Scene, size: int) -> Draws:
-    """Return what draws a scene with all its cameras on the processor."""
+    """Return what draws a scene with all its cameras on the processor while the arm moves.
+
+    Of a scene that stands still the processor draws nothing again.
+    """
     renderer, cameras = Renderer(scene.world.model, looks=scene.looks), _cameras(scene, size)
+    arm = scene.robot(next(iter(scene.robots))).arms[0].qpos_index
 
     def draw(moment: int) -> int:
+        scene.world.data.qpos[arm] += 0.02 * np.cos(0.5 * moment)
+        scene.world.forward()
         renderer.render(scene.world.data, cameras, ALL_KINDS)
         return len(cameras)
 
