@@ -36,7 +36,7 @@ class SlotKind(NamedTuple):
     """Bodies of the robot that may touch it."""
 
 
-class Placed(NamedTuple):
+class PlacedSolids(NamedTuple):
     """Where obstacles are and how large."""
 
     position: Array
@@ -51,9 +51,9 @@ class Placed(NamedTuple):
     """Radii of spheres around them (b,) [m]."""
 
 
-def placed(T: Array, kind: NDArray[np.int64], size: Array) -> Placed:
+def placed(T: Array, kind: NDArray[np.int64], size: Array) -> PlacedSolids:
     """Return where obstacles are from their poses (b, 4, 4), ``ShapeKind`` (b,) and lengths (b, 3) [m]."""
-    return Placed(T[:, :3, 3], quat_from_matrix(T[:, :3, :3]).reshape(-1, 4), size, *_bounds(kind, size))
+    return PlacedSolids(T[:, :3, 3], quat_from_matrix(T[:, :3, :3]).reshape(-1, 4), size, *_bounds(kind, size))
 
 
 class SlotKinds:
@@ -92,7 +92,7 @@ class ExactSlots:
         self.compiled = 0
         """Models compiled so far."""
 
-    def put(self, kinds: Sequence[SlotKind], where: Placed, models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
+    def put(self, kinds: Sequence[SlotKind], where: PlacedSolids, models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
         """Return the checker with these obstacles, and no others, around the robot.
 
         Args:
@@ -149,7 +149,7 @@ class SlotChecker(ExactChecker):
         # Where a body's boxes are counted from; obstacles are compiled at the origin, so that this is the body itself.
         assert np.allclose(model.body_ipos[self._body[self._resized]], 0.0)
 
-    def fill(self, slots: NDArray[np.int64], where: Placed) -> None:
+    def fill(self, slots: NDArray[np.int64], where: PlacedSolids) -> None:
         """Put obstacles into slots (b,); the others are left empty."""
         model, used = self._model, np.zeros(len(self._body), bool)
         used[slots] = True

@@ -17,7 +17,7 @@ from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, Obstacle
 from handloom.motion.collision.collision_arrays import ROW, RobotArrays, WorldArrays
 from handloom.motion.collision.lane_kernels import configurations_free
-from handloom.motion.planning.batch.exact_slots import ExactSlots, Placed, SlotKind
+from handloom.motion.planning.batch.exact_slots import ExactSlots, PlacedSolids, SlotKind
 from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, SharedArrays, array_at
 
 CHUNK = 12
@@ -66,13 +66,13 @@ class ScenesTable(NamedTuple):
             checked.reshape(-1, b - a) if b > a else checked.reshape(0, 0),
         )
 
-    def placed(self, p: int) -> tuple[NDArray[np.int64], Placed]:
+    def placed(self, p: int) -> tuple[NDArray[np.int64], PlacedSolids]:
         """Return the numbers of the slots that a problem's obstacles need, and where these are."""
         a, b = self.begin[p], self.begin[p + 1]
         slot = self.slot[a:b]
         shown = slot >= 0
         rows = slice(a, b) if shown.all() else a + np.flatnonzero(shown)
-        place = Placed(self.position[rows], self.quat[rows], self.size[rows], self.half[rows], self.reach[rows])
+        place = PlacedSolids(self.position[rows], self.quat[rows], self.size[rows], self.half[rows], self.reach[rows])
         return slot[shown], place
 
 
