@@ -1,12 +1,13 @@
 """``bench render --backend cuda``: frames per second of a GPU beside the processor, and whether their images agree."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from handloom.bench.all_cores import cores, on_all_cores
 from handloom.bench.render import ALL_KINDS, build_scene, front_camera, hand_camera, move
 from handloom.bench.result import BenchResult
 from handloom.render import Renderer
@@ -17,6 +18,7 @@ from handloom.render.cuda.machine import Machine
 from handloom.render.cuda.moment_reader import MomentReader
 from handloom.render.cuda.moments import Moments
 from handloom.render.preset import cpu_preset
+from handloom.scene import Scene
 from handloom.scene import build_scene as build_task_scene
 from handloom.tasks import load_task, sample_task
 from handloom.values import CameraSpec
@@ -28,8 +30,12 @@ BATCH = 2048
 COMPARED = 8
 """Moments that are also drawn by the processor."""
 ROUNDS = 5
-TASK, SCENES = "fr3_pick_place", 16
-"""A task, and how many different scenes of it are drawn at once."""
+TASKS, SCENES = ("fr3_pick_place",), 16
+"""A task, and how many different scenes are drawn at once."""
+KITCHENS = ("kitchen_dish_rack", "kitchen_set_table", "kitchen_open_fridge", "kitchen_counter_to_shelf")
+"""Tasks whose scenes are sampled kitchens."""
+LEAST = 2.0
+"""How long all cores draw at least [s]."""
 
 
 def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE) -> BenchResult:
@@ -62,7 +68,19 @@ def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE
             *build_scene(objects=objects, meshes=meshes), front_camera(size, size), "balanced", card
         )
         rows.append({"name": f"{name}, {what}, balanced", **_rate(card, "balanced", [moments], frames), **error})
-    rows.append({"name": f"{name}, {SCENES} scenes of {TASK}, balanced", **_rate(card, "balanced", _task(), frames)})
+    for what, tasks in ((f"{SCENES} scenes of {TASKS[0]}", TASKS), (f"{SCENES} kitchens", KITCHENS)):
+        scenes = [_scene(tasks[k % len(tasks)], k) for k in range(SCENES)]
+        row = {
+            "name": f"{name}, {what}, balanced",
+            **_rate(card, "balanced", [_moment(one, size) for one in scenes], frames),
+        }
+        if tasks is KITCHENS:
+            row |= _agreement(card, scenes[0], size)
+        reference = _all_cores(what, [_draws_scene(one, size) for one in scenes], size)
+        row["times_all_cores"] = row["fps"] / reference["fps"]
+        rows += [row, reference]
+    rows.append(_all_cores("bench scene", [_draws_moving(model, data, size)], size))
+    rows[0]["times_all_cores"] = rows[0]["fps"] / rows[-1]["fps"]
     rows.append(_processor(model, data, size))
     rows[0]["times_one_core"] = rows[0]["fps"] / rows[-1]["fps"]
     return BenchResult(bench="render", rows=tuple(rows))
@@ -115,16 +133,93 @@ def _rate(card: Machine, preset: str, moments: list[Moments], frames: int) -> di
     return {"fps": count / best, "gigapixels_per_s": pixels / best / 1e9}
 
 
-def _task() -> list[Moments]:
-    """Return one moment of each of several scenes of a task, with all their cameras."""
-    task, found = load_task(TASK), []
-    for episode in range(SCENES):
-        scene = build_task_scene(sample_task(task, 0, episode))
-        reader = MomentReader(scene.world.model, mirrors=True, looks=scene.looks)
-        mujoco.mj_forward(scene.world.model, scene.world.data)
-        reader.read(scene.world.data, scene.instance.cameras)
-        found.append(reader.take(scene.instance.cameras))
-    return found
+def _scene(task: str, episode: int) -> Scene:
+    """Return one scene of a task."""
+    scene = build_task_scene(sample_task(load_task(task), 0, episode))
+    mujoco.mj_forward(scene.world.model, scene.world.data)
+    return scene
+
+
+def _cameras(scene: Scene, size: int) -> list[CameraSpec]:
+    """Return the cameras of a scene with square images."""
+    return [camera.resized(size, size) for camera in scene.instance.cameras]
+
+
+def _moment(scene: Scene, size: int) -> Moments:
+    """Return a moment of a scene with all its cameras."""
+    reader, cameras = MomentReader(scene.world.model, mirrors=True, looks=scene.looks), _cameras(scene, size)
+    reader.read(scene.world.data, cameras)
+    return reader.take(cameras)
+
+
+def _agreement(card: Machine, scene: Scene, size: int) -> dict[str, Any]:
+    """Return how the card's images of a scene agree with the processor's."""
+    cameras, renderer = _cameras(scene, size), Renderer(scene.world.model, "balanced", looks=scene.looks)
+    expected = renderer.render(scene.world.data, cameras, ALL_KINDS)
+    (drawn,) = CardDrawer(card, cpu_preset("balanced")).draw_many([_moment(scene, size)], ALL_KINDS)
+    equal, apart, colors = [], [0.0], []
+    for camera, found in zip(cameras, drawn, strict=True):
+        seen = expected[camera.name]
+        same = found.segmentation[0] == seen["segmentation"]
+        both = same & np.isfinite(seen["depth"])
+        equal.append(float(same.mean()))
+        apart.append(float(np.abs(found.depth[0][both].astype(float) - seen["depth"][both]).max(initial=0.0)))
+        colors.append(float(np.abs(found.rgb[0].astype(float) - seen["rgb"]).mean()))
+    return {
+        "ids_equal_percent": 100.0 * float(np.mean(equal)),
+        "depth_error_mm": 1000.0 * max(apart),
+        "mean_color_error": float(np.mean(colors)),
+    }
+
+
+Draws = Callable[[int], int]
+"""Draws moment ``k`` and returns how many images that were."""
+
+
+def _draws_scene(scene: Scene, size: int) -> Draws:
+    """Return what draws a scene with all its cameras on the processor while the arm moves.
+
+    Of a scene that stands still the processor draws nothing again.
+    """
+    renderer, cameras = Renderer(scene.world.model, looks=scene.looks), _cameras(scene, size)
+    arm = scene.robot(next(iter(scene.robots))).arms[0].qpos_index
+
+    def draw(moment: int) -> int:
+        scene.world.data.qpos[arm] += 0.02 * np.cos(0.5 * moment)
+        scene.world.forward()
+        renderer.render(scene.world.data, cameras, ALL_KINDS)
+        return len(cameras)
+
+    return draw
+
+
+def _draws_moving(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> Draws:
+    """Return what draws the moving scene on the processor."""
+    renderer, camera = Renderer(model), front_camera(size, size)
+
+    def draw(moment: int) -> int:
+        move(model, data, 7 * moment)
+        renderer.render(data, [camera], ALL_KINDS)
+        return 1
+
+    return draw
+
+
+def _all_cores(what: str, scenes: Sequence[Draws], size: int) -> dict[str, Any]:
+    """Return images per second of a process on every core, with all labels."""
+    for draw in scenes:
+        draw(0)
+
+    def one(process: int) -> int:
+        begin, drawn, k = time.perf_counter(), 0, process
+        while time.perf_counter() < begin + LEAST:
+            drawn, k = drawn + scenes[k % len(scenes)](k), k + 1
+        return drawn
+
+    drawn, seconds = on_all_cores(one, range(cores()))
+    fps = sum(drawn) / seconds
+    name = f"processor, {cores()} processes, {what}, balanced"
+    return {"name": name, "fps": fps, "gigapixels_per_s": fps * size**2 / 1e9}
 
 
 def _processor(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> dict[str, Any]:

@@ -5,16 +5,15 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from handloom.bench.motion.planning_problems import KINDS, PlanningProblem, arm_setup, planning_problems
+from handloom.bench.motion import plan_card
+from handloom.bench.motion.planning_problems import KINDS, PlanningProblem, arm_setup, is_free, planning_problems
 from handloom.bench.result import BenchResult
-from handloom.motion.collision import ExactChecker
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, PlannerOptions
 from handloom.robots import load_robot
@@ -52,14 +51,17 @@ class _Outcome:
     length: float
 
 
-def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0) -> BenchResult:
+def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0, *, device: str = "cpu") -> BenchResult:
     """Solve random problems from joints to joints and verify every path independently.
 
     Args:
         problems: Problems per robot, a third of each kind.
         names: Robots of the zoo.
         seed: Seed of the problems.
+        device: ``cuda`` measures a card instead, with a thousand problems at once.
     """
+    if device == "cuda":
+        return plan_card.run(robot=names[0], seed=seed)
     rows = []
     for robot in names:
         setup = arm_setup(robot)
@@ -86,7 +88,7 @@ def _solve(problem: PlanningProblem) -> _Outcome:
         cpu=cpu,
         solved=result.ok,
         feasible=result.ok or _feasible(problem),
-        exactly_free=result.ok and _is_free(planner, result.path),
+        exactly_free=result.ok and is_free(planner, result.path),
         length=result.length,
     )
 
@@ -107,16 +109,6 @@ def _row(name: str, outcomes: Sequence[_Outcome]) -> dict[str, Any]:
         "exact_free_percent": 100.0 * sum(o.exactly_free for o in solved) / max(1, len(solved)),
         "mean_length_rad": float(np.mean([o.length for o in solved])) if solved else None,
     }
-
-
-def _is_free(planner: ArmPlanner, path: np.ndarray) -> bool:
-    """Check a path every 0.01 rad of any joint with a fresh exact checker, leaving nothing out."""
-    exact = ExactChecker(planner.robot.tree, planner.robot.parts, list(planner.world), planner.robot.ignored)
-    for a, b in pairwise(path):
-        count = int(np.ceil(np.abs(b - a).max() / 0.01)) + 1
-        if not all(exact.is_free(a + f * (b - a)) for f in np.linspace(0.0, 1.0, count)):
-            return False
-    return True
 
 
 def _feasible(problem: PlanningProblem) -> bool:

@@ -1,13 +1,14 @@
 """Planning problems for any arm: a table with clutter, a shelf, a cage."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import StateError
-from handloom.motion.collision import CollisionWorld
+from handloom.motion.collision import CollisionWorld, ExactChecker
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, PlannerOptions
 from handloom.robots import load_robot
@@ -89,10 +90,11 @@ def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[Pla
     lower, upper = setup.chain.sampling_box
     draws = lower + (upper - lower) * rng.random((DRAWS, setup.chain.dof))
     tips = (invert_pose(T_world_scene) @ setup.T_world_base @ setup.chain.T_base_tool(draws))[:, :3, 3]
-    refused = 0
+    refused, robot = 0, None
     while len(problems) < count:
         kind = KINDS[len(problems) % len(KINDS)]
-        planner = ArmPlanner(setup.model, setup.chain, data=setup.data, options=PlannerOptions())
+        planner = ArmPlanner(setup.model, setup.chain, data=setup.data, robot=robot, options=PlannerOptions())
+        robot = planner.robot
         regions = BUILDERS[kind](planner.world, T_world_scene, scale, rng)
         ends = [_configuration_in(planner, draws, tips, region, rng) for region in regions]
         if ends[0] is not None and ends[1] is not None:
@@ -129,6 +131,16 @@ def _configuration_in(
     chosen = rng.permutation(inside)[:2000]
     free = chosen[room.configurations_free(draws[chosen])]
     return draws[free[0]] if len(free) else None
+
+
+def is_free(planner: ArmPlanner, path: Array) -> bool:
+    """Check a path every 0.01 rad of any joint with a fresh exact checker, leaving nothing out."""
+    exact = ExactChecker(planner.robot.tree, planner.robot.parts, list(planner.world), planner.robot.ignored)
+    for a, b in pairwise(path):
+        count = int(np.ceil(np.abs(b - a).max() / 0.01)) + 1
+        if not all(exact.is_free(a + f * (b - a)) for f in np.linspace(0.0, 1.0, count)):
+            return False
+    return True
 
 
 def _tabletop(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:

@@ -46,7 +46,7 @@ def run(
         seed: Seed of the run that is measured, where there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
         backend: Renderer, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
-        device: Where to compute, for the benchmark ik: cpu, or cuda for an NVIDIA GPU (extra gpu).
+        device: Where to compute, for the benchmarks ik and plan: cpu, or cuda for an NVIDIA GPU (extra gpu).
         robot: Robot for tasks that any robot can do; for a pack, its first robot by default.
         task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
         attempts: Attempts per task of a pack.

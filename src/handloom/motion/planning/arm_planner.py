@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.collision import CollisionRobot, CollisionWorld, Shape
+from handloom.motion.collision import CollisionRobot, CollisionWorld, Obstacle, Shape
 from handloom.motion.kinematics import Chain, JointTree
 from handloom.motion.kinematics.joint_tree import WORLD
 from handloom.motion.planning.arm_group import ArmGroup
@@ -36,6 +36,7 @@ class ArmPlanner:
         chains: The arm, or several arms that move together.
         data: Present state: where obstacles are and where all other joints are held; ``qpos0`` when None.
         world: Obstacles; everything in the model that the arms do not move when None.
+        robot: Moving solids, where another planner of the same arms in the same state has them; saves finding them.
         ignore: Obstacles whose name contains one of these texts never count.
         options: Settings.
     """
@@ -47,6 +48,7 @@ class ArmPlanner:
         *,
         data: mujoco.MjData | None = None,
         world: CollisionWorld | None = None,
+        robot: CollisionRobot | None = None,
         ignore: Iterable[str] = (),
         options: PlannerOptions | None = None,
     ) -> None:
@@ -63,7 +65,8 @@ class ArmPlanner:
         moved = np.flatnonzero(tree.body_link >= 0).tolist()
         self.world = CollisionWorld.from_model(model, state, exclude_bodies=moved) if world is None else world
         """Obstacles; add, move and switch them at will between requests."""
-        robot = CollisionRobot.from_model(model, tree, qpos=state.qpos, tolerance=self.options.sphere_tolerance)
+        if robot is None:
+            robot = CollisionRobot.from_model(model, tree, qpos=state.qpos, tolerance=self.options.sphere_tolerance)
         self._search = Search(self.options, tree.dof)
         self._free_ik = FreeIk(self.arms, self.options.ik, branches=self.options.branches)
         self._line = self._lines()
@@ -104,6 +107,11 @@ class ArmPlanner:
     def scene(self) -> SceneCheck:
         """Both collision checkers, as of the last request."""
         return self._scene
+
+    def look_around(self, ignore: Iterable[str] = ()) -> tuple[Obstacle, ...]:
+        """Take over the obstacles as they are now and return them, those that do not count switched off."""
+        self._scene.refresh((*self._ignore, *ignore))
+        return self._scene.obstacles
 
     def update(self, data: mujoco.MjData) -> None:
         """Take over the present state: poses of obstacles, the base, and joints that are held, such as fingers."""
@@ -151,11 +159,13 @@ class ArmPlanner:
     def plan_to_joints(
         self, q_start: ArrayLike, q_goal: ArrayLike, *, ignore: Iterable[str] = (), hold: Hold | None = None
     ) -> PlanResult:
-        """Find a path to a configuration.
+        """Find a path to a configuration, or to any of several.
+
+        ``PlanResult.goal`` says which of several was reached; goals that collide are left out as long as one does not.
 
         Args:
             q_start: Present configuration (n,).
-            q_goal: Wanted configuration (n,).
+            q_goal: Wanted configuration (n,), or several (g, n).
             ignore: Further obstacles, by part of their name, that do not count for this request.
             hold: Part of the tool's orientation to keep on the way, and of two arms their tools' relative pose.
         """
@@ -163,18 +173,19 @@ class ArmPlanner:
         start = context.start(q_start)
         if isinstance(start, PlanResult):
             return start
-        goal = self._goal(context, q_goal)
-        if isinstance(goal, PlanResult):
-            return goal
-        if np.abs(goal.q - start.q).max() < 1e-9:
-            context.notes.append("the start is the goal")
-            return context.succeed(start.q[None], goal=0)
+        goals = self._goals(context, start, q_goal)
+        if isinstance(goals, PlanResult):
+            return goals
         if hold is not None:
-            broken, excess = self._begin_hold(context, hold, start.q).broken(self.arms.tools(goal.q))
-            if broken:
-                return context.fail(PlanStatus.HOLD_BROKEN, f"the goal {broken}", excess=excess)
-        found = context.find(start, [goal])
-        return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
+            kept = self._begin_hold(context, hold, start.q)
+            broken = [kept.broken(self.arms.tools(goal.q)) for _, goal in goals]
+            goals = [one for one, (text, _) in zip(goals, broken, strict=True) if not text]
+            if not goals:
+                return context.fail(PlanStatus.HOLD_BROKEN, f"the goal {broken[0][0]}", excess=broken[0][1])
+        found = context.find(start, [goal for _, goal in goals])
+        if found.path is None:
+            return context.no_path(found.refused)
+        return context.succeed(found.path, goal=goals[found.goal][0])
 
     def plan_to_poses(
         self,
@@ -329,6 +340,18 @@ class ArmPlanner:
         context.use(TaskSpaceSearch(self.options, self.arms, T))
         found = context.find(start, [])
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
+
+    def _goals(self, context: PlanContext, start: PathEnd, q_goal: ArrayLike) -> list[tuple[int, PathEnd]] | PlanResult:
+        """Return where a path to any of some configurations can end, with their numbers, or how the request ends."""
+        looked = [self._goal(context, one) for one in np.atleast_2d(np.asarray(q_goal, float))]
+        if not looked:
+            return context.fail(PlanStatus.INVALID_REQUEST, "there is no goal")
+        goals = [(k, one) for k, one in enumerate(looked) if isinstance(one, PathEnd)]
+        for k, goal in goals:
+            if np.abs(goal.q - start.q).max() < 1e-9:
+                context.notes.append("the start is the goal")
+                return context.succeed(start.q[None], goal=k)
+        return goals or next(one for one in looked if isinstance(one, PlanResult))
 
     def _goal(self, context: PlanContext, q_goal: ArrayLike) -> PathEnd | PlanResult:
         """Return where a path to a configuration can end, or the failure."""

@@ -29,6 +29,11 @@ class SceneCheck:
         self._exact: ExactChecker | None = None
 
     @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """All obstacles, with those switched off that were last selected not to count."""
+        return self._selected[self._ignored]
+
+    @property
     def exact(self) -> ExactChecker:
         """The exact checker of what was last selected, compiled when it is first asked for."""
         if self._exact is None:

@@ -1,0 +1,1 @@
+"""Many planning problems at once, on all cores or on a CUDA card."""

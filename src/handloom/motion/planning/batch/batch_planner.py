@@ -1,0 +1,132 @@
+"""Many planning problems in one call: each with its own robot, obstacles, start and goals."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handloom.errors import unknown_name
+from handloom.motion.planning.arm_planner import ArmPlanner
+from handloom.motion.planning.plan_result import PlanResult
+
+DEVICES = ("cpu", "cuda")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlanProblem:
+    """A request to one planner, which has the robot, its surroundings and the options with their seed."""
+
+    planner: ArmPlanner
+    """No two problems of a batch may share one, unless nothing but start and goals differs between them."""
+    q_start: ArrayLike
+    """Start configuration (n,)."""
+    q_goal: ArrayLike
+    """Goal configuration (n,), or several (g, n) of which any will do."""
+    ignore: tuple[str, ...] = ()
+    """Obstacles, by part of their name, that do not count for this request."""
+
+    def plan(self) -> PlanResult:
+        """Plan it on the processor."""
+        return self.planner.plan_to_joints(self.q_start, self.q_goal, ignore=self.ignore)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchCounts:
+    """Where the problems of the last call were settled; ``card`` and the ``processor`` ones add up to ``given``."""
+
+    given: int = 0
+    card: int = 0
+    """Path found on the card and verified exactly on the processor."""
+    processor_ends: int = 0
+    """Planned on the processor: an end is out of limits, collides, or has too little room for the spheres."""
+    processor_search: int = 0
+    """Planned on the processor: the card's rounds found nothing, or the robot is too large for it."""
+    processor_verify: int = 0
+    """Planned on the processor: exact verification refused every path that the card found."""
+    refused: int = 0
+    """Paths of the card that exact verification refused; these were searched again with more padding."""
+
+
+class BatchPlanner:
+    """Plans many problems at once, with the results that planning them one by one gives.
+
+    On a card, problems are searched all at once, each in a block of its own, with the samples that the processor
+    draws. Paths are then verified exactly on the processor, in processes of their own. What the card cannot settle the
+    processor plans. Results, statuses and reasons are those of :meth:`ArmPlanner.plan_to_joints`; the same call on the
+    same card returns the same bits.
+
+    Args:
+        device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra ``gpu``).
+        workers: Threads that plan, and processes that verify; one per core when None.
+
+    Raises:
+        MissingExtraError: CuPy is not installed.
+        StateError: There is no card.
+    """
+
+    def __init__(self, device: str = "cpu", *, workers: int | None = None) -> None:
+        if device not in DEVICES:
+            raise unknown_name("device", device, DEVICES)
+        self._workers = workers or os.cpu_count() or 1
+        self._card: Any = None
+        if device == "cuda":
+            from handloom.motion.planning.batch.card_batch import CardBatch
+            from handloom.motion.planning.cuda.card_search import card_search
+
+            self._card = CardBatch(card_search(), workers=self._workers)
+        self.counts = BatchCounts()
+        """What became of the problems of the last call."""
+
+    def plan(self, problems: Sequence[PlanProblem]) -> list[PlanResult]:
+        """Return the result of each problem."""
+        if self._card is None:
+            self.counts = BatchCounts(given=len(problems))
+            return self._on_processor(problems)
+        results, left, self.counts = self._card.plan(problems)
+        for k, result in zip(left, self._on_processor([problems[k] for k in left]), strict=True):
+            results[k] = replace(result, notes=(*result.notes, "planned on the processor"))
+        return results
+
+    def _on_processor(self, problems: Sequence[PlanProblem]) -> list[PlanResult]:
+        """Plan problems on threads; those that share a planner one after the other."""
+        turns: dict[int, list[int]] = {}
+        for k, problem in enumerate(problems):
+            turns.setdefault(id(problem.planner), []).append(k)
+        results: list[Any] = [None] * len(problems)
+
+        def settle(mine: list[int]) -> None:
+            for k in mine:
+                results[k] = problems[k].plan()
+
+        if self._workers == 1 or len(turns) < 2:
+            for mine in turns.values():
+                settle(mine)
+        else:
+            with ThreadPoolExecutor(min(self._workers, len(turns))) as pool:
+                list(pool.map(settle, turns.values()))
+        return results
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Time spent per stage of the last call on a card [s]."""
+        return {} if self._card is None else dict(self._card.timings)
+
+    def close(self) -> None:
+        """End the processes that verify."""
+        if self._card is not None:
+            self._card.close()
+
+    def __enter__(self) -> "BatchPlanner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def as_goals(q_goal: ArrayLike) -> np.ndarray:
+    """Return goals as rows (g, n)."""
+    return np.atleast_2d(np.asarray(q_goal, float))

@@ -1,0 +1,255 @@
+"""Many problems as flat tables, as the kernels read them: every robot once, the obstacles of each problem."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handloom.arrays import Array
+from handloom.motion.collision import CollisionRobot, Obstacle
+from handloom.motion.collision.collision_arrays import BARE, FAR, PADDED, ROW, RobotArrays, supporting_planes
+from handloom.motion.collision.collision_robot import MOST_PADDING
+from handloom.motion.collision.shape import ShapeKind
+from handloom.motion.collision.sphere_group import group_reach
+
+_PROBLEM_FIELDS = ("joint", "joints", "group", "groups", "pair", "pairs", "item", "items", "obstacle")
+_PROBLEM_FIELDS += ("face", "height", "goal", "goals")
+PROBLEM = np.dtype([(name, np.int32) for name in _PROBLEM_FIELDS])
+"""The kernels' ``Problem``."""
+
+POLYHEDRA = (int(ShapeKind.CONVEX), int(ShapeKind.ELLIPSOID))
+KERNEL_KIND = {int(ShapeKind.SPHERE): int(ShapeKind.CAPSULE), int(ShapeKind.ELLIPSOID): int(ShapeKind.CONVEX)}
+
+
+class RobotView(NamedTuple):
+    """What is read of a robot, found out once."""
+
+    arrays: RobotArrays
+    limits: NDArray[np.float32]
+    """Ends of the sampling box (n, 2)."""
+    centre: Array
+    """Point that each group cannot get far away from (g, 3) [m]."""
+    reach: Array
+    """How far it can get (g,) [m]."""
+    bits: NDArray[np.int64]
+    """Contact bits of each group (g, 2)."""
+    left_out: tuple[frozenset[str], ...]
+    """Names that each group may touch."""
+    special: frozenset[str]
+    """Names that some group may touch, and fixed bodies of the robot."""
+    fixed: frozenset[str]
+
+
+def view_of(robot: CollisionRobot) -> RobotView:
+    """Return what the tables need of a robot."""
+    reached = [group_reach(robot.tree, group) for group in robot.groups]
+    pairs = robot.ignored | robot.coarse
+    left_out = tuple(frozenset(n for pair in pairs if group.body in pair for n in pair) for group in robot.groups)
+    return RobotView(
+        robot.arrays(padding=0.0),
+        np.stack(robot.tree.sampling_box, axis=1).astype(np.float32),
+        np.array([centre for centre, _ in reached]).reshape(-1, 3),
+        np.array([reach for _, reach in reached]),
+        np.array([(g.contype, g.conaffinity) for g in robot.groups], np.int64).reshape(-1, 2),
+        left_out,
+        frozenset().union(*left_out, robot.fixed),
+        robot.fixed,
+    )
+
+
+class WorldRows(NamedTuple):
+    """The obstacles of all problems, one after the other."""
+
+    kind: NDArray[np.int32]
+    row: NDArray[np.float32]
+    face: NDArray[np.float32]
+    height: NDArray[np.float32]
+    face_begin: NDArray[np.int64]
+    """First plane of each problem (p,)."""
+    height_begin: NDArray[np.int64]
+    """First height of each problem (p,)."""
+    begin: NDArray[np.int64]
+    """First obstacle of each problem (p + 1,)."""
+    T: Array
+    """Poses in the world (b, 4, 4)."""
+    size: Array
+    """Three lengths (b, 3) [m]."""
+    shape: NDArray[np.int64]
+    """``ShapeKind`` (b,)."""
+
+
+def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
+    """Return the rows that ``world_arrays`` gives for each world, for all of them at once."""
+    obstacles = [o for world in worlds for o in world]
+    begin = np.cumsum([0, *map(len, worlds)])
+    T = np.concatenate([np.zeros((0, 4)), *(o.T_world_obstacle for o in obstacles)]).reshape(-1, 4, 4)
+    size = np.array([o.shape.size for o in obstacles]).reshape(-1, 3)
+    shape = np.array([int(o.shape.kind) for o in obstacles], np.int64)
+    rows = np.zeros((len(obstacles), ROW))
+    rows[:, :3], rows[:, 3:12], rows[:, 12:15] = T[:, :3, 3], T[:, :3, :3].reshape(-1, 9), size
+    rows[:, 15], rows[:, 21:24] = _bounding_radius(shape, size), _bounding_box(shape, size)
+    faces, heights = [np.zeros((0, 4))], [np.zeros(0)]
+    face_begin, height_begin = np.zeros(len(worlds), np.int64), np.zeros(len(worlds), np.int64)
+    faces_before = heights_before = 0
+    special = np.isin(shape, (*POLYHEDRA, int(ShapeKind.HEIGHT_FIELD)))
+    special_of = np.add.reduceat(np.append(special, False), begin[:-1]) if len(worlds) else np.zeros(0)
+    special_of[np.diff(begin) == 0] = 0
+    for p in range(len(worlds)):
+        face_begin[p], height_begin[p] = faces_before, heights_before
+        if not special_of[p]:
+            continue
+        for i in (begin[p] + np.flatnonzero(special[begin[p] : begin[p + 1]])).tolist():
+            solid = obstacles[i].shape
+            rows[i, 15] = min(solid.bounding_radius, FAR)
+            if solid.heights is not None:
+                (down, across), (x, y, _) = solid.heights.shape, solid.size
+                cell = 2 * x / (across - 1), 2 * y / (down - 1)
+                rows[i, 16:21] = heights_before - height_begin[p], down, across, *cell
+                heights.append(solid.heights.ravel())
+                heights_before += solid.heights.size
+                continue
+            planes = supporting_planes(solid)
+            rows[i, 16:18] = np.array([0, len(planes)]) + faces_before - face_begin[p]
+            faces.append(planes)
+            faces_before += len(planes)
+            if solid.kind is ShapeKind.CONVEX and solid.vertices is not None:
+                rows[i, 21:24] = np.abs(solid.vertices).max(axis=0)
+    kind = shape.copy()
+    for given, seen in KERNEL_KIND.items():
+        kind[shape == given] = seen
+    return WorldRows(
+        kind.astype(np.int32),
+        rows.astype(np.float32),
+        np.concatenate(faces).astype(np.float32),
+        np.concatenate(heights).astype(np.float32),
+        face_begin,
+        height_begin,
+        begin,
+        T,
+        size,
+        shape,
+    )
+
+
+def _bounding_radius(shape: NDArray[np.int64], size: Array) -> Array:
+    """Return the radius about its frame that contains each solid [m]; that of a hull is filled in elsewhere."""
+    x, y, z = size.T
+    radius = np.full(len(shape), FAR)
+    for kind, value in (
+        (ShapeKind.BOX, np.sqrt(x * x + y * y + z * z)),
+        (ShapeKind.CAPSULE, x + y),
+        (ShapeKind.CYLINDER, np.hypot(x, y)),
+        (ShapeKind.SPHERE, size.max(axis=1, initial=0.0)),
+        (ShapeKind.ELLIPSOID, size.max(axis=1, initial=0.0)),
+    ):
+        radius = np.where(shape == kind, value, radius)
+    return radius
+
+
+def _bounding_box(shape: NDArray[np.int64], size: Array) -> Array:
+    """Return half sides of a box around each solid [m]; that of a hull is filled in elsewhere."""
+    box = size.copy()
+    x, y, _ = size.T
+    round_ = (shape == ShapeKind.CAPSULE) | (shape == ShapeKind.SPHERE)
+    box[round_] = np.stack([x, x, x + y], axis=1)[round_]
+    box[shape == ShapeKind.CYLINDER] = np.stack([x, x, y], axis=1)[shape == ShapeKind.CYLINDER]
+    box[shape == ShapeKind.HEIGHT_FIELD, 2] = FAR
+    return box
+
+
+def checked_tables(
+    views: Sequence[RobotView], which: NDArray[np.int64], worlds: Sequence[Sequence[Obstacle]], rows: WorldRows
+) -> list[NDArray[np.int8]]:
+    """Return for each problem what ``CollisionRobot.checked`` returns: groups against obstacles.
+
+    Args:
+        views: The robots.
+        which: Robot of each problem (p,).
+        worlds: Obstacles of each problem.
+        rows: The same as rows.
+    """
+    obstacles = [o for world in worlds for o in world]
+    bits = np.array([(o.contype, o.conaffinity) for o in obstacles], np.int64).reshape(-1, 2)
+    enabled = np.array([o.enabled for o in obstacles], bool)
+    centres, radius = rows.T[:, :3, 3], rows.row[:, 15].astype(float)
+    radius[radius >= FAR] = np.inf
+    owner = np.repeat(which, np.diff(rows.begin))
+    tables: list[NDArray[np.int8]] = [np.zeros((0, 0), np.int8)] * len(worlds)
+    for r, view in enumerate(views):
+        mine = np.flatnonzero(owner == r)
+        away = np.linalg.norm(centres[mine] - view.centre[:, None], axis=2) - radius[mine]
+        near = away <= view.reach[:, None] + MOST_PADDING + 1e-6
+        meet = (view.bits[:, :1] & bits[mine, 1]) | (bits[mine, 0] & view.bits[:, 1:])
+        table = np.where(near & (meet != 0) & enabled[mine], PADDED, 0).astype(np.int8)
+        for at, j in enumerate(mine.tolist()):
+            one = obstacles[j]
+            if one.name in view.special or one.body in view.special:
+                for g, names in enumerate(view.left_out):
+                    if one.name in names or one.body in names:
+                        table[g, at] = 0
+                if one.geom >= 0 and one.body in view.fixed:
+                    table[table[:, at] != 0, at] = BARE
+        columns = np.full(len(owner), -1)
+        columns[mine] = np.arange(len(mine))
+        for p in np.flatnonzero(which == r).tolist():
+            a, b = rows.begin[p], rows.begin[p + 1]
+            tables[p] = np.ascontiguousarray(table[:, columns[a] : columns[a] + b - a]) if b > a else table[:, :0]
+    return tables
+
+
+class Tables(NamedTuple):
+    """Everything the kernels read of a batch, as arrays of this machine."""
+
+    arrays: tuple[NDArray[Any], ...]
+    """In the order of the kernels' ``Tables``."""
+    problems: NDArray[Any]
+    """Rows of ``PROBLEM``."""
+
+
+def tables_of(
+    views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows, checked: Sequence[NDArray[np.int8]]
+) -> Tables:
+    """Return the tables of a batch; goals are filled in by who knows them."""
+    robots, places = _robot_arrays(views)
+    problems = np.zeros(len(which), PROBLEM)
+    for name, column in zip(("joint", "joints", "group", "groups", "pair", "pairs"), places.T, strict=True):
+        problems[name] = column[which]
+    flat = np.concatenate([np.zeros(0, np.int8), *(table.ravel() for table in checked)])
+    before, across = np.cumsum([0, *(table.size for table in checked)]), np.diff(rows.begin)
+    at = np.flatnonzero(flat)
+    of = np.searchsorted(before, at, side="right") - 1
+    group, obstacle = np.divmod(at - before[of], np.maximum(across[of], 1))
+    column = flat[at].astype(np.int64)
+    radius = robots[6].reshape(-1, 5)[group + problems["group"][of], column]
+    items = np.empty((len(at), 2), np.int32)
+    items[:, 0] = group | column << 8 | obstacle << 12
+    items[:, 1] = np.ascontiguousarray(radius).view(np.int32)
+    problems["obstacle"] = rows.begin[:-1]
+    edges = np.searchsorted(at, before)
+    problems["item"], problems["items"] = edges[:-1], np.diff(edges)
+    problems["face"], problems["height"] = rows.face_begin, rows.height_begin
+    world = (rows.kind, rows.row, rows.face, rows.height, items)
+    return Tables((*robots, *world), problems)
+
+
+def _robot_arrays(views: Sequence[RobotView]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
+    """Return the robots one after the other, and where each begins: joints, groups and pairs with their counts."""
+    joints = groups = clusters = spheres = pairs = 0
+    parts: list[tuple[NDArray[Any], ...]] = []
+    places = []
+    for view in views:
+        a = view.arrays
+        ranges = np.stack([a.group_begin[:-1], a.group_begin[1:]], axis=1) + clusters
+        inner = np.stack([a.cluster_begin[:-1], a.cluster_begin[1:]], axis=1) + spheres
+        solids = (a.group_link, ranges, inner, a.group, a.cluster, a.sphere, a.pair + groups)
+        parts.append((a.parent, a.joint, a.prismatic, *solids, view.limits))
+        places.append((joints, len(a.parent), groups, len(a.group), pairs, len(a.pair)))
+        joints, groups, pairs = joints + len(a.parent), groups + len(a.group), pairs + len(a.pair)
+        clusters, spheres = clusters + len(a.cluster), spheres + len(a.sphere)
+    kinds = (np.int32, np.float32, np.int32, np.int32, np.int32, np.int32, *[np.float32] * 3, np.int32, np.float32)
+    arrays = tuple(
+        np.ascontiguousarray(np.concatenate(column).astype(kind))
+        for column, kind in zip(zip(*parts, strict=True), kinds, strict=True)
+    )
+    return arrays, np.array(places, np.int64).reshape(-1, 6)
