@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.errors import FileError, unknown_name
 from handloom.labels.kinds import LABEL_FILE, LABELS_VERSION, PICTURE_FILE, WORDS_FILE
-from handloom.labels.label_pictures import picture_of
+from handloom.labels.label_pictures import PACKED, PACKING, picture_of
 
 METADATA = b"handloom.labels"
 
@@ -98,9 +98,10 @@ class EpisodeLabels:
         with self.files.parquet(PICTURE_FILE) as stored:
             if kind not in stored.schema_arrow.names:
                 raise missing
+            packed = (stored.schema_arrow.metadata or {}).get(PACKING) == PACKED
             for group in range(stored.num_row_groups):
                 for row in stored.read_row_group(group, use_threads=False).to_pylist():
-                    yield row["frame_index"], row["camera"], picture_of(row, kind)
+                    yield row["frame_index"], row["camera"], picture_of(row, kind, packed=packed)
 
     @cached_property
     def words(self) -> dict[str, Any]:

@@ -142,7 +142,8 @@ class _Outline:
         self._lens = np.array([camera.fx, camera.fy, camera.cx, camera.cy, camera.near])
         self._taken = np.zeros((camera.height, camera.width), np.int32)
         self._stamp = 0
-        self._points = np.zeros((len(surface.vertices), 3))
+        self._points = np.zeros((len(surface.vertices), 5))
+        self._polygon = np.zeros((4, 2))
         self._steps = self._motion_in_picture()
         self._moved = np.inf
         self._result = 0, np.zeros(4)
@@ -163,6 +164,7 @@ class _Outline:
                 self._taken,
                 self._stamp,
                 self._points,
+                self._polygon,
                 box,
             )
             self._result = int(covered), box
