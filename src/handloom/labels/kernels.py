@@ -56,16 +56,21 @@ def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
 
 
 @picture_kernel
-def _fill(polygon, corners, taken, stamp):
-    """Mark the pixels whose centre is inside a convex polygon (corners, 2) [px]; return how many are new."""
+def _fill(polygon, corners, taken, stamp, filled):
+    """Mark the pixels whose centre is inside a convex polygon (corners, 2) [px], and count those of each row.
+
+    Rows in which every pixel is marked are not looked at again.
+    """
     height, width = taken.shape
     low, high = polygon[0, 1], polygon[0, 1]
     for k in range(1, corners):
         low, high = min(low, polygon[k, 1]), max(high, polygon[k, 1])
     first, last = max(int(np.ceil(low - 0.5)), 0), min(int(np.floor(high - 0.5)), height - 1)
-    new = 0
-    for y in range(first, last + 1):
-        at, left, right = y + 0.5, np.inf, -np.inf
+    for row in range(last + 1 - first):
+        y = np.uint64(first + row)
+        if filled[y] == width:
+            continue
+        at, left, right = first + row + 0.5, np.inf, -np.inf
         ax, ay = polygon[corners - 1, 0], polygon[corners - 1, 1]
         for k in range(corners):
             bx, by = polygon[k, 0], polygon[k, 1]
@@ -79,10 +84,11 @@ def _fill(polygon, corners, taken, stamp):
         begin = int(np.ceil(max(left - 0.5, 0.0)))
         end = int(np.floor(min(right - 0.5, width - 1.0)))
         line = taken[y, begin : max(end + 1, begin)]
+        new = 0
         for x in range(len(line)):
             new += line[x] != stamp
             line[x] = stamp
-    return new
+        filled[y] += new
 
 
 @picture_kernel
@@ -106,7 +112,7 @@ def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
 
 
 @picture_kernel(entry=True)
-def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, points, polygon, box):
+def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, filled, points, polygon, box):
     """Draw the outline of an object with nothing in front of it; return how many pixels of the image it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
@@ -119,6 +125,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
         lens: fx, fy, cx, cy [px] and the near plane [m].
         taken: Scratch image of stamps (h, w), in which ``stamp`` must not occur yet.
         stamp: What covered pixels receive.
+        filled: Scratch (h,) int64: covered pixels of every row.
         points: Receives the corners in the camera [m] and, of those in front of it, in the image [px] (n, 5).
         polygon: Scratch (4, 2).
         box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
@@ -145,7 +152,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
     height, width = taken.shape
     if not before or (not behind and (right < 0 or bottom < 0 or left > width or top > height)):
         return 0
-    covered = 0
+    filled[:] = 0
     for f in range(len(faces)):
         i, j, k = np.uint64(faces[f, 0]), np.uint64(faces[f, 1]), np.uint64(faces[f, 2])
         if not behind:
@@ -154,7 +161,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
                 continue
             polygon[0, 0], polygon[0, 1], polygon[1, 0], polygon[1, 1] = ax, ay, bx, by
             polygon[2, 0], polygon[2, 1] = points[k, 3], points[k, 4]
-            covered += _fill(polygon, 3, taken, stamp)
+            _fill(polygon, 3, taken, stamp, filled)
             continue
         corners = 0
         for a, b in ((points[i], points[j]), (points[j], points[k]), (points[k], points[i])):
@@ -167,8 +174,8 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
                 polygon[corners, 1] = cy + fy * (a[1] + t * (b[1] - a[1])) / near
                 corners += 1
         if corners >= 3:
-            covered += _fill(polygon, corners, taken, stamp)
-    return covered
+            _fill(polygon, corners, taken, stamp, filled)
+    return filled.sum()
 
 
 @picture_kernel(entry=True)

@@ -61,7 +61,7 @@ class LabelPictures:
         }
         self._ends = {kind: [0] for kind in kinds}
         widths = {LAYOUT[kind][1] * camera.width for kind in kinds for camera in cameras}
-        self._numbers = {width: np.empty((-(-width // BLOCK), BLOCK), np.uint16) for width in widths}
+        self._numbers = {width: np.empty(-(-width // BLOCK) * BLOCK, np.uint16) for width in widths}
         self._two_rows = np.empty((2, max(widths) + max(LAYOUT[kind][1] for kind in kinds)), np.int16)
         self._planes = {(c.height, c.width): np.empty((2, c.height, c.width), np.float32) for c in cameras}
         self._lens = [np.array([c.fx, c.fy, c.cx, c.cy]) for c in cameras]
@@ -90,9 +90,9 @@ class LabelPictures:
             rows = self._two_rows[:, : channels + width]
             out = self._buffers[kind][end:]
             is_depth, is_byte = kind == "depth", kind == "normals"
-            end += int(
-                pack_plane(plane, channels, scale, low, high, is_depth, is_byte, rows, self._numbers[width], out)
-            )
+            numbers = self._numbers[width]
+            fours = numbers.view(np.uint64).reshape(-1, 4)
+            end += int(pack_plane(plane, channels, scale, low, high, is_depth, is_byte, rows, numbers, fours, out))
         return end
 
     def _flow(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:

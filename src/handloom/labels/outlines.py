@@ -142,6 +142,7 @@ class _Outline:
         self._lens = np.array([camera.fx, camera.fy, camera.cx, camera.cy, camera.near])
         self._taken = np.zeros((camera.height, camera.width), np.int32)
         self._stamp = 0
+        self._filled = np.zeros(camera.height, np.int64)
         self._points = np.zeros((len(surface.vertices), 5))
         self._polygon = np.zeros((4, 2))
         self._steps = self._motion_in_picture()
@@ -163,6 +164,7 @@ class _Outline:
                 self._lens,
                 self._taken,
                 self._stamp,
+                self._filled,
                 self._points,
                 self._polygon,
                 box,

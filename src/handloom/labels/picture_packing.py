@@ -19,7 +19,8 @@ WIDTHS = (0, 1, 2, 4, 8, 16)
 """Bits of each number, by the code of the block."""
 ROUND = np.float32(12582912.0)
 """1.5 * 2^23: added and subtracted, it rounds to the nearest whole number, ties to the even one, below 2^22."""
-INFINITE, ZERO, ONE = np.float32(np.inf), np.float32(0.0), np.uint64(1)
+INFINITE, ZERO = np.float32(np.inf), np.float32(0.0)
+ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 def most_words(height: int, width: int) -> int:
@@ -29,43 +30,50 @@ def most_words(height: int, width: int) -> int:
 
 
 @picture_kernel(inline="always")
-def _word(block, first, bits):
-    """Return the word of 16 bits that holds the numbers of a block from the first on."""
-    word = np.uint16(block[first])
-    for i in range(1, 16 // bits):
-        word |= np.uint16(block[first + i] << (bits * i))
-    return word
+def _squeezed(four, bits):
+    """Return four numbers of 16 bits, held in one of 64, with only the lowest bits of each, side by side."""
+    pairs = (four | (four >> np.uint64(16 - bits))) & np.uint64(((1 << 2 * bits) - 1) * ((1 << 32) + 1))
+    return (pairs | (pairs >> np.uint64(32 - 2 * bits))) & np.uint64((1 << 4 * bits) - 1)
 
 
 @picture_kernel
-def _pack_block(block, out, end):
-    """Write a block (16,) to the words from ``end`` on; return its code. Indices without sign need no checks."""
-    largest = np.uint16(0)
-    for i in range(BLOCK):
-        largest |= block[i]
-    if largest == 0:
+def _pack_block(a, b, c, d, out, end):
+    """Write a block of four times four numbers to the words from ``end`` on; return its code.
+
+    Indices without a sign need no checks.
+    """
+    every = a | b | c | d
+    if every == 0:
         return 0
+    every |= every >> np.uint64(32)
+    largest = (every | (every >> np.uint64(16))) & np.uint64(0xFFFF)
     if largest < 2:
-        out[end] = _word(block, 0, 1)
+        low, high = _squeezed(a, 1) | _squeezed(b, 1) << np.uint64(4), _squeezed(c, 1) | _squeezed(d, 1) << np.uint64(4)
+        out[end] = np.uint16(low | high << np.uint64(8))
         return 1
     if largest < 4:
-        out[end], out[end + ONE] = _word(block, 0, 2), _word(block, 8, 2)
+        out[end] = np.uint16(_squeezed(a, 2) | _squeezed(b, 2) << np.uint64(8))
+        out[end + ONE] = np.uint16(_squeezed(c, 2) | _squeezed(d, 2) << np.uint64(8))
         return 2
     if largest < 16:
-        for i in range(4):
-            out[end + np.uint64(i)] = _word(block, 4 * i, 4)
+        out[end], out[end + ONE] = np.uint16(_squeezed(a, 4)), np.uint16(_squeezed(b, 4))
+        out[end + TWO], out[end + THREE] = np.uint16(_squeezed(c, 4)), np.uint16(_squeezed(d, 4))
         return 3
     if largest < 256:
-        for i in range(8):
-            out[end + np.uint64(i)] = np.uint16(block[2 * i] | (block[2 * i + 1] << 8))
+        for four in (a, b, c, d):
+            word = _squeezed(four, 8)
+            out[end], out[end + ONE] = np.uint16(word), np.uint16(word >> np.uint64(16))
+            end += TWO
         return 4
-    for i in range(BLOCK):
-        out[end + np.uint64(i)] = block[i]
+    for four in (a, b, c, d):
+        out[end], out[end + ONE] = np.uint16(four), np.uint16(four >> np.uint64(16))
+        out[end + TWO], out[end + THREE] = np.uint16(four >> np.uint64(32)), np.uint16(four >> np.uint64(48))
+        end += np.uint64(4)
     return 5
 
 
 @picture_kernel(entry=True)
-def pack_plane(values, channels, scale, low, high, is_depth, is_byte, rows, numbers, out):
+def pack_plane(values, channels, scale, low, high, is_depth, is_byte, rows, numbers, fours, out):
     """Round values to stored numbers and pack them; return the words written. Every value is read once.
 
     Args:
@@ -77,12 +85,12 @@ def pack_plane(values, channels, scale, low, high, is_depth, is_byte, rows, numb
         is_depth: Whether infinite values are stored as 0.
         is_byte: Whether stored numbers have 8 bits, and wrap around there, else 16.
         rows: Scratch (2, channels + n) int16, the row above and this one.
-        numbers: Scratch (blocks of a row, 16) uint16.
+        numbers: Scratch (16 * blocks of a row,) uint16.
+        fours: The same memory (blocks of a row, 4) uint64.
         out: Receives the words of 16 bits.
     """
     height, width = values.shape
-    blocks = numbers.shape[0]
-    flat = numbers.reshape(-1)
+    blocks = fours.shape[0]
     rows[:] = 0
     numbers[:] = 0
     end = np.uint64((height * blocks + 3) // 4)
@@ -100,13 +108,13 @@ def pack_plane(values, channels, scale, low, high, is_depth, is_byte, rows, numb
         if is_byte:
             for x in range(width):
                 e = np.int8(here[x] - row[x] - upper[x] + above[x])
-                flat[x] = np.uint8((e << 1) ^ (e >> 7))
+                numbers[x] = np.uint8((e << 1) ^ (e >> 7))
         else:
             for x in range(width):
                 e = np.int16(here[x] - row[x] - upper[x] + above[x])
-                flat[x] = np.uint16((e << 1) ^ (e >> 15))
+                numbers[x] = np.uint16((e << 1) ^ (e >> 15))
         for k in range(blocks):
-            code = _pack_block(numbers[k], out, end)
+            code = _pack_block(fours[k, 0], fours[k, 1], fours[k, 2], fours[k, 3], out, end)
             end += np.uint64((1 << code) >> 1)
             codes |= np.uint16(code << (4 * (count & 3)))
             count += 1
