@@ -25,9 +25,9 @@ class Rates:
     """Length of an episode [s]."""
     drawing_share: float = 0.59
     """Drawing, as a share of all processor time."""
-    label_share: float = 0.23
+    label_share: float = 0.16
     """Processor time of all labels but images, as a share of drawing."""
-    merge_ms: float = 2.1
+    merge_ms: float = 1.8
     """Processor time of the merge, per episode [ms]."""
     video_kb: float = 280.0
     table_kb: float = 5.0

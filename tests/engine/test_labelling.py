@@ -1,8 +1,12 @@
 """Labels at generation, at drawing or later are the same bytes, survive merges, and tell when they were changed."""
 
 import json
+import shutil
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from handloom.cli.main import main
@@ -16,6 +20,8 @@ from handloom.engine.trust import sampled_archives
 from handloom.engine.verification.verify import dataset_faults, sampled_faults
 from handloom.errors import NotFoundError
 from handloom.labels import EpisodeLabels
+from handloom.labels.label_pictures import DENSE, LAYOUT
+from handloom.labels.picture_packing import unpack
 from handloom.tasks import load_task
 
 SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[48, 32]")
@@ -110,6 +116,24 @@ def test_a_label_that_was_changed_is_found_by_list_and_by_computing_it_again(tmp
     assert "not as it was written" in capsys.readouterr().err
     assert main(["label", str(run.path), "--check", "--workers", "0", "--skip-hashes"]) == 1
     assert "is not what the recording gives" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_images_as_earlier_versions_packed_them_are_compared_one_by_one(labelled, tmp_path, changed):
+    shutil.copytree(labelled.path, tmp_path / "run")
+    file = tmp_path / "run/dataset/extras/episode_000000/label_pictures.parquet"
+    rows = pq.read_table(file).to_pylist()
+    for row in rows:
+        for kind, (planes, channels) in LAYOUT.items():
+            size = row["height"], row["width"]
+            image = np.moveaxis(unpack(row[kind], planes, (*size, channels), DENSE[kind][0]), 0, -2)
+            image = image.reshape(*size, planes * channels)
+            row[kind] = np.diff(image, axis=1, prepend=np.zeros_like(image[:, :1])).tobytes()
+    if changed:
+        rows[-1]["depth"] = bytes([1]) + rows[-1]["depth"][1:]
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    faults = label_faults(tmp_path / "run", InlineExecutor())
+    assert len(faults) == changed
 
 
 def test_a_call_that_was_killed_before_the_list_was_written_is_taken_up(tmp_path):

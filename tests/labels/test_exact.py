@@ -12,9 +12,12 @@ from labelled_episodes import Labelled, labelled
 from handloom.errors import FileError, NotFoundError
 from handloom.labels.episode_labels import EpisodeLabels
 from handloom.labels.kinds import KINDS
+from handloom.labels.surfaces import Surfaces
 from handloom.render import Renderer, camera_pose
 from handloom.render.labels import geom_poses, optical_flow, project_keypoints
+from handloom.scene import build_scene
 from handloom.spatial import invert_pose, pose_from_pos_quat
+from handloom.tasks import load_task, sample_task
 from handloom.values import MARK
 
 
@@ -38,6 +41,16 @@ def test_labels_of_200_frames_of_eight_tasks_are_right(task: str, tmp_path):
 
 def pose(row: list[float]) -> np.ndarray:
     return pose_from_pos_quat(row[:3], row[3:])
+
+
+def test_geoms_that_a_look_hides_are_not_part_of_the_outline():
+    # Each face of the toy blocks has a raised plate that collides and is not drawn.
+    task = load_task("fr3_sort_by_colour")
+    scene = build_scene(sample_task(task, 390118, 0))
+    look = next(look for look in scene.looks if look.body == "red_cube/object")
+    assert len(look.hides) > 1
+    model = scene.world.model
+    assert np.allclose(Surfaces(scene).surface("red_cube").vertices.max(axis=0), model.geom(look.hides[0]).size)
 
 
 def test_poses_and_boxes_of_objects_are_those_of_the_world(episode: Labelled):

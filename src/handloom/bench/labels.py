@@ -19,32 +19,37 @@ TASKS = ("fr3_pick_place", "fr3_store_fruit", "lift2_dual_pick_place")
 PRESET = "balanced"
 
 
-def run(*, names: tuple[str, ...] = TASKS, seed: int = 0) -> BenchResult:
+def run(*, names: tuple[str, ...] = TASKS, seed: int = 0, rounds: int = 3) -> BenchResult:
     """Measure in processor time of one core.
 
     Args:
         names: Tasks.
         seed: Seed of their first episode.
+        rounds: How often everything is measured, in turn; the least of each counts, as others may use the machine.
     """
+    kinds = {"": (), "all but pictures": SPARSE, "all": tuple(KINDS), "boxes and masks": ("boxes", "masks")}
     rows = []
     for name in names:
         scene, record = simulate(load_task(name), seed, 0, Stopwatch())
+        images = len(record.kept) * len(record.instance.cameras)
         with tempfile.TemporaryDirectory() as folder:
             _measured(scene, record, tuple(KINDS), Path(folder))  # Compiles the kernels.
-            drawing, _ = _measured(scene, record, (), Path(folder))
-            kinds = {"all but pictures": SPARSE, "all": tuple(KINDS), "boxes and masks": ("boxes", "masks")}
-            for title, chosen in kinds.items():
-                with_labels, size = _measured(scene, record, chosen, Path(folder))
-                images = len(record.kept) * len(record.instance.cameras)
-                rows.append(
-                    {
-                        "name": f"handloom labels, {title}, {name}",
-                        "drawing_ms_per_image": 1e3 * drawing / images,
-                        "labels_ms_per_image": 1e3 * (with_labels - drawing) / images,
-                        "share_of_drawing": with_labels / drawing - 1.0,
-                        "kilobytes_per_image": size / images / 1e3,
-                    }
-                )
+            measured = [
+                {title: _measured(scene, record, chosen, Path(folder)) for title, chosen in kinds.items()}
+                for _ in range(rounds)
+            ]
+        least = {title: min(figures[title] for figures in measured) for title in kinds}
+        drawing, _ = least.pop("")
+        rows += [
+            {
+                "name": f"handloom labels, {title}, {name}",
+                "drawing_ms_per_image": 1e3 * drawing / images,
+                "labels_ms_per_image": 1e3 * (with_labels - drawing) / images,
+                "share_of_drawing": with_labels / drawing - 1.0,
+                "kilobytes_per_image": size / images / 1e3,
+            }
+            for title, (with_labels, size) in least.items()
+        ]
     return BenchResult(bench="labels", rows=tuple(rows))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from handloom.config.own_code import with_permission
 from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.dataset.episodes.archive_pack import (
@@ -36,7 +38,7 @@ from handloom.engine.trust import archives_of, dataset_of, trusted_record
 from handloom.episode.columns import rendered_frames
 from handloom.errors import FileError, StateError
 from handloom.labels import EpisodeLabeller, chosen_kinds
-from handloom.labels.episode_labels import label_metadata
+from handloom.labels.episode_labels import label_metadata, stored_pictures
 from handloom.labels.kinds import KINDS, LABEL_FILE, PICTURE_FILE, WORDS_FILE
 from handloom.scene import build_scene
 
@@ -161,7 +163,8 @@ def label_episode(job: _Job) -> tuple[str, ...]:
         made = labeller.finish()
         if job.check:
             stored = EpisodeFiles.at(folder)
-            names = [name for name in made if (Path(scratch) / name).read_bytes() != stored.read(name)]
+            again = EpisodeFiles(folder=Path(scratch))
+            names = [name for name in made if not _same_labels(again, stored, name)]
             return tuple(f"{folder / name} is not what the recording gives" for name in names)
         if job.apart:
             with atomic_folder(apart) as whole:
@@ -173,6 +176,23 @@ def label_episode(job: _Job) -> tuple[str, ...]:
                 with atomic_write(folder / name) as partial:
                     shutil.copyfile(Path(scratch) / name, partial)
     return ()
+
+
+def _same_labels(made: EpisodeFiles, stored: EpisodeFiles, name: str) -> bool:
+    """Return whether a label file is the stored one; images that earlier versions packed are compared one by one."""
+    if made.read(name) == stored.read(name):
+        return True
+    if name != PICTURE_FILE:
+        return False
+    with made.parquet(name) as new, stored.parquet(name) as old:
+        kinds = [kind for kind in new.schema_arrow.names if kind in KINDS]
+        if new.schema_arrow.names != old.schema_arrow.names or new.metadata.num_rows != old.metadata.num_rows:
+            return False
+    return all(
+        a[:2] == b[:2] and np.array_equal(a[2], b[2], equal_nan=True)
+        for kind in kinds
+        for a, b in zip(stored_pictures(made, kind), stored_pictures(stored, kind), strict=True)
+    )
 
 
 def labels_present(folder: Path) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.errors import FileError, unknown_name
 from handloom.labels.kinds import LABEL_FILE, LABELS_VERSION, PICTURE_FILE, WORDS_FILE
-from handloom.labels.label_pictures import picture_of
+from handloom.labels.label_pictures import PACKED, PACKING, picture_of
 
 METADATA = b"handloom.labels"
 
@@ -92,15 +92,7 @@ class EpisodeLabels:
 
     def pictures(self, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
         """Yield frame, camera and image of a kind (``depth`` [m], ``normals``, ``flow`` [px]); NaN is nothing."""
-        missing = FileError(f"{self.folder} has no images of {kind}; handloom label --labels {kind} writes them")
-        if not self.files.has(PICTURE_FILE):
-            raise missing
-        with self.files.parquet(PICTURE_FILE) as stored:
-            if kind not in stored.schema_arrow.names:
-                raise missing
-            for group in range(stored.num_row_groups):
-                for row in stored.read_row_group(group, use_threads=False).to_pylist():
-                    yield row["frame_index"], row["camera"], picture_of(row, kind)
+        return stored_pictures(self.files, kind)
 
     @cached_property
     def words(self) -> dict[str, Any]:
@@ -108,6 +100,24 @@ class EpisodeLabels:
         if not self.files.has(WORDS_FILE):
             raise FileError(f"{self.folder} has no {WORDS_FILE}; handloom label --labels words writes it")
         return json.loads(self.files.read(WORDS_FILE))
+
+
+def stored_pictures(files: EpisodeFiles, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
+    """Yield frame, camera and image of a kind of an episode, as ``EpisodeLabels.pictures``.
+
+    Raises:
+        FileError: There are no such images.
+    """
+    missing = FileError(f"{files.folder} has no images of {kind}; handloom label --labels {kind} writes them")
+    if not files.has(PICTURE_FILE):
+        raise missing
+    with files.parquet(PICTURE_FILE) as stored:
+        if kind not in stored.schema_arrow.names:
+            raise missing
+        packed = (stored.schema_arrow.metadata or {}).get(PACKING) == PACKED
+        for group in range(stored.num_row_groups):
+            for row in stored.read_row_group(group, use_threads=False).to_pylist():
+                yield row["frame_index"], row["camera"], picture_of(row, kind, packed=packed)
 
 
 def label_metadata(files: EpisodeFiles) -> dict[str, Any]:

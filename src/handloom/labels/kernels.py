@@ -2,13 +2,17 @@
 
 import numpy as np
 
-from handloom.kernels import inner_kernel, kernel, picture_kernel
+from handloom.kernels import picture_kernel
 
 NOTHING = -1
 """Value of pixels that show nothing labelled."""
+ROOM = 1e-6
+"""More than rounding moves the crossing of an edge and a row [px]."""
+FEW = 8.0
+"""Triangles up to this size [px] are first looked up: with the one before them, they often cover the same pixels."""
 
 
-@kernel
+@picture_kernel(entry=True)
 def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
     """Cut an image of geoms into runs of equal parts, row by row, and measure every part.
 
@@ -51,37 +55,64 @@ def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
     return runs
 
 
-@inner_kernel
-def _fill(polygon, corners, taken, stamp):
-    """Mark the pixels whose centre is inside a convex polygon (corners, 2) [px]; return how many are new."""
+@picture_kernel
+def _fill(polygon, corners, taken, stamp, filled):
+    """Mark the pixels whose centre is inside a convex polygon (corners, 2) [px], and count those of each row.
+
+    Rows in which every pixel is marked are not looked at again.
+    """
     height, width = taken.shape
     low, high = polygon[0, 1], polygon[0, 1]
     for k in range(1, corners):
         low, high = min(low, polygon[k, 1]), max(high, polygon[k, 1])
     first, last = max(int(np.ceil(low - 0.5)), 0), min(int(np.floor(high - 0.5)), height - 1)
-    new = 0
-    for y in range(first, last + 1):
-        at, left, right = y + 0.5, np.inf, -np.inf
+    for row in range(last + 1 - first):
+        y = np.uint64(first + row)
+        if filled[y] == width:
+            continue
+        at, left, right = first + row + 0.5, np.inf, -np.inf
+        ax, ay = polygon[corners - 1, 0], polygon[corners - 1, 1]
         for k in range(corners):
-            ax, ay = polygon[k, 0], polygon[k, 1]
-            bx, by = polygon[(k + 1) % corners, 0], polygon[(k + 1) % corners, 1]
+            bx, by = polygon[k, 0], polygon[k, 1]
             if (ay <= at) != (by <= at):
                 x = ax + (at - ay) * (bx - ax) / (by - ay)
                 left, right = min(left, x), max(right, x)
+            ax, ay = bx, by
         if left > right:
             continue
         # The ends of a row are compared with the image first: far beyond it they do not fit a whole number.
         begin = int(np.ceil(max(left - 0.5, 0.0)))
         end = int(np.floor(min(right - 0.5, width - 1.0)))
-        for x in range(begin, end + 1):
+        line = taken[y, begin : max(end + 1, begin)]
+        new = 0
+        for x in range(len(line)):
+            new += line[x] != stamp
+            line[x] = stamp
+        filled[y] += new
+
+
+@picture_kernel
+def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
+    """Return whether a triangle surely covers no pixel that is not marked: most of a fine surface do not.
+
+    Rows are compared exactly; where an edge crosses one is rounded, so that columns need room.
+    """
+    height, width = taken.shape
+    top, bottom = np.ceil(min(ay, by, cy) - 0.5), np.floor(max(ay, by, cy) - 0.5)
+    left, right = np.ceil(min(ax, bx, cx) - 0.5 - ROOM), np.floor(max(ax, bx, cx) - 0.5 + ROOM)
+    if top > bottom or left > right:
+        return True
+    if bottom - top > FEW or right - left > FEW or top < 0 or left < 0 or bottom >= height or right >= width:
+        return False
+    for y in range(np.uint64(top), np.uint64(bottom) + np.uint64(1)):
+        for x in range(np.uint64(left), np.uint64(right) + np.uint64(1)):
             if taken[y, x] != stamp:
-                taken[y, x] = stamp
-                new += 1
-    return new
+                return False
+    return True
 
 
-@kernel
-def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, points, box):
+@picture_kernel(entry=True)
+def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, filled, points, polygon, box):
     """Draw the outline of an object with nothing in front of it; return how many pixels of the image it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
@@ -94,7 +125,9 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
         lens: fx, fy, cx, cy [px] and the near plane [m].
         taken: Scratch image of stamps (h, w), in which ``stamp`` must not occur yet.
         stamp: What covered pixels receive.
-        points: Receives the corners in the camera (n, 3) [m].
+        filled: Scratch (h,) int64: covered pixels of every row.
+        points: Receives the corners in the camera [m] and, of those in front of it, in the image [px] (n, 5).
+        polygon: Scratch (4, 2).
         box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
             when a part of it is behind the camera.
     """
@@ -111,6 +144,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
             continue
         before = True
         x, y = cx + fx * points[k, 0] / z, cy + fy * points[k, 1] / z
+        points[k, 3], points[k, 4] = x, y
         left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
     box[0], box[1], box[2], box[3] = left, top, right, bottom
     if behind:
@@ -118,14 +152,21 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
     height, width = taken.shape
     if not before or (not behind and (right < 0 or bottom < 0 or left > width or top > height)):
         return 0
-    covered = 0
-    polygon = np.empty((4, 2))
+    filled[:] = 0
     for f in range(len(faces)):
+        i, j, k = np.uint64(faces[f, 0]), np.uint64(faces[f, 1]), np.uint64(faces[f, 2])
+        if not behind:
+            ax, ay, bx, by = points[i, 3], points[i, 4], points[j, 3], points[j, 4]
+            if _adds_nothing(ax, ay, bx, by, points[k, 3], points[k, 4], taken, stamp):
+                continue
+            polygon[0, 0], polygon[0, 1], polygon[1, 0], polygon[1, 1] = ax, ay, bx, by
+            polygon[2, 0], polygon[2, 1] = points[k, 3], points[k, 4]
+            _fill(polygon, 3, taken, stamp, filled)
+            continue
         corners = 0
-        for k in range(3):
-            a, b = points[faces[f, k]], points[faces[f, (k + 1) % 3]]
+        for a, b in ((points[i], points[j]), (points[j], points[k]), (points[k], points[i])):
             if a[2] >= near:
-                polygon[corners, 0], polygon[corners, 1] = cx + fx * a[0] / a[2], cy + fy * a[1] / a[2]
+                polygon[corners, 0], polygon[corners, 1] = a[3], a[4]
                 corners += 1
             if (a[2] >= near) != (b[2] >= near):
                 t = (near - a[2]) / (b[2] - a[2])
@@ -133,12 +174,12 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, point
                 polygon[corners, 1] = cy + fy * (a[1] + t * (b[1] - a[1])) / near
                 corners += 1
         if corners >= 3:
-            covered += _fill(polygon, corners, taken, stamp)
-    return covered
+            _fill(polygon, corners, taken, stamp, filled)
+    return filled.sum()
 
 
 @picture_kernel(entry=True)
-def flow_planes(depth, geoms, M, still, lens, nothing, u, v):
+def flow_planes(depth, geoms, M, still, body, lens, nothing, u, v):
     """Write where the surface of every pixel is in the next image, as displacement in 1/32 px.
 
     With p = z ((x - cx) / fx, (y - cy) / fy, 1) the point a pixel shows and M its motion from camera to next camera,
@@ -147,8 +188,9 @@ def flow_planes(depth, geoms, M, still, lens, nothing, u, v):
     Args:
         depth: Planar z (h, w) [m], infinite for the background.
         geoms: Geom ids (h, w), -1 for the background.
-        M: T_nextcamera_nextgeom T_geom_camera of every geom (ngeom, 4, 4).
-        still: Whether M is the identity (ngeom,), whose pixels stay where they are.
+        M: T_nextcamera_nextbody T_body_camera of every body (nbody, 4, 4).
+        still: Whether M is the identity (nbody,), whose pixels stay where they are.
+        body: Body of every geom (ngeom,).
         lens: fx, fy, cx, cy [px].
         nothing: Value for pixels without surface, or whose surface is behind the next camera.
         u: Receives the displacement to the right (h, w) float32, not rounded.
@@ -172,19 +214,21 @@ def flow_planes(depth, geoms, M, still, lens, nothing, u, v):
                 u[y, start:x] = none
                 v[y, start:x] = none
                 continue
-            if still[g]:
+            carrier = body[g]
+            if still[carrier]:
                 u[y, start:x] = np.float32(0.0)
                 v[y, start:x] = np.float32(0.0)
                 continue
-            T = M[g]
+            T = M[carrier]
             ax, bx, tx = np.float32(T[0, 0]), np.float32(T[0, 1] * b + T[0, 2]), np.float32(T[0, 3])
             ay, by, ty = np.float32(T[1, 0]), np.float32(T[1, 1] * b + T[1, 2]), np.float32(T[1, 3])
             az, bz, tz = np.float32(T[2, 0]), np.float32(T[2, 1] * b + T[2, 2]), np.float32(T[2, 3])
-            for k in range(start, x):
-                at, z = np.float32(np.int32(k)), depth[y, k]
+            z_run, u_run, v_run = depth[y, start:x], u[y, start:x], v[y, start:x]
+            for k in range(x - start):
+                at, z = np.float32(np.int32(start + k)), z_run[k]
                 a = (at + middle) * inverse
                 w = one / (z * (az * a + bz) + tz)
                 right = cu - unit * at + fu * (z * (ax * a + bx) + tx) * w
                 down = cv + fv * (z * (ay * a + by) + ty) * w
-                u[y, k] = right if w > 0 else none
-                v[y, k] = down if w > 0 else none
+                u_run[k] = right if w > 0 else none
+                v_run[k] = down if w > 0 else none

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.labels.kernels import flow_planes
 from handloom.labels.motion import EpisodeMotion
+from handloom.labels.picture_packing import BLOCK, most_words, pack_plane, unpack
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
@@ -25,18 +26,18 @@ DENSE = {
     "flow": ("<i2", 1.0 / 32.0, (2,)),
 }
 """Kind > type of the stored numbers, what one of them is worth [m, 1, px], channels."""
-SCALES = {"depth": 1e4, "normals": 127.0}
-"""Stored numbers per metre and per unit."""
-FURTHEST = np.float32(6.5535)
-"""Depth that is stored for everything further away [m]."""
+LAYOUT = {"depth": (1, 1), "normals": (1, 3), "flow": (2, 1)}
+"""Kind > planes that are packed one after the other, channels side by side in each."""
+STORED = {"depth": (1e4, 0.0, 6.5535), "normals": (127.0, -1.0, 1.0), "flow": (1.0, NO_FLOW, -NO_FLOW - 1.0)}
+"""Kind > stored numbers per unit, of flow as the kernel gives it; least and largest value that can be stored."""
+PACKING, PACKED = b"handloom.label_pictures", b"2"
+"""Entry of the metadata of files whose images are packed; older files hold plain differences along rows."""
 STILL = 1e-6
 """Motions whose largest entry is below this count as none [m or 1]."""
 
 
 class LabelPictures:
-    """Writes one row per frame and camera; every image is the plain bytes of an array, row by row.
-
-    Numbers of a row of pixels are stored as differences from the pixel before, which pack well.
+    """Writes one row per frame and camera, with every image as ``picture_packing`` packs it.
 
     Args:
         file: File to write.
@@ -48,60 +49,79 @@ class LabelPictures:
     def __init__(self, file: Path, motion: EpisodeMotion, cameras: Sequence[CameraSpec], kinds: Sequence[str]) -> None:
         self._motion, self._cameras, self._kinds = motion, cameras, tuple(kinds)
         fields = [("frame_index", pa.int64()), ("camera", pa.string()), ("height", pa.int32()), ("width", pa.int32())]
-        self._schema = pa.schema([*fields, *((kind, pa.binary()) for kind in kinds)])
+        self._schema = pa.schema([*fields, *((kind, pa.binary()) for kind in kinds)], metadata={PACKING: PACKED})
         self._writer = pq.ParquetWriter(
-            file, self._schema, compression="lz4", use_dictionary=False, write_statistics=False
+            file, self._schema, compression="none", use_dictionary=False, write_statistics=False
         )
         self._rows: list[tuple[int, int]] = []
         """Frame and camera of the buffered images."""
-        pixels = max(camera.height * camera.width for camera in cameras)
-        self._buffers = {kind: np.empty(_size(kind, ROWS_PER_GROUP * pixels), np.uint8) for kind in kinds}
+        self._buffers = {
+            kind: np.empty(ROWS_PER_GROUP * max(_most_words(kind, camera) for camera in cameras), np.uint16)
+            for kind in kinds
+        }
         self._ends = {kind: [0] for kind in kinds}
+        widths = {LAYOUT[kind][1] * camera.width for kind in kinds for camera in cameras}
+        self._numbers = {width: np.empty(-(-width // BLOCK) * BLOCK, np.uint16) for width in widths}
+        self._two_rows = np.empty((2, max(widths) + max(LAYOUT[kind][1] for kind in kinds)), np.int16)
+        self._planes = {(c.height, c.width): np.empty((2, c.height, c.width), np.float32) for c in cameras}
         self._lens = [np.array([c.fx, c.fy, c.cx, c.cy]) for c in cameras]
         self._T_world_camera = [motion.T_world_camera(camera) for camera in cameras]
+        self._T_move = np.zeros((0, 0, 4, 4))
+        self._moves = [(np.zeros((0, 0, 4, 4)), np.zeros((0, 0), bool)) for _ in cameras]
+        self._first_move = 0
 
     def add(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]]) -> None:
         """Take the images of a camera: ``depth``, ``normals`` and ``geoms`` as far as the kinds need them."""
-        spec = self._cameras[camera]
         for kind in self._kinds:
-            dtype, _, channels = DENSE[kind]
-            start = self._ends[kind][-1]
-            stop = start + _size(kind, spec.height * spec.width)
-            out = self._buffers[kind][start:stop].view(dtype).reshape(spec.height, spec.width, *channels)
-            if kind == "flow":
-                self._flow(frame, camera, images, out)
-            else:
-                values = images[kind] if kind == "normals" else np.minimum(images[kind], FURTHEST)
-                rounded = np.rint(values * np.float32(SCALES[kind])).astype(out.dtype)
-                if kind == "depth":
-                    rounded[~np.isfinite(images[kind])] = 0
-                _store(rounded, out)
-            self._ends[kind].append(stop)
+            values = self._flow(frame, camera, images) if kind == "flow" else images[kind]
+            self._ends[kind].append(self._pack(kind, values))
         self._rows.append((frame, camera))
         if len(self._rows) == ROWS_PER_GROUP:
             self._flush()
 
-    def _flow(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]], out: NDArray[np.int16]) -> None:
-        M, still = self._moves(frame, camera)
-        planes = np.empty((2, *out.shape[:2]), np.float32)
-        flow_planes(images["depth"], images["geoms"], M, still, self._lens[camera], NO_FLOW, planes[0], planes[1])
-        np.clip(planes, NO_FLOW, -NO_FLOW - 1, out=planes)
-        np.rint(planes, out=planes)
-        rounded = planes.astype(np.int16)
-        for k in range(2):
-            _store(rounded[k], out[..., k])
+    def _pack(self, kind: str, values: NDArray[np.float32]) -> int:
+        """Add an image to the buffer of its kind, plane by plane; return the word at which it ends."""
+        planes, channels = LAYOUT[kind]
+        scale, low, high = map(np.float32, STORED[kind])
+        end = self._ends[kind][-1]
+        height = values.shape[-2] if planes > 1 else values.shape[0]
+        for plane in np.ascontiguousarray(values).reshape(planes, height, -1):
+            width = plane.shape[1]
+            rows = self._two_rows[:, : channels + width]
+            out = self._buffers[kind][end:]
+            is_depth, is_byte = kind == "depth", kind == "normals"
+            numbers = self._numbers[width]
+            fours = numbers.view(np.uint64).reshape(-1, 4)
+            end += int(pack_plane(plane, channels, scale, low, high, is_depth, is_byte, rows, numbers, fours, out))
+        return end
 
-    def _moves(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
-        """Return T_nextcamera_nextgeom T_geom_camera of every geom, and which of them are 1; the last frame is still.
+    def _flow(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """Return the flow (2, h, w) of a frame [1/32 px], not rounded; the array is reused."""
+        spec = self._cameras[camera]
+        moves, still = self._moves_of(frame, camera)
+        planes = self._planes[spec.height, spec.width]
+        body = self._motion.scene.world.model.geom_bodyid
+        flow_planes(
+            images["depth"], images["geoms"], moves, still, body, self._lens[camera], NO_FLOW, planes[0], planes[1]
+        )
+        return planes
 
-        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre.
+    def _moves_of(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
+        """Return T_nextcamera_nextbody T_body_camera of every body, and which of them are 1; the last frame is still.
+
+        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre. A number
+        of frames are computed at a time.
         """
-        after = min(frame + 1, self._motion.frames - 1)
-        model, poses, T_camera = self._motion.scene.world.model, self._motion.T_world_body, self._T_world_camera[camera]
-        T_move = poses[after] @ invert_pose(poses[frame])
-        moves = invert_pose(T_camera[after]) @ T_move @ T_camera[frame]
-        still = np.abs(moves - np.eye(4)).max(axis=(1, 2)) < STILL
-        return np.ascontiguousarray(moves[model.geom_bodyid]), still[model.geom_bodyid]
+        if not self._first_move <= frame < self._first_move + len(self._T_move):
+            now = np.arange(frame, min(frame + ROWS_PER_GROUP, self._motion.frames))
+            after = np.minimum(now + 1, self._motion.frames - 1)
+            poses = self._motion.T_world_body
+            self._first_move, self._T_move = frame, poses[after] @ invert_pose(poses[now])
+            for k, T in enumerate(self._T_world_camera):
+                moves = invert_pose(T[after])[:, None] @ self._T_move @ T[now][:, None]
+                self._moves[k] = moves, np.abs(moves - np.eye(4)).max(axis=(2, 3)) < STILL
+        moves, still = self._moves[camera]
+        return moves[frame - self._first_move], still[frame - self._first_move]
 
     def _flush(self) -> None:
         if not self._rows:
@@ -115,8 +135,9 @@ class LabelPictures:
             pa.array([spec.width for spec in specs], pa.int32()),
         ]
         for kind in self._kinds:
-            offsets = np.array(self._ends[kind], np.int32)
-            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self._buffers[kind])]
+            offsets = 2 * np.array(self._ends[kind], np.int32)
+            words = self._buffers[kind][: self._ends[kind][-1]]
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(words)]
             columns.append(pa.Array.from_buffers(pa.binary(), len(specs), buffers))
             self._ends[kind] = [0]
         self._writer.write_table(pa.Table.from_arrays(columns, schema=self._schema))
@@ -128,28 +149,29 @@ class LabelPictures:
         self._writer.close()
 
 
-def _store(values: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write numbers (h, w, ...) as the differences from pixel to pixel along each row; they wrap around."""
-    out[:, 0] = values[:, 0]
-    np.subtract(values[:, 1:], values[:, :-1], out=out[:, 1:])
+def _most_words(kind: str, camera: CameraSpec) -> int:
+    planes, channels = LAYOUT[kind]
+    return planes * most_words(camera.height, channels * camera.width)
 
 
-def _size(kind: str, pixels: int) -> int:
-    """Return the bytes of images of a kind."""
-    dtype, _, channels = DENSE[kind]
-    return pixels * np.dtype(dtype).itemsize * int(np.prod(channels, dtype=int))
-
-
-def picture_of(row: Mapping[str, Any], kind: str) -> NDArray[Any]:
+def picture_of(row: Mapping[str, Any], kind: str, *, packed: bool = True) -> NDArray[Any]:
     """Return an image of a row in its unit: depth (h, w) [m], normals (h, w, 3), flow (h, w, 2) [px]; NaN is nothing.
 
     Args:
         row: A row of the file.
         kind: ``depth``, ``normals`` or ``flow``.
+        packed: Whether the file says that its images are packed; older ones hold differences along rows.
     """
     dtype, unit, channels = DENSE[kind]
-    steps = np.frombuffer(row[kind], np.dtype(dtype)).reshape(row["height"], row["width"], *channels)
-    stored = np.cumsum(steps, axis=1, dtype=steps.dtype)
+    shape = (row["height"], row["width"], *channels)
+    if packed:
+        planes, sides = LAYOUT[kind]
+        stored = unpack(row[kind], planes, (*shape[:2], sides), dtype)
+        # Planes or channels, of which one kind of image has either, become the last axis, if there is one.
+        stored = np.moveaxis(stored, 0, -2).reshape(shape)
+    else:
+        steps = np.frombuffer(row[kind], np.dtype(dtype)).reshape(shape)
+        stored = np.cumsum(steps, axis=1, dtype=steps.dtype)
     values = stored.astype(np.float32) * np.float32(unit)
     if kind == "depth":
         values[stored == 0] = np.nan

@@ -142,7 +142,9 @@ class _Outline:
         self._lens = np.array([camera.fx, camera.fy, camera.cx, camera.cy, camera.near])
         self._taken = np.zeros((camera.height, camera.width), np.int32)
         self._stamp = 0
-        self._points = np.zeros((len(surface.vertices), 3))
+        self._filled = np.zeros(camera.height, np.int64)
+        self._points = np.zeros((len(surface.vertices), 5))
+        self._polygon = np.zeros((4, 2))
         self._steps = self._motion_in_picture()
         self._moved = np.inf
         self._result = 0, np.zeros(4)
@@ -162,7 +164,9 @@ class _Outline:
                 self._lens,
                 self._taken,
                 self._stamp,
+                self._filled,
                 self._points,
+                self._polygon,
                 box,
             )
             self._result = int(covered), box

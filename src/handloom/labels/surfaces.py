@@ -127,7 +127,7 @@ class Surfaces:
         drawn = set(self._drawn.tolist())
         vertices, rows, faces = [np.zeros((0, 3))], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int64)]
         count = 0
-        hidden = {name for look in self._turned for name in look.hides}
+        hidden = {name for look in self.scene.looks for name in _hidden_by(look)}
         for row, body in enumerate(inside):
             first = int(model.body_geomadr[body])
             pieces = [
@@ -151,6 +151,13 @@ class Surfaces:
 
     def __iter__(self) -> Iterator[tuple[str, SeenSurface]]:
         return ((name, self.surface(name)) for name in self.objects)
+
+
+def _hidden_by(look: Look) -> tuple[str, ...]:
+    """Return the geoms that are not drawn because of a look; of tubes all stay, which they follow closely."""
+    if isinstance(look.shape, str):
+        return look.hides[1:]
+    return look.hides if isinstance(look.shape, Turned) else ()
 
 
 SIDES = 96

@@ -1,6 +1,7 @@
 """The Python face of the ray caster: owns the arrays of one model, draws it from any camera."""
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -53,8 +54,8 @@ from handloom.values.camera import PIXELS, most_pixels
 
 # Cameras whose last image is remembered; one of 640 x 480 pixels takes 6 MB.
 MAX_CANVASES = 8
-# Kinds that are written straight into the images.
-NEVER_KEPT = frozenset({"normals", "albedo"})
+# Kinds that are drawn tile by tile into an image of the camera's own, not onto its canvas.
+OWN_IMAGES = ("normals", "albedo")
 
 
 class CpuRenderer:
@@ -103,6 +104,7 @@ class CpuRenderer:
         )
         self._canvases: dict[CameraSpec, CanvasArrays] = {}
         self._drawn: dict[CameraSpec, frozenset[str]] = {}
+        self._own: dict[CameraSpec, dict[str, NDArray[Any]]] = {}
         self._mirror_rows = mirror_rows(shapes.geoms) if preset.mirrors else np.zeros(0, np.int32)
         self._mirrors: dict[int, MirrorArrays] = {}
         self._mounts: dict[CameraSpec, tuple[int, Array]] = {}
@@ -141,13 +143,19 @@ class CpuRenderer:
         self._place_view(self._scene.geoms, view, weld, canvas.first, canvas.last, camera.width)
         keep = self._can_keep(camera, canvas, view, wanted)
         frame = make_frame(self._images, camera.width, camera.height, wanted)
+        # Tiles that are kept are not drawn again, so these images go on from the last ones.
+        own = self._own.setdefault(camera, {})
+        for kind in OWN_IMAGES:
+            if kind in wanted and kind not in own:
+                own[kind] = np.empty_like(getattr(frame, kind))
+        drawn = {kind: own[kind] for kind in OWN_IMAGES if kind in wanted}
         preset = self._preset
         mirrored = len(self._mirror_rows) > 0 and "rgb" in wanted
         draw(
             self._scene,
             view,
             canvas,
-            frame,
+            frame._replace(**drawn),
             self._ids_or_none,
             keep,
             mirrored,
@@ -155,6 +163,8 @@ class CpuRenderer:
             preset.ambient_occlusion,
             preset.smoothing,
         )
+        for kind, image in drawn.items():
+            np.copyto(getattr(frame, kind), image)
         self._drawn[camera] = wanted
         if mirrored:
             mirrors = self._place_mirrors(view, weld, camera)
@@ -199,6 +209,7 @@ class CpuRenderer:
                 oldest = next(iter(self._canvases))
                 canvas = self._canvases.pop(oldest)
                 del self._drawn[oldest]
+                self._own.pop(oldest, None)
             if canvas is None or canvas.key.shape != (camera.height, camera.width):
                 canvas = make_canvas(camera.width, camera.height, self._scene)
             self._drawn[camera] = frozenset()
@@ -211,7 +222,7 @@ class CpuRenderer:
         """Return whether the last image of a camera has tiles to keep; the next one has none unless it is finished."""
         scene = self._scene
         bits = [table.view(np.int32) for table in (scene.geoms, scene.beads, scene.lights, view)]
-        same_kinds = wanted == self._drawn[camera] and not wanted & NEVER_KEPT
+        same_kinds = wanted == self._drawn[camera]
         self._drawn[camera] = frozenset()
         return find_changes(*bits, canvas.poses, canvas.bead_places, canvas.setting, canvas.changed) and same_kinds
 
