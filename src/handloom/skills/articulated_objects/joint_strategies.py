@@ -45,7 +45,7 @@ STANDING = 1.0
 """From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
 ZERO_NEAR = 0.1
 """A joint whose zero is within this fraction of its range from an end is closed at zero."""
-LEVER = 0.03
+LEVER = 0.015
 """From this distance from its axis on, a handle is a lever; one nearer to it is a knob [m]."""
 CLEAR = 0.003
 """Distance at which the fingers reach behind a standing lid [m]."""
