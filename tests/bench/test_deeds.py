@@ -6,7 +6,9 @@ import pytest
 
 from handloom.bench.library.deeds import run
 from handloom.errors import InputError, NotFoundError
+from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.deed_rates import DeedRates, deed_rates
+from handloom.tasks.config.loading import deeds, shipped
 
 
 def test_a_robot_of_one_arm_is_not_given_what_takes_two(tmp_path):
@@ -36,10 +38,21 @@ def test_cells_out_of_reach_have_no_rate():
     rates = DeedRates(seed=1, cells=cells)
     assert rates.rate("a", "x") is None
     assert rates.word("a", "x") == "out of reach"
-    assert rates.word("a", "y") == "50"
+    assert rates.word("a", "y") == "1/2"
     assert rates.word("a", "z") == "?"
 
 
 def test_unknown_deeds_are_named_with_those_that_exist():
     with pytest.raises(NotFoundError, match="no deed named 'pick_cubes'; did you mean 'pick_cube'"):
         run(["pick_cubes"])
+
+
+def test_the_rates_that_ship_say_how_few_attempts_they_are_of():
+    rates = deed_rates()
+    assert all(
+        f"{name} {robot}" in {*rates.cells, *rates.refused} for name in deeds() for robot in workplaces(shipped())
+    )
+    assert f"seed {rates.seed}" in rates.note()
+    assert rates.word("pick_cube", "fr3").partition("/")[2] == str(len(rates.cells["pick_cube fr3"]))
+    few = DeedRates(seed=1, cells={"a x": {"0": ""}, "a y": {"0": "", "1": "no_grasp"}})
+    assert few.note().startswith("2 of 3 attempts, 1 to 2 per cell, seed 1; too few for a rate")
