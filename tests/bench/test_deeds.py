@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from handloom.bench.library import deeds as deeds_bench
 from handloom.bench.library.deeds import run
 from handloom.errors import InputError, NotFoundError
 from handloom.tasks.config.deed_form import workplaces
@@ -29,6 +30,7 @@ def test_attempts_are_recorded_and_not_made_again(tmp_path):
     record.write_text(json.dumps(values))
     again = run(["pick_cube"], robot="fr3", attempts=1, seed=5, processes=1, record=record)
     assert again.rows[0]["failures"] == "1 planted", "what the record has is not attempted again"
+    assert again.rows[-1]["failures"].endswith("; 0 attempts in another layout")
     with pytest.raises(InputError, match="is of seed 5"):
         run(["pick_cube"], robot="fr3", attempts=1, seed=6, processes=1, record=record)
 
@@ -56,3 +58,13 @@ def test_the_rates_that_ship_say_how_few_attempts_they_are_of():
     assert rates.word("pick_cube", "fr3").partition("/")[2] == str(len(rates.cells["pick_cube fr3"]))
     few = DeedRates(seed=1, cells={"a x": {"0": ""}, "a y": {"0": "", "1": "no_grasp"}})
     assert few.note().startswith("2 of 3 attempts, 1 to 2 per cell, seed 1; too few for a rate")
+
+
+def test_attempts_that_took_another_layout_are_recorded_and_counted(tmp_path, monkeypatch):
+    record = tmp_path / "deeds.json"
+    monkeypatch.setattr(deeds_bench, "warm_up", lambda: None)
+    monkeypatch.setattr(deeds_bench, "run_trial", lambda trial: ("", trial.episode))
+    for attempts in (2, 3):
+        result = run(["pick_cube"], robot="fr3", attempts=attempts, seed=5, processes=1, record=record)
+        assert result.rows[-1]["failures"].endswith(f"; {attempts - 1} attempts in another layout")
+    assert json.loads(record.read_text())["redrawn"] == {"pick_cube fr3": {"1": 1, "2": 2}}
