@@ -3,7 +3,7 @@
 import pytest
 
 from handloom.engine import trial
-from handloom.engine.trial import Try, fails, tries_of
+from handloom.engine.trial import Try, better_than, fails, of_places, tries_of
 from handloom.values import Failure, FunnelStage
 
 FAILURE = Failure(stage=FunnelStage.PLAN, reason="no_grasp", detail="")
@@ -27,3 +27,30 @@ def test_scenes_are_looked_at_until_the_rest_could_not_change_the_verdict(monkey
     tries = tries_of(None, 3)  # type: ignore[arg-type]
     assert len(tries) == count
     assert fails(tries) is wrong
+
+
+def test_every_try_is_told_with_how_many_there_may_be(monkeypatch):
+    monkeypatch.setattr(trial, "_try", lambda task, seed, episode: Try(episode, FAILURE if episode == 1 else None))
+    told = []
+    tries_of(None, 3, on_try=lambda one, most: told.append((one.episode, most)))  # type: ignore[arg-type]
+    assert told[:3] == [(0, 3), (1, 12), (2, 12)]
+    assert len(told) == 9
+
+
+@pytest.mark.parametrize(("outcomes", "best", "made", "good"), [("+++", 0, 3, 3), ("-++", 2, 1, 0), ("+-+", 1, 3, 2)])
+def test_a_proposal_that_cannot_be_the_best_is_given_up(monkeypatch, outcomes, best, made, good):
+    tried = []
+
+    def one(task, seed, episode):
+        tried.append(episode)
+        return Try(episode, None if outcomes[episode] == "+" else FAILURE)
+
+    monkeypatch.setattr(trial, "_try", one)
+    assert better_than(None, 3, best) == good  # type: ignore[arg-type]
+    assert len(tried) == made
+
+
+def test_other_regions_are_sought_where_most_failures_had_no_plan():
+    dropped = Failure(stage=FunnelStage.EXECUTE, reason="not_held", detail="")
+    assert of_places([Try(0, FAILURE), Try(1, dropped), Try(2, None)])
+    assert not of_places([Try(0, FAILURE), Try(1, dropped), Try(2, dropped)])

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from handloom.objects import make_object
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis, KeyFrames, perturbed
+from handloom.skills.articulated_objects.joint_strategies import WIDER, grasp_setting
 from handloom.skills.configs.articulated import KeypointConstraint, PlannerSetting, RandomPose
 from handloom.spatial import make_pose, matrix_from_rotvec, pose_error
 
@@ -67,3 +69,11 @@ def test_random_ranges_turn_and_shift_the_goal_in_the_hand():
     assert np.abs(local[:, 1:3, 3]).max() < 1e-12
     angle = np.rad2deg(np.arctan2(local[:, 1, 0], local[:, 0, 0]))
     assert 5.0 < np.abs(angle).max() <= 10.0
+
+
+@pytest.mark.parametrize(("category", "leans"), [("faucet", True), ("knob", False)])
+def test_a_hand_may_lean_on_a_lever_and_not_on_a_knob(category, leans):
+    link = make_object(category, rng=np.random.default_rng(0)).joints[0]
+    square, leaning = (grasp_setting(link, 0.5, wider).constraint_list[1].tolerance for wider in WIDER[:2])
+    assert square < 0.1
+    assert (leaning > square) is leans

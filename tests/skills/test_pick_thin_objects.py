@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from tests.skills.conftest import FRANKA, run_with, table_instance, thing
 
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode.examine import examine
 from handloom.errors import ConfigError
 from handloom.grasping import GripperShape, annotate, write_grasps
 from handloom.grasping.annotate_options import AnnotateOptions
 from handloom.objects import import_object
 from handloom.robots import load_robot
+from handloom.tasks import load_task
 from handloom.values import FunnelStage
 
 PICK: dict[str, Any] = {
@@ -103,3 +105,8 @@ def test_an_object_wider_than_the_gripper_says_so(tmp_path: Path) -> None:
     _, record = run_with(table_instance(tmp_path, wide), PICK)
     assert record.failure is not None
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.GRASP, "no_grasp")
+
+
+def test_a_bowl_that_an_open_hand_fits_nowhere_is_taken_by_its_rim():
+    _, record = simulate(load_task("stack_bowls", robot="ur5e_robotiq85"), 70121, 0, Stopwatch())
+    assert record.success, record.failure

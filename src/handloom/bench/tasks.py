@@ -38,6 +38,8 @@ class Attempt:
     receipt: Receipt
     cpu_s: float
     """Processor time of everything from sampling to the last frame [s]."""
+    layout: int = 0
+    """Layouts of the attempt in which the expert had no plan, before this one."""
 
 
 def run(
@@ -100,14 +102,14 @@ def _loaded(name: str, overrides: tuple[str, ...], robot: str | None) -> Task:
 
 def attempt_task(task: Task, seed: int, episode: int) -> Attempt:
     """Let the expert attempt a task once, without images."""
-    watch, begin = Stopwatch(), time.process_time()
+    watch, begin, layout = Stopwatch(), time.process_time(), 0
     try:
         _, record = simulate(task, seed, episode, watch)
-        receipt = receipt_of(record, watch)
+        receipt, layout = receipt_of(record, watch), record.instance.layout
     except SamplingError as error:
         failure = error.failure
         receipt = Receipt(episode=episode, success=False, reason=failure.reason, detail=failure.detail)
-    return Attempt(receipt=receipt, cpu_s=time.process_time() - begin)
+    return Attempt(receipt=receipt, cpu_s=time.process_time() - begin, layout=layout)
 
 
 def _crashed(trial: TaskTrial, crash: str) -> list[Attempt]:

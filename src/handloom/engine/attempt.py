@@ -29,6 +29,11 @@ from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 from handloom.tasks.retelling.retold_scene import PLACEMENTS, retold_instance
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
+LAYOUTS = 5
+"""Layouts of an attempt at a task for any robot that are tried until the expert has a plan."""
+IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing"})
+"""Reasons that an object has wherever it lies."""
+
 
 class Stopwatch:
     """Adds up wall time by stage, and processor time since it was made."""
@@ -78,7 +83,8 @@ def simulate(
     """Sample a scene and let a source, by default the scripted expert, carry the task out in it.
 
     A scene that is told again lies where the robot probably reaches everything; if the expert finds that it does not,
-    it tries the next such place.
+    it tries the next such place. Likewise the objects of a task that any robot can do are put elsewhere in their
+    regions where the expert has no plan: reach maps, by which regions are cut, know nothing of what is in the way.
 
     Raises:
         SamplingError: There is no scene that meets the task's regions.
@@ -96,7 +102,23 @@ def simulate(
             break
         again = _act(task, instance, watch, source)
         result = again if again[1].success else result
+    if source == EXPERT and may_be_redrawn(task) and without_a_plan(result[1]):
+        return _redrawn(task, seed, episode, watch) or result
     return result
+
+
+def _redrawn(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Scene, EpisodeRecord] | None:
+    """Return the first further layout of an attempt in which the expert has a plan, acted; None if there is none."""
+    for layout in range(1, LAYOUTS):
+        try:
+            with watch.stage("sample"), files_of_the_run():
+                instance = sample_task(task, seed, episode, layout=layout)
+        except SamplingError:
+            continue
+        result = _act(task, instance, watch, EXPERT)
+        if not without_a_plan(result[1]):
+            return result
+    return None
 
 
 def _act(task: Task, instance: TaskInstance, watch: Stopwatch, source: str) -> tuple[Scene, EpisodeRecord]:
@@ -138,6 +160,17 @@ def parked(instance: TaskInstance) -> TaskInstance:
         for robot in instance.robots
     )
     return replace(instance, robots=robots)
+
+
+def may_be_redrawn(task: Task) -> bool:
+    """Return whether an attempt may have several layouts: regions of tasks for any robot are wider than its reach."""
+    return task.config.work_point is not None and task.config.retold is None
+
+
+def without_a_plan(record: EpisodeRecord) -> bool:
+    """Return whether an episode ended because the expert found no grasp, no hand pose or no path in its layout."""
+    failure, stages = record.failure, (FunnelStage.GRASP, FunnelStage.REACH, FunnelStage.PLAN)
+    return failure is not None and failure.stage in stages and failure.reason not in IN_ANY_LAYOUT
 
 
 def out_of_reach(record: EpisodeRecord) -> bool:

@@ -1,7 +1,7 @@
 """Tries of a task before a run: the expert carries it out in physics; what became of it, by file and line."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from handloom.engine.attempt import Stopwatch, simulate
@@ -28,7 +28,9 @@ class Try(NamedTuple):
     """Where the skill that failed stands in the task."""
 
 
-def tries_of(task: Task, count: int, *, seed: int = 0) -> tuple[Try, ...]:
+def tries_of(
+    task: Task, count: int, *, seed: int = 0, on_try: Callable[[Try, int], None] | None = None
+) -> tuple[Try, ...]:
     """Let the expert carry a task out in its first scenes, without images.
 
     Where some of them succeed and some do not, the first few may be luck: up to ``MORE`` times as many are looked at,
@@ -38,14 +40,44 @@ def tries_of(task: Task, count: int, *, seed: int = 0) -> tuple[Try, ...]:
         task: The task.
         count: How many scenes.
         seed: Seed of the scenes.
+        on_try: Called with each try and how many there will be at most, as far as is known then.
     """
-    tries = [_try(task, seed, episode) for episode in range(count)]
+    tries: list[Try] = []
     most = MORE * count
-    while 0 < (good := sum(one.failure is None for one in tries)) < len(tries) < most:
+    while len(tries) < most:
+        good = sum(one.failure is None for one in tries)
+        if len(tries) >= count and good in (0, len(tries)):
+            break
         if good >= ENOUGH * most or len(tries) - good > (1.0 - ENOUGH) * most:
             break
         tries.append(_try(task, seed, len(tries)))
+        if on_try is not None:
+            good += tries[-1].failure is None
+            on_try(tries[-1], count if good in (0, len(tries)) else most)
     return tuple(tries)
+
+
+def better_than(task: Task, count: int, best: int) -> int:
+    """Return in how many of its first scenes the expert does a task, given up once it cannot be more than ``best``.
+
+    Args:
+        task: The task.
+        count: How many scenes.
+        best: What another task of its kind has reached.
+    """
+    good = 0
+    for episode in range(count):
+        if good + count - episode <= best:
+            break
+        good += _try(task, 0, episode).failure is None
+    return good
+
+
+def of_places(tries: Sequence[Try]) -> bool:
+    """Return whether most failed tries had no plan: other places of the objects could mend that."""
+    stages = (FunnelStage.SAMPLE, FunnelStage.GRASP, FunnelStage.REACH, FunnelStage.PLAN)
+    failed = [one.failure for one in tries if one.failure is not None]
+    return 2 * sum(failure.stage in stages for failure in failed) >= len(failed)
 
 
 def fails(tries: Sequence[Try]) -> bool:

@@ -226,6 +226,8 @@ class TaskInstance:
     """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
     arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
     """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+    layout: Annotated[int, Field(ge=0, le=100, exclude_if=lambda layout: not layout)] = 0
+    """Which layout of the attempt this is: the expert found no way in those before it."""
     retold: Annotated[RetoldFrom | None, Field(exclude_if=lambda source: source is None)] = None
     """The demonstration whose scene this is; None: the scene was sampled."""
     stand_ins: Annotated[dict[str, str], Field(max_length=500, exclude_if=lambda given: not given)] = field(

@@ -66,7 +66,7 @@ def run(
         raise InputError("deeds are measured with at least 1 attempt and 1 process")
     cells = [(name, who) for name in names or deeds() for who in robots]
     refused = {cell: why for cell in cells if (why := _refusal(*cell))}
-    done = _read(record, seed)
+    done, redrawn = _read(record, seed, "cells"), _read(record, seed, "redrawn")
     todo = [
         DeedTrial(deed=name, robot=who, seed=seed, episode=episode)
         for episode in range(attempts)
@@ -76,27 +76,29 @@ def run(
     if todo:
         warm_up()
     saved = time.monotonic()
-    for trial, reason in _attempted(todo, processes, begin + limit):
+    for trial, (reason, layout) in _attempted(todo, processes, begin + limit):
         done.setdefault(f"{trial.deed} {trial.robot}", {})[str(trial.episode)] = reason
+        if layout:
+            redrawn.setdefault(f"{trial.deed} {trial.robot}", {})[str(trial.episode)] = layout
         if record is not None and time.monotonic() - saved > 10.0:
             saved = time.monotonic()
-            _write(record, seed, refused, done)
+            _write(record, seed, refused, done, redrawn)
     if record is not None:
-        _write(record, seed, refused, done)
+        _write(record, seed, refused, done, redrawn)
     rows = [_row(name, who, refused.get((name, who), ""), done.get(f"{name} {who}", {})) for name, who in cells]
-    return BenchResult(bench=f"deeds, seed {seed}", rows=(*rows, _all(rows)))
+    return BenchResult(bench=f"deeds, seed {seed}", rows=(*rows, _all(rows, sum(map(len, redrawn.values())))))
 
 
-def _attempted(todo: Sequence[DeedTrial], processes: int, until: float) -> Iterator[tuple[DeedTrial, str]]:
+def _attempted(todo: Sequence[DeedTrial], processes: int, until: float) -> Iterator[tuple[DeedTrial, tuple[str, int]]]:
     executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
     for finished in executor.run(run_trial, (trial for trial in todo if time.monotonic() < until)):
-        yield finished.item, "crash" if finished.result is None else finished.result
+        yield finished.item, ("crash", 0) if finished.result is None else finished.result
 
 
-def run_trial(trial: DeedTrial) -> str:
-    """Make one attempt, in a worker; return why it failed, empty for a success."""
-    receipt = attempt_task(_loaded(trial.deed, trial.robot), trial.seed, trial.episode).receipt
-    return "" if receipt.success else receipt.reason or "unknown"
+def run_trial(trial: DeedTrial) -> tuple[str, int]:
+    """Make one attempt, in a worker; return why it failed, empty for a success, and in which of its layouts it was."""
+    attempt = attempt_task(_loaded(trial.deed, trial.robot), trial.seed, trial.episode)
+    return "" if attempt.receipt.success else attempt.receipt.reason or "unknown", attempt.layout
 
 
 @lru_cache(maxsize=8)
@@ -113,23 +115,29 @@ def _refusal(name: str, robot: str) -> str:
     return ""
 
 
-def _read(record: Path | None, seed: int) -> dict[str, dict[str, str]]:
+def _read(record: Path | None, seed: int, key: str) -> dict[str, dict[str, Any]]:
+    """Return the outcomes, or the layouts, of a record by cell and attempt; older records have no layouts."""
     if record is None or not record.exists():
         return {}
     try:
         values = json.loads(record.read_text(encoding="utf-8"))
         if values["seed"] != seed:
             raise InputError(f"{record}: is of seed {values['seed']}; name another file")
-        return {cell: dict(outcomes) for cell, outcomes in values["cells"].items()}
+        return {cell: dict(outcomes) for cell, outcomes in values.get(key, {}).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{record}: is not a record of bench deeds ({error}); name another file") from error
 
 
 def _write(
-    record: Path, seed: int, refused: Mapping[tuple[str, str], str], done: Mapping[str, Mapping[str, str]]
+    record: Path,
+    seed: int,
+    refused: Mapping[tuple[str, str], str],
+    done: Mapping[str, Mapping[str, str]],
+    redrawn: Mapping[str, Mapping[str, int]],
 ) -> None:
     why = {f"{name} {robot}": text for (name, robot), text in refused.items()}
     values = {"handloom": VERSION, "machine": machine_facts(), "seed": seed, "refused": why, "cells": done}
+    values["redrawn"] = redrawn
     record.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(record) as partial:
         partial.write_text(json.dumps(values, indent=1, sort_keys=True), encoding="utf-8")
@@ -149,13 +157,13 @@ def _row(name: str, robot: str, refused: str, outcomes: Mapping[str, str]) -> di
     }
 
 
-def _all(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return how many of the cells that reach allows are good."""
+def _all(rows: Sequence[Mapping[str, Any]], redrawn: int) -> dict[str, Any]:
+    """Return how many of the cells that reach allows are good, and how many attempts took more than one layout."""
     rates = [row["success_percent"] for row in rows if row["success_percent"] is not None]
     good = sum(rate >= GOOD for rate in rates)
     return {
         "name": f"all {len(rates)} cells that reach allows",
         "attempts": sum(row["attempts"] for row in rows),
         "success_percent": sum(rates) / len(rates) if rates else None,
-        "failures": f"{good} of {len(rates)} cells at {GOOD:g} % or more",
+        "failures": f"{good} of {len(rates)} cells at {GOOD:g} % or more; {redrawn} attempts in another layout",
     }

@@ -68,7 +68,7 @@ def _deeds() -> None:
 
     rates, robots = deed_rates(), [*workplaces(shipped())]
     wide = max(map(len, deeds())) + 2
-    print("deeds that any robot does (handloom generate NAME --robot ROBOT), with measured success [%]:")
+    print("deeds that any robot does (handloom generate NAME --robot ROBOT), with successes/attempts measured:")
     print(f"{'':<{wide}}" + "".join(f"{robot:>18}" for robot in robots))
     for name in deeds():
         print(f"{name:<{wide}}" + "".join(f"{rates.word(name, robot):>18}" for robot in robots))

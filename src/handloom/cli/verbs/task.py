@@ -1,13 +1,14 @@
 """``handloom check|sample|preview TASK``: validate task files, print and draw sampled scenes."""
 
 import json
+import sys
 from itertools import islice
 from pathlib import Path
 
 from handloom.cli.flags import Number, OptionalRobot, Output, Overrides, Preset, Task, Tasks
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
-from handloom.engine.trial import fails, in_words, tries_of
+from handloom.engine.trial import Try, better_than, fails, in_words, of_places, tries_of
 from handloom.errors import HandloomError
 from handloom.tasks import Task as LoadedTask
 from handloom.tasks import load_task, sample_task
@@ -82,23 +83,31 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     seen = rehearse(task, hands=False)
     if len(seen.mistakes) > len(seen.unseen):
         return seen
-    outcomes = tries_of(task, tries)
+    outcomes = tries_of(task, tries, on_try=_told_at_once)
     told = in_words(task, outcomes)
     if all(one.failure is None for one in outcomes):
         return seen._replace(notes=(*told, *seen.notes))
     why = rehearse(task, places=False)
     hands = [line for line in why.mistakes if line not in seen.mistakes]
     if fails(outcomes):
-        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *_regions_that_do(task, tries)))
+        elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
+        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere))
     # What the expert did can be done, whatever the hands said.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
+
+
+def _told_at_once(tried: Try, most: int) -> None:
+    """Tell a person at a terminal what became of a try: some take half a minute."""
+    if sys.stderr.isatty():
+        outcome = "done" if tried.failure is None else tried.failure.reason
+        print(f"try {tried.episode + 1} of up to {most}: {outcome}", file=sys.stderr, flush=True)
 
 
 def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     """Return regions in which the expert succeeds at a task, as lines to copy; empty if none are found."""
     best: tuple[int, list[str]] = (0, [])
     for proposal in islice(proposals(task), PROPOSALS):
-        good = sum(one.failure is None for one in tries_of(proposal.of(task), tries)[:tries])
+        good = better_than(proposal.of(task), tries, best[0])
         if good > best[0]:
             best = (good, [f"  {line}" for line in proposal.lines()])
         if good == tries:

@@ -274,7 +274,7 @@ def outcome_of_record(
     Args:
         record: The episode.
         archive: Its archive; the hash of its states becomes the column ``state_hash``.
-        attempts: Tries of the expert within the episode.
+        attempts: Tries of the expert within the episode, in its last layout or place.
         columns: Further columns.
     """
     instance, failure = record.instance, record.failure
@@ -285,7 +285,7 @@ def outcome_of_record(
         failure_reason=None if failure is None else failure.reason,
         seed=instance.seed,
         robot="+".join(robot.robot for robot in instance.robots),
-        attempts=attempts if instance.retold is None else instance.retold.placement + 1,
+        attempts=attempts + (instance.layout if instance.retold is None else instance.retold.placement),
         segments=segments_of(record),
         columns={
             "task_name": instance.task,

@@ -68,7 +68,7 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
             return f"{name} is {short(getattr(instance, name))} in the archive, {short(told)} in {MANIFEST}"
     task, told = trusted_task(run.loaded_task(), dataset.parent), instance.retold
     if task.config.retold is None or told is None:
-        right = sample_task(task, run.seed, instance.episode)
+        right = sample_task(task, run.seed, instance.episode, layout=instance.layout)
     else:
         right = retold_instance(task, run.seed, instance.episode, placement=told.placement)
     if run.source == TELEOP:

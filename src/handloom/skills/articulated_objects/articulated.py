@@ -1,6 +1,7 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from handloom.skills.articulated_objects.easing import easings, room_aside, shif
 from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
 from handloom.skills.articulated_objects.joint_task import JointConfigT, JointTask
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, solve_terms
-from handloom.skills.articulated_objects.moving_part import MovingPart
+from handloom.skills.articulated_objects.moving_part import INTO, MovingPart
 from handloom.skills.configs.articulated import CloseConfig, PlannerSetting, RotateConfig
 from handloom.skills.skill import command_at, plan_failure
 from handloom.spatial import translation
@@ -28,6 +29,8 @@ EASED = 24
 """Of these, how many are tried in each easing."""
 WAYS = 3
 """Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
+BLOCKED = 4
+"""Candidates along whose way the joint is stopped by the arm itself, after which no further ones are tried."""
 SEEDS = 4
 """Further starting points of the inverse kinematics, tried until there is a way."""
 PACE, APPROACH_PACE = 0.5, 0.7
@@ -63,12 +66,17 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         link = self._link()
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
         self.controller.ignored = self.config.ignore_substring
+        self._stops: dict[float, str] = {}
         first: Failure | None = None
         for share, strategy in self._tried(link):
             self._share, self._strategy, self.failure = share, strategy, None
             self._keypoints = self._annotation()
             self._part = MovingPart(scene=self.scene, arm=self.controller.arm, name=name, keypoints=self._keypoints)
             self._held = strategy.grips and self._has_hold(link)
+            if stopped := self._stopped(link):
+                self.fail(FunnelStage.PLAN, "no_way_along_joint", stopped)
+                first = first or self.failure
+                continue
             ways = self._held_ways() if self._held else self._free_ways()
             if ways:
                 return ways
@@ -77,6 +85,13 @@ class ArticulatedSkill(JointTask[JointConfigT]):
                 break  # The author of the task has to mend that.
         self.failure = first
         return []
+
+    def _stopped(self, link: Link) -> str:
+        """Return what of the robots, other than the arm itself, stops the moving part; asked once per way to go."""
+        end = self._start + self._delta(link)
+        if end not in self._stops:
+            self._stops[end] = self._part.runs_into(self._start, end)
+        return self._stops[end]
 
     def _has_hold(self, link: Link) -> bool:
         """Return whether the fingers are closed on the moving part already."""
@@ -165,14 +180,15 @@ class ArticulatedSkill(JointTask[JointConfigT]):
     def _followed(self, q: Array, goals: Array) -> tuple[list[JointPath], str]:
         """Return ways from joints (n, dof) before goals (n, 4, 4), nearest first, or why there is none."""
         ways: list[JointPath] = []
-        why = ""
+        why, blocked = "", 0
         for i in np.argsort(np.abs(q - self.controller.target).sum(axis=1), kind="stable"):
             way = self._way(q[i], goals[i], self._strategy.setting)
             if isinstance(way, JointPath):
                 ways.append(way)
             else:
                 why = way[-1]
-            if len(ways) == WAYS:
+                blocked += INTO in why
+            if len(ways) == WAYS or blocked == BLOCKED:
                 break
         return ways, why
 
@@ -187,7 +203,9 @@ class ArticulatedSkill(JointTask[JointConfigT]):
     def _way(self, q: Array, goal: Array, setting: PlannerSetting) -> JointPath | list[str]:
         """Return the way from joints (n,) before a goal (4, 4) to the end, or why there is none."""
         layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
-        return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts)
+        end = self._start + self._delta(self._keypoints.link)
+        blocked = partial(self._part.runs_into, self._start, end)
+        return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts, blocked)
 
     def _free_path(self, ways: list[JointPath]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""

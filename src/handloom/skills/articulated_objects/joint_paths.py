@@ -1,6 +1,6 @@
 """Joint paths of a hand that moves an object's joint: to the contact, along the joint's own path, and back."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -42,7 +42,12 @@ class JointPath:
 
 
 def joint_path(
-    controller: ArmController, name: str, strategy: Strategy, q: Array, layouts: Iterable[KeyFrames]
+    controller: ArmController,
+    name: str,
+    strategy: Strategy,
+    q: Array,
+    layouts: Iterable[KeyFrames],
+    blocked: Callable[[Array], str],
 ) -> JointPath | list[str]:
     """Return the path from joints (n,) through all frames of the first feasible layout, or why there is none.
 
@@ -52,6 +57,7 @@ def joint_path(
         strategy: How the hand moves the joint.
         q: Joints at the first frame.
         layouts: Where the hand goes, first choice first; they mostly differ along the joint only.
+        blocked: Says what stops the joint while the arm goes along a path (k, n); empty: nothing does.
     """
     why, approach, poses = list[str](), np.empty(0), list[Array]()
     for frames in layouts:
@@ -70,6 +76,8 @@ def joint_path(
             continue
         for kept in _kept_parts(controller, strategy):
             way = _way(controller, name, frames, approach, kept)
+            stopped = blocked(way.actuation) if isinstance(way, JointPath) and frames.actuation else ""
+            way = stopped or way
             if isinstance(way, JointPath):
                 return way
             why.append(way)

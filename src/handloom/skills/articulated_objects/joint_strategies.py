@@ -45,6 +45,8 @@ STANDING = 1.0
 """From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
 ZERO_NEAR = 0.1
 """A joint whose zero is within this fraction of its range from an end is closed at zero."""
+LEVER = 0.015
+"""From this distance from its axis on, a handle is a lever; one nearer to it is a knob [m]."""
 CLEAR = 0.003
 """Distance at which the fingers reach behind a standing lid [m]."""
 
@@ -164,6 +166,8 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
     normal = link.held_from
     turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
+    if wider > 0.0 and turns_in_hand and lever_arm(link) > LEVER:
+        turns_in_hand = False  # The hand goes round with a lever, and need not be square to the plane in which it does.
     return PlannerSetting(
         constraint_list=(
             meets("articulated_object_head", POINT),
@@ -176,6 +180,11 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
         post_actuation_motions=(move,),
         success_threshold=OPENED * abs(delta),
     )
+
+
+def lever_arm(link: Link) -> float:
+    """Return how far the handle of a hinge is from its axis [m]."""
+    return float(np.linalg.norm(np.cross(link.axis, np.asarray(link.head) - np.asarray(link.anchor))))
 
 
 def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: float = 0.0) -> PlannerSetting:

@@ -3,17 +3,27 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.objects import Link
 from handloom.objects.keypoints import HEAD, LINK_CONTACT, JointKeypoints
 from handloom.scene import Scene, SceneArm
+from handloom.skills.arms.arm_motion import planned_state
 from handloom.skills.arms.candidates import seen_from_base
+from handloom.skills.arms.traffic import solid_geoms_of
 from handloom.skills.articulated_objects.actuation import HandMotions, JointAxis
 from handloom.skills.articulated_objects.joint_strategies import Strategy
 from handloom.skills.articulated_objects.keypoint_solver import KeypointFrame
 from handloom.spatial import invert_pose
+
+PLACES = 6
+"""Places along the way of a joint at which it is looked what its part would run into."""
+INTO = "would run into"
+"""Part of what is said about that."""
+NEAR = 0.01
+"""Distances are measured up to this [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,3 +101,38 @@ class MovingPart:
         """Say where the handle is, seen from the arm."""
         x, y, z = (self.in_world(self.link.head) - self.arm.T_world_base[:3, 3]).tolist()
         return f"the handle of {self.link.name} is {seen_from_base(self.arm, x, y, z)}"
+
+    def runs_into(self, start: float, end: float, path: Array | None = None) -> str:
+        """Return the link of a robot that the part would run into on its way, in words; empty if there is none.
+
+        Plans ignore the object whose joint they move, and an arm that waits stands where it is: a door that opens
+        against either is stopped by it, or falls shut again. The hand that moves the part does not count, and neither
+        does what touches it now.
+
+        Args:
+            start: Where the joint is [m or rad].
+            end: Where it goes.
+            path: Joints (k, n) of the arm meanwhile, whose own links are looked at; None: those of all others.
+        """
+        world, arm, model = self.scene.world, self.arm, self.scene.world.model
+        root = int(model.jnt_bodyid[world.joint_index(arm.joint_names[0])])
+        own = {*world.subtree(model.body(root).name)}
+        hand = {*arm.finger_bodies, *world.subtree(arm.tool_body)}
+        hand |= {arm.prefix + body for body in arm.spec.forbidden_bodies}
+        part, roots = world.subtree(self.body), tuple(f"{robot}/" for robot in self.scene.robots)
+        links = [name for name in (model.body(b).name for b in range(model.nbody)) if name.startswith(roots)]
+        links = [name for name in links if name not in hand and (name in own) == (path is not None)]
+        links = [name for name in links if not world.touching([name], part)]
+        solids, others = (np.array(solid_geoms_of(self.scene, bodies), dtype=np.intp) for bodies in (part, links))
+        for share in np.linspace(0.0, 1.0, PLACES)[1:] if len(solids) and len(others) else ():
+            q = [] if path is None else path[round(share * (len(path) - 1))].tolist()
+            joints = dict(zip(arm.joint_names, q, strict=False))
+            joints[f"{self.name}/{self.link.joint}"] = start + share * (end - start)
+            data = planned_state(self.scene, joints)
+            gaps = np.linalg.norm(data.geom_xpos[solids, None] - data.geom_xpos[None, others], axis=2)
+            near = np.argwhere(gaps < model.geom_rbound[solids, None] + model.geom_rbound[None, others])
+            for i, j in near:
+                if mujoco.mj_geomDistance(model, data, int(solids[i]), int(others[j]), NEAR, None) < 0.0:
+                    link = model.body(int(model.geom_bodyid[others[j]])).name
+                    return f"{self.body} {INTO} {link} when it is moved by {share:.0%}"
+        return ""

@@ -134,7 +134,8 @@ class Pick(Skill[PickConfig]):
                     return candidates
         source: Source = "rim" if self.config.rim or self._in_attitude_at_rim(name) else "any"
         candidates = self._candidates(name, source)
-        while len(candidates) == 0 and (other := self._other_grasps(name, source)) is not None:
+        nowhere = self.failure is not None and self.failure.reason == "no_grasp"
+        while len(candidates) == 0 and (other := self._other_grasps(name, source, nowhere=nowhere)) is not None:
             self.failure, source = None, other
             candidates = self._candidates(name, source)
         self.controller.by_rim = source == "rim"
@@ -209,18 +210,18 @@ class Pick(Skill[PickConfig]):
         """Return which of the kept grasps (n, 4, 4) are drawn from; a pick draws from all of them."""
         return kept
 
-    def _other_grasps(self, name: str, source: Source) -> Source | None:
+    def _other_grasps(self, name: str, source: Source, *, nowhere: bool) -> Source | None:
         """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
 
         Objects on the table are grasped in their resting pose; stand-ins by their own grasps, as the annotation may
-        have been of a rim.
+        have been of a rim. A bowl that an open hand fits nowhere is taken by its rim with fingers less far apart.
         """
         asset = self.scene.assets[name]
         if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
             return None
-        if source == "any" and (asset.stands_in or self.failure.reason == "grasps_collide"):
+        if source == "any" and (asset.stands_in or nowhere or self.failure.reason == "grasps_collide"):
             return "lying"
-        return "rim" if asset.stands_in else None
+        return "rim" if asset.stands_in or nowhere else None
 
     def _candidates(self, name: str, source: Source, *, only_suited: bool = False) -> Array:
         """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first.

@@ -10,6 +10,8 @@ from handloom.tasks.config.loading import shipped
 
 RATES = "deed_rates.json"
 """File in the folder of the library; a copy of the record of ``handloom bench deeds``."""
+ENOUGH = 20
+"""Attempts from which on a cell has a rate worth the name."""
 OUT_OF_REACH = "out_of_reach"
 """Reason of a scene in which no region is within reach."""
 
@@ -24,6 +26,8 @@ class DeedRates:
     """Deed and robot > why the robot cannot be given it."""
     cells: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Deed and robot > attempt > why it failed, empty for a success."""
+    about: str = ""
+    """What else to know about the measurement."""
 
     def rate(self, deed: str, robot: str) -> float | None:
         """Return the fraction of attempts that succeeded [%]; None where reach does not allow it or no one measured."""
@@ -38,20 +42,24 @@ class DeedRates:
         return bool(outcomes) and all(reason == OUT_OF_REACH for reason in outcomes.values())
 
     def word(self, deed: str, robot: str) -> str:
-        """Return the rate of a cell as a table shows it."""
+        """Return how many attempts of a cell succeeded, as a table shows it: 3/3 is not 50/50."""
         if f"{deed} {robot}" in self.refused:
             return "one arm"
         if self.beyond(deed, robot):
             return "out of reach"
-        rate = self.rate(deed, robot)
-        return "?" if rate is None else f"{rate:.0f}"
+        outcomes = self.cells.get(f"{deed} {robot}", {}).values()
+        return f"{sum(not reason for reason in outcomes)}/{len(outcomes)}" if outcomes else "?"
 
     def note(self) -> str:
         """Return where the rates come from."""
         if self.seed is None:
             return "nothing was measured yet: handloom bench deeds"
         tried = sorted(len(outcomes) for outcomes in self.cells.values())
-        return f"{tried[0]} to {tried[-1]} attempts per cell, seed {self.seed}; handloom bench deeds measures anew"
+        good = sum(not reason for outcomes in self.cells.values() for reason in outcomes.values())
+        each = f"{tried[0]}" if tried[0] == tried[-1] else f"{tried[0]} to {tried[-1]}"
+        few = "; too few for a rate, handloom bench deeds --attempts 50 measures one" if tried[-1] < ENOUGH else ""
+        about = f"; {self.about}" if self.about else ""
+        return f"{good} of {sum(tried)} attempts, {each} per cell, seed {self.seed}{few}{about}"
 
 
 @cache
@@ -61,4 +69,6 @@ def deed_rates(file: Path | None = None) -> DeedRates:
     if not path.is_file():
         return DeedRates()
     values = json.loads(path.read_text(encoding="utf-8"))
-    return DeedRates(seed=values["seed"], refused=values["refused"], cells=values["cells"])
+    return DeedRates(
+        seed=values["seed"], refused=values["refused"], cells=values["cells"], about=values.get("about", "")
+    )

@@ -110,13 +110,14 @@ MAX_STEP = 0.002
 """Longest physics step [s]; a frame is divided into equal steps no longer than this."""
 
 
-def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
-    """Sample the scene of one episode: a pure function of its three arguments.
+def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> TaskInstance:
+    """Sample the scene of one episode: a pure function of its arguments.
 
     Args:
         task: What to sample from.
         seed: Seed of the run.
         episode: Attempt index within the run.
+        layout: Which of the layouts of the attempt: the objects are the same in all of them, their poses are not.
 
     Raises:
         SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
@@ -135,7 +136,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
     lying = [obj for obj in calmed(props, place) if obj.name not in held]
     lying += place.clutter if place is not None else ()
     clutter = sample_distractors(task, props, rng("distractors"))
-    objects, robots = sample_layout(task, lying, robots, clutter, rng("regions"))
+    objects, robots = sample_layout(task, lying, robots, clutter, rng(f"regions_{layout}" if layout else "regions"))
     objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
     objects = _told_apart(task, objects, robots)
     objects = (*objects, *sample_markers(task))
@@ -162,6 +163,7 @@ def sample_task(task: Task, seed: int, episode: int) -> TaskInstance:
         room={} if place is None else place.room.choices(),
         work_point=config.work_point or (0.0, 0.0),
         arms=choose_arms(task, objects, robots),
+        layout=layout,
         stand_ins=episode_stand_ins(task, objects, fluid),
     )
 
