@@ -1,7 +1,7 @@
 """An independent oracle: were the deeds of a task done? Asked of the last state, answered by another method.
 
 The judge is never imported here. The oracle samples points in the volume of things, casts rays to find out whether a
-place is enclosed, takes the robot away and lets two seconds of physics pass to find out whether things stay, and reads
+place is enclosed, takes the robot away and lets four seconds of physics pass to find out whether things stay, and reads
 the contacts that are left. ``None`` as an answer means that people would disagree, too: a mug that leans by 25 degrees.
 """
 
@@ -29,14 +29,16 @@ DEEP = 0.75
 """From this share on, a thing stands deep in something, as a pen in a cup, and may lean out of it."""
 INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
-OFF, ON_OUTLINE = 0.5, 0.65
-"""Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
+OFF, ON_OUTLINE, OF_BEST = 0.5, 0.65, 0.6
+"""Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger; and
+the share of what could lie over it that does where it is too long."""
 RIM_BEARS, ALL_OF_IT = 0.5, 0.9
 """Share of a thing's weight up to which the rim of what it is in may bear it, and from which it lies across it."""
 SAMPLED = 0.05
 """How much a share of a volume differs with how it is sampled, and with the hull or the box that it is in."""
 STAYS = 0.02
-"""How far a thing may move in two seconds without the robot [m]. A pear that begins to topple takes more than one."""
+"""How far a thing may move in four seconds without the robot [m]. A pear that begins to topple takes more than one,
+and what rocks may topple later."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
 BESIDE, NEAR = 0.1, 0.15
@@ -129,7 +131,7 @@ class Oracle:
         mujoco.mj_setState(self.later_model, self.later, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         self.grains = grains
         self.moments: list[Array] = []
-        for _ in range(0 if grains else 20):
+        for _ in range(0 if grains else 40):
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
             mujoco.mj_kinematics(self.later_model, self.later)
             self.moments.append(np.array(self.later.xpos))
@@ -150,12 +152,12 @@ class Oracle:
         return self.model.body(body).name.partition("/")[0]
 
     def solids(self, name: str, part: str = "", *, later: bool = True) -> Solids:
-        """Return the solids of an object, as they are two seconds after the last state unless told otherwise."""
+        """Return the solids of an object, as they are four seconds after the last state unless told otherwise."""
         model, data = (self.later_model, self.later) if later else (self.model, self.data)
         return Solids(model, data, self.bodies(name, part))
 
     def centre(self, name: str) -> Array:
-        """Return the centre of mass of an object two seconds after the last state [m]."""
+        """Return the centre of mass of an object four seconds after the last state [m]."""
         return np.array(self.later.subtree_com[self._root(name)])
 
     def touched(self, name: str, *, later: bool = True) -> set[int]:
@@ -185,12 +187,14 @@ class Oracle:
             other = self._root(relative_to)
             moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
-            return f"it moves {far:.3f} m in two seconds"
+            return f"it moves {far:.3f} m in four seconds"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
         before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
         turn = np.degrees(np.arccos(np.clip(before @ after, -1, 1)))
         return (
-            f"it falls by {turn:.0f} degrees in two seconds" if turn > 20 and self.categories[name] not in ROUND else ""
+            f"it falls by {turn:.0f} degrees in four seconds"
+            if turn > 20 and self.categories[name] not in ROUND
+            else ""
         )
 
     def tilt(self, name: str) -> float:
@@ -317,7 +321,7 @@ class Oracle:
         if not direct or not top.above(centre[None])[0]:
             return Verdict(False, "its middle is not over it" if direct else f"it does not touch the {deed.target}")
         share = float(np.mean(top.above(body.points)))
-        if share < OFF and body.area < top.area:
+        if share < OFF and share < OF_BEST * self._best_over(body, top) and body.area < top.area:
             return Verdict(False, f"only {share:.0%} of it is over it: it hangs over the rim")
         roofed = Rays(top).blocked(centre, np.array([[0.0, 0.0, 1.0]])) > 0
         if roofed and self.categories.get(deed.target) not in ("shelf", "dish_rack"):
@@ -326,6 +330,15 @@ class Oracle:
         if share < ON_OUTLINE and body.area < top.area and upright.done:
             return Verdict(None, f"only {share:.0%} of it is over it")
         return upright
+
+    def _best_over(self, body: Solids, top: Solids) -> float:
+        """Return the largest share of a thing that could be over another, turned any way: a ruler hangs over a cup."""
+        middle = 0.5 * (top.surface.min(axis=0) + top.surface.max(axis=0))
+        points, shares = body.points - body.points.mean(axis=0), list[float]()
+        for angle in np.arange(0.0, np.pi, np.pi / 18.0):
+            c, s = np.cos(angle), np.sin(angle)
+            shares.append(float(np.mean(top.above(points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + middle))))
+        return max(shares)
 
     def is_beside(self, deed: Deed) -> Verdict:
         """Beside: on what the target stands on, near it, on the side that was asked for, and not on or under it."""
@@ -371,7 +384,7 @@ class Oracle:
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
-        """Return the shares of a joint's range at the start, at the end, and two seconds later."""
+        """Return the shares of a joint's range at the start, at the end, and four seconds later."""
         name = f"{deed.obj}/{deed.part}_joint"
         joint = self.model.joint(name).id
         low, high = self.model.jnt_range[joint]

@@ -7,6 +7,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.judging.checks import Nature, check, grasped
+from handloom.judging.overhang import lies_over
 from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
@@ -92,7 +93,8 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
 def carried_by(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether an object rests on a target, or on what itself rests on it, and on nothing else.
 
-    Its middle is over the target, so that it does not hang over an edge; and nothing but the target supports it.
+    Its middle and most of it are over the target, so that it does not hang over an edge; and nothing but the target
+    supports it.
 
     Args:
         scene: The scene.
@@ -114,7 +116,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
                 seen.add(owner)
             elif name == object and not (thin and _over_box(at, room)):
                 return False  # It hangs over an edge.
-    return reached
+    return reached and lies_over(scene, object, target, part)
 
 
 @check(Nature.PLACED)
