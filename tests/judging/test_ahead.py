@@ -7,6 +7,8 @@ import mujoco
 import numpy as np
 import pytest
 from tests.judging.conftest import TABLE, Make, put
+from tests.oracle.oracle import Deed
+from tests.oracle.run_oracle import oracle_of
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.runs.run_settings import RunSettings
@@ -208,6 +210,9 @@ def test_a_container_that_a_hand_caught_counts_only_where_the_task_takes_hold_of
     assert not holds(scene, caught), "the cube falls with the basket when the hand goes"
     (on_table,) = lasting_terms(scene, (Check(name="carried_by", arguments={"object": "cube", "target": "table"}),))
     assert "let_go" not in on_table.arguments, "no hand lifts a table"
+    oracle, within = oracle_of(scene, record.states[-1]), Deed(kind="in", obj="cube", target="basket")
+    assert "holds up" not in oracle.judge([within, Deed(kind="pick", obj="basket")]).why
+    assert "holds up the basket" in oracle.judge([within]).why
 
 
 @pytest.mark.parametrize(("tilt", "stays"), [(0.1, False), (0.3, False), (0.0, True)])

@@ -12,7 +12,7 @@ from typing import Literal
 
 import mujoco
 import numpy as np
-from tests.oracle.rims import rim_bears
+from tests.oracle.rims import best_over, rim_bears
 from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
@@ -130,6 +130,7 @@ class Oracle:
         self.later = mujoco.MjData(self.later_model)
         mujoco.mj_setState(self.later_model, self.later, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         self.grains = grains
+        self.wanted_in_hand: set[str] = set()
         self.moments: list[Array] = []
         for _ in range(0 if grains else 40):
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
@@ -230,7 +231,7 @@ class Oracle:
 
     def _carried(self, deed: Deed) -> str:
         """Return what speaks against the target alone carrying the object, which was let go and stays."""
-        if why := self.let_go(deed.obj) or self.stays(deed.obj, deed.target):
+        if why := self.let_go(deed.obj) or self.stays(deed.obj, deed.target) or self._caught(deed):
             return why
         if deed.target not in self.carriers(deed.obj, deed.target):
             return f"it does not rest on the {deed.target}"
@@ -239,6 +240,13 @@ class Oracle:
         if not ground or self._through_a_thin_floor(deed):
             return ""
         return f"it also rests on the {min(ground)}"
+
+    def _caught(self, deed: Deed) -> str:
+        """Return whether a hand holds up the target, which no deed asks it to hold: a basket caught by its rim."""
+        held = self.touched(deed.target, later=False) & self.robot
+        if deed.kind not in ("in", "on", "stack_on") or deed.target in self.wanted_in_hand or not held:
+            return ""
+        return f"the robot holds up the {deed.target}: without it {why}" if (why := self.stays(deed.target)) else ""
 
     def _through_a_thin_floor(self, deed: Deed) -> bool:
         """Return whether it touches the ground only because what it lies on is thinner than contacts are soft."""
@@ -321,7 +329,7 @@ class Oracle:
         if not direct or not top.above(centre[None])[0]:
             return Verdict(False, "its middle is not over it" if direct else f"it does not touch the {deed.target}")
         share = float(np.mean(top.above(body.points)))
-        if share < OFF and share < OF_BEST * self._best_over(body, top) and body.area < top.area:
+        if share < OFF and share < OF_BEST * best_over(body, top) and body.area < top.area:
             return Verdict(False, f"only {share:.0%} of it is over it: it hangs over the rim")
         roofed = Rays(top).blocked(centre, np.array([[0.0, 0.0, 1.0]])) > 0
         if roofed and self.categories.get(deed.target) not in ("shelf", "dish_rack"):
@@ -330,15 +338,6 @@ class Oracle:
         if share < ON_OUTLINE and body.area < top.area and upright.done:
             return Verdict(None, f"only {share:.0%} of it is over it")
         return upright
-
-    def _best_over(self, body: Solids, top: Solids) -> float:
-        """Return the largest share of a thing that could be over another, turned any way: a ruler hangs over a cup."""
-        middle = 0.5 * (top.surface.min(axis=0) + top.surface.max(axis=0))
-        points, shares = body.points - body.points.mean(axis=0), list[float]()
-        for angle in np.arange(0.0, np.pi, np.pi / 18.0):
-            c, s = np.cos(angle), np.sin(angle)
-            shares.append(float(np.mean(top.above(points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + middle))))
-        return max(shares)
 
     def is_beside(self, deed: Deed) -> Verdict:
         """Beside: on what the target stands on, near it, on the side that was asked for, and not on or under it."""
@@ -445,6 +444,8 @@ class Oracle:
 
     def judge(self, deeds: Iterable[Deed]) -> Verdict:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""
+        deeds = tuple(deeds)
+        self.wanted_in_hand = {deed.obj for deed in deeds if deed.kind == "pick"}
         answers = [self.asks(deed) for deed in deeds]
         for wanted in (False, None):
             for answer in answers:
