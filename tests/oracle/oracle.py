@@ -132,10 +132,12 @@ class Oracle:
         self.grains = grains
         self.wanted_in_hand: set[str] = set()
         self.moments: list[Array] = []
+        self.ups: list[Array] = []
         for _ in range(0 if grains else 40):
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
             mujoco.mj_kinematics(self.later_model, self.later)
             self.moments.append(np.array(self.later.xpos))
+            self.ups.append(np.array(self.later.xmat[:, 6:]))
         mujoco.mj_forward(self.later_model, self.later)
 
     # -- the parts of a scene --------------------------------------------------------------------------------------
@@ -190,8 +192,9 @@ class Oracle:
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
             return f"it moves {far:.3f} m in four seconds"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
-        before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
-        turn = np.degrees(np.arccos(np.clip(before @ after, -1, 1)))
+        # What rocks comes back in the last second.
+        ups = np.array([up[root] for up in self.ups[-10:]])
+        turn = np.degrees(np.arccos(np.clip(ups @ self.data.xmat[root, 6:], -1, 1))).min()
         return (
             f"it falls by {turn:.0f} degrees in four seconds"
             if turn > 20 and self.categories[name] not in ROUND

@@ -1,7 +1,7 @@
 """Success must last: a second more of physics, looked at and undone."""
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,9 +24,7 @@ DRIFT = 0.01
 LEAN = float(np.deg2rad(5.0))
 """How far it may lean over in that time [rad]; turning about the vertical does no harm."""
 ROCKS = float(np.deg2rad(15.0))
-"""How far it may where it only rocks: no farther in the second after that [rad]."""
-GROWTH = float(np.deg2rad(1.0))
-"""How much farther something leans in the second after that when it falls [rad]."""
+"""How far it may have leaned over for good; what rocks comes back to less than that [rad]."""
 CREEPS = 0.0002
 """How far something still moves in the last half second of that time that creeps, and may topple later [m]."""
 TURNS = float(np.deg2rad(0.1))
@@ -91,7 +89,7 @@ def lasting_after(
         after: For how long [s].
         distance: How far each may move [m].
         angle: How far each may lean over [rad].
-        rocking: How far each may lean that rocks, and so leans no farther as time goes on [rad].
+        rocking: How far each may lean for good where it rocks or rolls about its place [rad]; 0 lets none rock.
         let_go: Containers and supports that no hand may hold up meanwhile.
     """
     with imagined(scene, let_go):
@@ -146,15 +144,14 @@ def _moving(
     for robot in scene.robots.values():
         if robot.base is not None:
             robot.base.drive_at(scene.world.data.ctrl, np.zeros(3))
-    watch = _Watch(scene, objects)
-    if moving := watch.runs(after, distance, dict.fromkeys(objects, max(angle, rocking))):
-        return moving
-    # What rocks leans no farther in the second after that, and what falls does.
-    most = {name: max(angle, min(rocking, lean + GROWTH)) for name, lean in watch.leans.items()}
-    moving = watch.runs(after, distance, most) if max(watch.leans.values(), default=0.0) > angle else ""
+    watch, strictly = _Watch(scene, objects), angle if not rocking else np.pi
+    moving = watch.runs(after, distance, strictly)
+    if not moving and watch.most_lean > angle:
+        moving = watch.runs(after, distance, strictly)
     while not moving and watch.creeps() and watch.seconds < LONGER:
-        moving = watch.runs(WINDOW, distance, most)
-    return moving
+        moving = watch.runs(WINDOW, distance, strictly)
+    # What falls does not come back. What rocks does, and a tomato that rolls by millimetres leans over by degrees.
+    return moving or watch.fallen(max(angle, rocking))
 
 
 class _Watch:
@@ -168,19 +165,20 @@ class _Watch:
     def __init__(self, scene: Scene, objects: Sequence[str]) -> None:
         self._scene = scene
         self._before = {name: scene.object_pose(name) for name in objects}
-        self._lately: deque[dict[str, Array]] = deque(maxlen=1 + frames_of(WINDOW, scene.instance.fps))
-        self.leans = dict.fromkeys(objects, 0.0)
-        """How far each has leaned over at most [rad]."""
+        self._window = 1 + frames_of(WINDOW, scene.instance.fps)
+        self._lately: deque[dict[str, Array]] = deque(maxlen=2 * self._window)
+        self.most_lean = 0.0
+        """How far something has leaned over at most [rad]."""
         self.seconds = 0.0
         """How long they have been watched [s]."""
 
-    def runs(self, seconds: float, distance: float, angles: Mapping[str, float]) -> str:
-        """Simulate for some time; return which object moved by more than a distance [m], or leaned over by more [rad].
+    def runs(self, seconds: float, distance: float, angle: float) -> str:
+        """Simulate for some time; return which object moved or leaned over too far.
 
         Args:
             seconds: How long [s].
             distance: How far each may be from where it was at first [m].
-            angles: How far each may lean over [rad].
+            angle: How far each may lean over [rad].
         """
         for _ in range(frames_of(seconds, self._scene.instance.fps)):
             try:
@@ -190,18 +188,30 @@ class _Watch:
             now = {name: self._scene.object_pose(name) for name in self._before}
             self._lately.append(now)
             for name, T in self._before.items():
-                self.leans[name] = max(self.leans[name], _lean(T, now[name]))
+                self.most_lean = max(self.most_lean, _lean(T, now[name]))
                 if float(np.linalg.norm(now[name][:3, 3] - T[:3, 3])) > distance:
                     return f"{name} moves by more than {1000.0 * distance:.0f} mm"
-                if self.leans[name] > angles[name]:
-                    return f"{name} leans over by more than {np.rad2deg(angles[name]):.0f} degrees"
+                if _lean(T, now[name]) > angle:
+                    return _leaning_words(name, angle)
         self.seconds += seconds
         return ""
 
     def creeps(self) -> bool:
         """Return whether something has moved in the last half second, if only a little."""
-        pairs = [(then[name], self._lately[-1][name]) for then in self._lately for name in self._before]
+        lately = list(self._lately)[-self._window :]
+        pairs = [(then[name], lately[-1][name]) for then in lately for name in self._before]
         return any(np.linalg.norm(b[:3, 3] - a[:3, 3]) > CREEPS or _lean(a, b) > TURNS for a, b in pairs)
+
+    def fallen(self, angle: float) -> str:
+        """Return which object leaned over by more than an angle [rad] all through the last second."""
+        for name, T in self._before.items():
+            if min(_lean(T, then[name]) for then in self._lately) > angle:
+                return _leaning_words(name, angle)
+        return ""
+
+
+def _leaning_words(name: str, angle: float) -> str:
+    return f"{name} leans over by more than {np.rad2deg(angle):.0f} degrees"
 
 
 def _lean(before: Array, now: Array) -> float:
