@@ -39,6 +39,8 @@ SAMPLED = 0.05
 STAYS = 0.02
 """How far a thing may move in four seconds without the robot [m]. A pear that begins to topple takes more than one,
 and what rocks may topple later."""
+FALLS, SWINGS = 20.0, 45.0
+"""How far it may lean over in that time for good, and how far it may rock in the last second [deg]."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
 BESIDE, NEAR = 0.1, 0.15
@@ -191,15 +193,13 @@ class Oracle:
             moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
             return f"it moves {far:.3f} m in four seconds"
-        # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
-        # What rocks comes back in the last second.
+        # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over. What rocks
+        # comes back in the last second; what swings by half a right angle is not at rest.
         ups = np.array([up[root] for up in self.ups[-10:]])
-        turn = np.degrees(np.arccos(np.clip(ups @ self.data.xmat[root, 6:], -1, 1))).min()
-        return (
-            f"it falls by {turn:.0f} degrees in four seconds"
-            if turn > 20 and self.categories[name] not in ROUND
-            else ""
-        )
+        turns = np.degrees(np.arccos(np.clip(ups @ self.data.xmat[root, 6:], -1, 1)))
+        if self.categories[name] in ROUND or (turns.min() <= FALLS and np.ptp(turns) <= SWINGS):
+            return ""
+        return f"it falls by {turns.min():.0f} degrees in four seconds, or swings by {np.ptp(turns):.0f}"
 
     def tilt(self, name: str) -> float:
         """Return the angle between up and an object's own z axis [deg]."""
@@ -280,6 +280,9 @@ class Oracle:
         best = next((a for a in answers if not a), None)
         if best is None:
             return Verdict(False, "; ".join(answers) or f"the {deed.target} has no part that could hold it")
+        share = float(np.mean(self.solids(deed.target).above(body.points)))
+        if share < OFF:
+            return Verdict(None, f"its foot is deep in it, and only {share:.0%} of it is within the outline")
         across = self.across_a_rim(deed)
         return across if across.done is False else self.standing(deed) if across.done else across
 

@@ -1,7 +1,9 @@
 """Success terms about the world alone: in, on, at, beside, open, held. They hold for every source of commands."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -77,13 +79,17 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     ringed = float(np.mean(rings))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
         bearers = list(_bearers(scene, object))
-        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held[0] == target]
-        if any(owner != target and _fixed(scene, owner) for owner, _, _ in bearers):
+        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held.owner == target]
+        if any(bearer.owner != target and _fixed(scene, bearer.owner) for bearer in bearers):
             return False  # It was pushed through the floor and rests on the table.
-        inside = [owner != target or any(map(enclosed, _inwards(at, middle))) for owner, _, at in bearers]
+        inside = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle))) for bearer in bearers]
         if share >= MOST or ringed >= SUNK:
-            return any(inside) or _surrounded(middle, [at for _, _, at in bearers])
-        return bool(inside) and float(np.mean(inside)) > MOST
+            return any(inside) or _surrounded(middle, [bearer.at for bearer in bearers])
+        # A banana across a rim sags between its ends: there the floor is deeper below it than the wall is high.
+        sag = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None]).below
+        low = [bearer.owner != target or enclosed(_inward(bearer.at, middle, max(sag, RISES[0]))) for bearer in bearers]
+        borne = np.maximum([bearer.force for bearer in bearers], 0.0)
+        return float(borne[low].sum()) > MOST * float(borne.sum())
     # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
     return bool(below.hit[0]) and any(rings[int(HOLE * LEVELS) :])
@@ -108,7 +114,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
     thin = float(room[1, 2] - room[0, 2]) < THIN
     while waiting:
         name = waiting.pop()
-        for owner, body, at in _bearers(scene, name):
+        for owner, body, at, _ in _bearers(scene, name):
             if owner == target:
                 reached |= part is None or body in scene.world.subtree(f"{target}/{part}")
             elif owner in scene.assets and not _fixed(scene, owner):
@@ -303,10 +309,15 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
 
 def _inwards(at: Array, middle: Array) -> Iterator[Array]:
     """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,)."""
+    return _rising(_inward(at, middle, 0.0))
+
+
+def _inward(at: Array, middle: Array, rise: float) -> Array:
+    """Return the point (3,) by a contact (3,), closer to the middle of the object (3,), at most ``RISES`` above it."""
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
-    return _rising(np.array([at[0] + step[0], at[1] + step[1], at[2]]))
+    return np.array([at[0] + step[0], at[1] + step[1], at[2] + min(rise, RISES[-1])])
 
 
 def _rising(point: Array) -> Iterator[Array]:
@@ -343,8 +354,20 @@ def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
     return len(angles) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < GAP
 
 
-def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[tuple[str, str, Array]]:
-    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m].
+class _Bearer(NamedTuple):
+    """What presses an object up at one contact."""
+
+    owner: str
+    """Object or robot."""
+    body: str
+    at: Array
+    """Place in the world (3,) [m]."""
+    force: float
+    """Upward force on the object [N]."""
+
+
+def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[_Bearer]:
+    """Yield what presses an object up.
 
     Args:
         scene: The scene.
@@ -354,14 +377,16 @@ def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[tuple[
     world = scene.world
     world.refresh()
     contact, model = world.data.contact, world.model
-    own = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    own, force = [world.body_index(body) for body in world.subtree(scene.body_of(name))], np.empty(6)
     bodies = model.geom_bodyid[contact.geom]
     first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
     # A normal points from the first geom to the second.
     lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > (-np.inf if steep else BEARING)
     for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
         other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
-        yield other.partition("/")[0], other, contact.pos[k]
+        mujoco.mj_contactForce(model, world.data, int(k), force)
+        up = float(contact.frame[k].reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if second[k] else -1.0)
+        yield _Bearer(other.partition("/")[0], other, contact.pos[k], up)
 
 
 def _fixed(scene: Scene, name: str) -> bool:
