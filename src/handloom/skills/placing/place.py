@@ -15,6 +15,7 @@ from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
+from handloom.skills.placing.opening import opens_into
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import PlacePoses
 from handloom.skills.placing.spots import asked_spot
@@ -345,7 +346,7 @@ class Place(PlacePoses):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * self.frames(config.hesitate_steps)]
-        opened = self._let_go()
+        opened = self._let_go(chosen.paths[1])
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * self.frames(
             config.gripper_change_steps
         )
@@ -362,14 +363,23 @@ class Place(PlacePoses):
             commands.append(command_at(pre, "open_gripper", straight=True, path=back, **opened))
         return commands
 
-    def _let_go(self) -> dict[str, Array]:
+    def _let_go(self, down: Array | None) -> dict[str, Array]:
         """Return how far the fingers open: fully, but little at a rim, and no further than needed where that is enough.
 
-        It is with a single jaw, and in a container that another hand holds: opened wide, they would push its wall away.
+        It is with a single jaw, and in a container that another hand holds or that is too narrow for them: opened wide,
+        they would push its walls apart.
+
+        Args:
+            down: Joints (n, m) on the way to the place; None where they are not known.
         """
-        gripper = gripper_of(self)
+        gripper, arm = gripper_of(self), self.controller.arm
         if self.config.rim or self.controller.by_rim:
             return {"drive": Preshape.for_rims(gripper).drive}
-        if gripper.symmetric and not self.config.target_held:
+        enough = Preshape.to_let_go(gripper, arm.gripper_positions)
+        if not gripper.symmetric or self.config.target_held:
+            return {"drive": enough.drive}
+        if down is None or self._entry is None or not self._entry.from_above:
             return {}
-        return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}
+        wide = Preshape.at(gripper, len(gripper.position) - 1)
+        narrow = opens_into(self.scene, arm, self.config.objects[1], down[-1], wide.joints)
+        return {"drive": enough.drive} if narrow else {}
