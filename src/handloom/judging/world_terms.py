@@ -87,7 +87,7 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
             return any(inside) or _surrounded(middle, [bearer.at for bearer in bearers])
         # A banana across a rim sags between its ends: there the floor is deeper below it than the wall is high.
         sag = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None]).below
-        low = [bearer.owner != target or enclosed(_inward(bearer.at, middle, max(sag, RISES[0]))) for bearer in bearers]
+        low = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle, sag))) for bearer in bearers]
         borne = np.maximum([bearer.force for bearer in bearers], 0.0)
         return float(borne[low].sum()) > MOST * float(borne.sum())
     # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
@@ -307,23 +307,25 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
     return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], z])
 
 
-def _inwards(at: Array, middle: Array) -> Iterator[Array]:
-    """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,)."""
-    return _rising(_inward(at, middle, 0.0))
+def _inwards(at: Array, middle: Array, least: float = 0.0) -> Iterator[Array]:
+    """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,).
 
-
-def _inward(at: Array, middle: Array, rise: float) -> Array:
-    """Return the point (3,) by a contact (3,), closer to the middle of the object (3,), at most ``RISES`` above it."""
+    Args:
+        at: The contact.
+        middle: The middle of the object.
+        least: How far above it they are at least, as far as ``RISES`` go [m].
+    """
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
-    return np.array([at[0] + step[0], at[1] + step[1], at[2] + min(rise, RISES[-1])])
+    return _rising(np.array([at[0] + step[0], at[1] + step[1], at[2]]), least)
 
 
-def _rising(point: Array) -> Iterator[Array]:
-    """Yield points above a point (3,)."""
+def _rising(point: Array, least: float = 0.0) -> Iterator[Array]:
+    """Yield points above a point (3,), by ``least`` [m] or more as far as ``RISES`` go."""
     for rise in RISES:
-        yield point + np.array([0.0, 0.0, rise])
+        if rise >= min(least, RISES[-1]):
+            yield point + np.array([0.0, 0.0, rise])
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
