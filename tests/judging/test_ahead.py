@@ -6,7 +6,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from tests.judging.conftest import Make, put
+from tests.judging.conftest import TABLE, Make, put
+from tests.oracle.oracle import Deed
+from tests.oracle.run_oracle import oracle_of
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.runs.run_settings import RunSettings
@@ -208,3 +210,28 @@ def test_a_container_that_a_hand_caught_counts_only_where_the_task_takes_hold_of
     assert not holds(scene, caught), "the cube falls with the basket when the hand goes"
     (on_table,) = lasting_terms(scene, (Check(name="carried_by", arguments={"object": "cube", "target": "table"}),))
     assert "let_go" not in on_table.arguments, "no hand lifts a table"
+    oracle, within = oracle_of(scene, record.states[-1]), Deed(kind="in", obj="cube", target="basket")
+    assert "holds up" not in oracle.judge([within, Deed(kind="pick", obj="basket")]).why
+    assert "holds up the basket" in oracle.judge([within]).why
+
+
+@pytest.mark.parametrize(("tilt", "stays"), [(0.1, False), (0.3, False), (0.0, True)])
+def test_what_creeps_and_topples_later_than_a_second_does_not_stay(table: Make, tilt: float, stays: bool):
+    scene = table(pear="category: pear")
+    rest = scene.object_pose("pear")
+    lying = rest[:3, :3] @ _about_x(103.0)
+    R = rest[:3, :3] @ _about_x(tilt) if tilt else lying
+    for _ in range(2):
+        gap = world_box(scene, "pear")[0, 2] - TABLE
+        put(scene, "pear", scene.object_pose("pear")[:3, 3] - np.array([0.0, 0.0, gap]), quat_from_matrix(R))
+    scene.world.step(1 if tilt else round(2.0 / scene.world.timestep))
+    term = {"objects": ["pear"], "after": 1.0, "distance": 0.01, "angle": np.deg2rad(5.0), "rocking": np.deg2rad(15.0)}
+    assert lasting_after(scene, **term) is stays
+    start = scene.object_pose("pear")
+    leans = []
+    for _ in range(4):
+        scene.world.step(round(1.0 / scene.world.timestep))
+        up = float(np.clip(scene.object_pose("pear")[2, :3] @ start[2, :3], -1.0, 1.0))
+        leans.append(float(np.rad2deg(np.arccos(up))))
+    assert leans[0] < 1.0, "it keeps still for a second"
+    assert (leans[-1] < 1.0) is stays

@@ -156,6 +156,11 @@ LENGTHWISE = "category: banana, parameters: {length: 0.1558, width: 0.0339, bend
 SHORT_TRAY = "category: cardboard_tray, parameters: {length: 0.227, width: 0.1529, height: 0.0808}"
 WEDGED = "category: cucumber, parameters: {length: 0.1818, width: 0.0362}"
 NARROW = "category: basket, parameters: {radius: 0.0885, height: 0.0823}"
+SAGGING = "category: banana, parameters: {length: 0.1608, width: 0.0302, bend: 70.5}"
+HANDLED = "category: basket, parameters: {radius: 0.0931, height: 0.0812}"
+PAN = "category: frying_pan, parameters: {radius: 0.0931, height: 0.0325, handle: 0.1307}"
+TUBE = "category: test_tube, parameters: {style: stoppered, radius: 0.008, height: 0.12}"
+RACK = "category: test_tube_rack, parameters: {columns: 3, pitch: 0.032, height: 0.065}"
 
 
 @pytest.mark.parametrize(
@@ -163,8 +168,17 @@ NARROW = "category: basket, parameters: {radius: 0.0885, height: 0.0823}"
     [
         (LENGTHWISE, SHORT_TRAY, (-0.0261, 0.0023, 0.0406), (0.5005, 0.4001, -0.4974, -0.5848), False),
         (WEDGED, NARROW, (-0.0264, -0.0014, -0.0293), (0.2504, 0.6233, 0.6751, 0.3051), True),
+        (SAGGING, HANDLED, (-0.0506, 0.0306, 0.0315), (0.8435, 0.2332, -0.1456, 0.4615), False),
+        (SAGGING, PAN, (-0.0292, -0.0284, 0.0175), (0.2713, 0.0205, 0.6587, 0.7015), True),
+        (TUBE, RACK, (-0.0024, -0.0133, 0.0379), (0.9894, -0.0346, -0.0227, -0.1393), True),
     ],
-    ids=["a banana across two rims", "a cucumber wedged between steep walls"],
+    ids=[
+        "a banana across two rims",
+        "a cucumber wedged between steep walls",
+        "a banana that sags between rim and handle",
+        "a banana on the floor of a pan, leaning on its rim",
+        "a tube that stands on the floor of a rack, whose walls have holes",
+    ],
 )
 def test_judge_and_oracle_agree_on_what_a_rim_bears_and_on_what_walls_hold(table: Make, thing, box, place, quat, right):
     scene = table(thing=thing, box=box)

@@ -1,7 +1,7 @@
 """An independent oracle: were the deeds of a task done? Asked of the last state, answered by another method.
 
 The judge is never imported here. The oracle samples points in the volume of things, casts rays to find out whether a
-place is enclosed, takes the robot away and lets two seconds of physics pass to find out whether things stay, and reads
+place is enclosed, takes the robot away and lets four seconds of physics pass to find out whether things stay, and reads
 the contacts that are left. ``None`` as an answer means that people would disagree, too: a mug that leans by 25 degrees.
 """
 
@@ -12,7 +12,7 @@ from typing import Literal
 
 import mujoco
 import numpy as np
-from tests.oracle.rims import rim_bears
+from tests.oracle.rims import best_over, rim_bears
 from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
 
@@ -29,14 +29,18 @@ DEEP = 0.75
 """From this share on, a thing stands deep in something, as a pen in a cup, and may lean out of it."""
 INSIDE_OUTLINE = 0.6
 """Share of a thing's volume that must be above or in its container, seen from above."""
-OFF, ON_OUTLINE = 0.5, 0.65
-"""Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger."""
+OFF, ON_OUTLINE, OF_BEST = 0.5, 0.65, 0.6
+"""Up to which share it hangs over the rim of what it lies on, and from which it does not, unless it is the larger; and
+the share of what could lie over it that does where it is too long."""
 RIM_BEARS, ALL_OF_IT = 0.5, 0.9
 """Share of a thing's weight up to which the rim of what it is in may bear it, and from which it lies across it."""
 SAMPLED = 0.05
 """How much a share of a volume differs with how it is sampled, and with the hull or the box that it is in."""
 STAYS = 0.02
-"""How far a thing may move in two seconds without the robot [m]. A pear that begins to topple takes more than one."""
+"""How far a thing may move in four seconds without the robot [m]. A pear that begins to topple takes more than one,
+and what rocks may topple later."""
+FALLS, SWINGS = 20.0, 45.0
+"""How far it may lean over in that time for good, and how far it may rock in the last second [deg]."""
 SOFT = 0.002
 """How far contacts give way [m]; what is deeper in something has been pushed through it."""
 BESIDE, NEAR = 0.1, 0.15
@@ -128,11 +132,14 @@ class Oracle:
         self.later = mujoco.MjData(self.later_model)
         mujoco.mj_setState(self.later_model, self.later, state, mujoco.mjtState.mjSTATE_INTEGRATION)
         self.grains = grains
+        self.wanted_in_hand: set[str] = set()
         self.moments: list[Array] = []
-        for _ in range(0 if grains else 20):
+        self.ups: list[Array] = []
+        for _ in range(0 if grains else 40):
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
             mujoco.mj_kinematics(self.later_model, self.later)
             self.moments.append(np.array(self.later.xpos))
+            self.ups.append(np.array(self.later.xmat[:, 6:]))
         mujoco.mj_forward(self.later_model, self.later)
 
     # -- the parts of a scene --------------------------------------------------------------------------------------
@@ -150,12 +157,12 @@ class Oracle:
         return self.model.body(body).name.partition("/")[0]
 
     def solids(self, name: str, part: str = "", *, later: bool = True) -> Solids:
-        """Return the solids of an object, as they are two seconds after the last state unless told otherwise."""
+        """Return the solids of an object, as they are four seconds after the last state unless told otherwise."""
         model, data = (self.later_model, self.later) if later else (self.model, self.data)
         return Solids(model, data, self.bodies(name, part))
 
     def centre(self, name: str) -> Array:
-        """Return the centre of mass of an object two seconds after the last state [m]."""
+        """Return the centre of mass of an object four seconds after the last state [m]."""
         return np.array(self.later.subtree_com[self._root(name)])
 
     def touched(self, name: str, *, later: bool = True) -> set[int]:
@@ -185,13 +192,14 @@ class Oracle:
             other = self._root(relative_to)
             moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
-            return f"it moves {far:.3f} m in two seconds"
-        # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over.
-        before, after = self.data.xmat[root].reshape(3, 3)[2], self.later.xmat[root].reshape(3, 3)[2]
-        turn = np.degrees(np.arccos(np.clip(before @ after, -1, 1)))
-        return (
-            f"it falls by {turn:.0f} degrees in two seconds" if turn > 20 and self.categories[name] not in ROUND else ""
-        )
+            return f"it moves {far:.3f} m in four seconds"
+        # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over. What rocks
+        # comes back in the last second; what swings by half a right angle is not at rest.
+        ups = np.array([up[root] for up in self.ups[-10:]])
+        turns = np.degrees(np.arccos(np.clip(ups @ self.data.xmat[root, 6:], -1, 1)))
+        if self.categories[name] in ROUND or (turns.min() <= FALLS and np.ptp(turns) <= SWINGS):
+            return ""
+        return f"it falls by {turns.min():.0f} degrees in four seconds, or swings by {np.ptp(turns):.0f}"
 
     def tilt(self, name: str) -> float:
         """Return the angle between up and an object's own z axis [deg]."""
@@ -226,7 +234,7 @@ class Oracle:
 
     def _carried(self, deed: Deed) -> str:
         """Return what speaks against the target alone carrying the object, which was let go and stays."""
-        if why := self.let_go(deed.obj) or self.stays(deed.obj, deed.target):
+        if why := self.let_go(deed.obj) or self.stays(deed.obj, deed.target) or self._caught(deed):
             return why
         if deed.target not in self.carriers(deed.obj, deed.target):
             return f"it does not rest on the {deed.target}"
@@ -235,6 +243,13 @@ class Oracle:
         if not ground or self._through_a_thin_floor(deed):
             return ""
         return f"it also rests on the {min(ground)}"
+
+    def _caught(self, deed: Deed) -> str:
+        """Return whether a hand holds up the target, which no deed asks it to hold: a basket caught by its rim."""
+        held = self.touched(deed.target, later=False) & self.robot
+        if deed.kind not in ("in", "on", "stack_on") or deed.target in self.wanted_in_hand or not held:
+            return ""
+        return f"the robot holds up the {deed.target}: without it {why}" if (why := self.stays(deed.target)) else ""
 
     def _through_a_thin_floor(self, deed: Deed) -> bool:
         """Return whether it touches the ground only because what it lies on is thinner than contacts are soft."""
@@ -265,6 +280,9 @@ class Oracle:
         best = next((a for a in answers if not a), None)
         if best is None:
             return Verdict(False, "; ".join(answers) or f"the {deed.target} has no part that could hold it")
+        share = float(np.mean(self.solids(deed.target).above(body.points)))
+        if share < OFF:
+            return Verdict(None, f"its foot is deep in it, and only {share:.0%} of it is within the outline")
         across = self.across_a_rim(deed)
         return across if across.done is False else self.standing(deed) if across.done else across
 
@@ -317,7 +335,7 @@ class Oracle:
         if not direct or not top.above(centre[None])[0]:
             return Verdict(False, "its middle is not over it" if direct else f"it does not touch the {deed.target}")
         share = float(np.mean(top.above(body.points)))
-        if share < OFF and body.area < top.area:
+        if share < OFF and share < OF_BEST * best_over(body, top) and body.area < top.area:
             return Verdict(False, f"only {share:.0%} of it is over it: it hangs over the rim")
         roofed = Rays(top).blocked(centre, np.array([[0.0, 0.0, 1.0]])) > 0
         if roofed and self.categories.get(deed.target) not in ("shelf", "dish_rack"):
@@ -371,7 +389,7 @@ class Oracle:
     # -- joints and grains -----------------------------------------------------------------------------------------
 
     def _joint(self, deed: Deed) -> tuple[float, float, float]:
-        """Return the shares of a joint's range at the start, at the end, and two seconds later."""
+        """Return the shares of a joint's range at the start, at the end, and four seconds later."""
         name = f"{deed.obj}/{deed.part}_joint"
         joint = self.model.joint(name).id
         low, high = self.model.jnt_range[joint]
@@ -432,6 +450,8 @@ class Oracle:
 
     def judge(self, deeds: Iterable[Deed]) -> Verdict:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""
+        deeds = tuple(deeds)
+        self.wanted_in_hand = {deed.obj for deed in deeds if deed.kind == "pick"}
         answers = [self.asks(deed) for deed in deeds]
         for wanted in (False, None):
             for answer in answers:

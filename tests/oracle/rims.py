@@ -1,4 +1,4 @@
-"""What the rim of a container bears of a thing, for the oracle: forces of contacts, and heights seen from above."""
+"""What rims and edges bear of a thing, for the oracle: forces of contacts, heights and shares seen from above."""
 
 import mujoco
 import numpy as np
@@ -49,3 +49,13 @@ def _on_a_rim(rays: Rays, at: Array, middle: Array) -> bool:
     highest = max(rays.height(place, at[2] + 0.05) for place in around)
     within = at[:2] + 0.02 * np.array([np.cos(inwards), np.sin(inwards)])
     return highest <= at[2] + 0.004 and rays.height(within, at[2] + 0.05) <= at[2] - 0.008
+
+
+def best_over(body: Solids, top: Solids) -> float:
+    """Return the largest share of a thing that could be over another, turned any way: a ruler hangs over a cup."""
+    middle = 0.5 * (top.surface.min(axis=0) + top.surface.max(axis=0))
+    points, shares = body.points - body.points.mean(axis=0), list[float]()
+    for angle in np.arange(0.0, np.pi, np.pi / 18.0):
+        c, s = np.cos(angle), np.sin(angle)
+        shares.append(float(np.mean(top.above(points @ np.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + middle))))
+    return max(shares)

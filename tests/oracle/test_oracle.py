@@ -82,6 +82,12 @@ def test_the_judge_agrees_with_the_oracle_on_what_people_write(tmp_path):
         assert [t for t in tried if t.false_success or t.false_failure] == []
 
 
+def test_a_toothbrush_is_not_laid_across_a_narrow_book(tmp_path):
+    (tried,) = tries(write_task(284, 61118), tmp_path, 61118, range(4, 5))
+    assert tried.success
+    assert not tried.false_success, tried.verdict.why
+
+
 def test_the_oracle_tells_a_thing_in_a_bin_from_one_beside_it(tmp_path):
     bench, why = make_bench(IN_BIN, tmp_path, 0)
     assert bench is not None, why

@@ -106,6 +106,7 @@ class Stillness:
         self._scene = scene
         self._needed = frames_of(STILL, scene.instance.fps)
         self._places: deque[dict[str, Array]] = deque(maxlen=self._needed + 1)
+        self._centres: deque[dict[str, Array]] = deque(maxlen=self._needed + 1)
         self._still = self._broken = False
 
     @property
@@ -119,23 +120,30 @@ class Stillness:
         terms = [term for span, _ in goals for term in at_rest(self._scene, span.objects)]
         names = dict.fromkeys(name for term in terms for name in term.arguments["objects"])
         self._places.append({name: world_box(self._scene, name).mean(axis=0) for name in names})
-        self._still = lying_still(self._scene, objects=list(names), speed=REST_SPEED) and self._stayed(CREEP)
+        self._centres.append({name: self._centre_of_mass(name) for name in names})
+        self._still = lying_still(self._scene, objects=list(names), speed=REST_SPEED) and _stayed(self._places, CREEP)
         self._broken = any(not holds(self._scene, check) for _, checks in goals for check in checks)
 
-    def _stayed(self, distance: float) -> bool:
-        """Return whether everything was where it is, to a distance [m], for long enough."""
-        if len(self._places) <= self._needed:
-            return False
-        now = self._places[-1]
-        moved = [float(np.linalg.norm(before[name] - at)) for before in self._places for name, at in now.items()]
-        return max(moved, default=0.0) <= distance
+    def _centre_of_mass(self, name: str) -> Array:
+        world = self._scene.world
+        return world.data.subtree_com[world.body_index(self._scene.body_of(name))].copy()
 
     def failure(self) -> Failure | None:
         """Return that something does not lie still; None when all does, or only rocks where it is."""
-        if self._broken or self._still or self._stayed(ROCKING):
+        # The box around a banana that rocks moves by twice as much as its weight.
+        if self._broken or self._still or _stayed(self._centres, ROCKING):
             return None
         detail = f"what was handled did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
         return Failure(stage=FunnelStage.SUCCESS, reason="not_lasting_lying_still", detail=detail)
+
+
+def _stayed(places: deque[dict[str, Array]], distance: float) -> bool:
+    """Return whether everything was where it is now, to a distance [m], for as long as places are kept."""
+    if len(places) < (places.maxlen or 0):
+        return False
+    now = places[-1]
+    moved = [float(np.linalg.norm(before[name] - at)) for before in places for name, at in now.items()]
+    return max(moved, default=0.0) <= distance
 
 
 def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:

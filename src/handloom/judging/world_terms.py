@@ -1,12 +1,15 @@
 """Success terms about the world alone: in, on, at, beside, open, held. They hold for every source of commands."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.judging.checks import Nature, check, grasped
+from handloom.judging.overhang import lies_over
 from handloom.scene import Scene
 from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
@@ -76,13 +79,17 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     ringed = float(np.mean(rings))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
         bearers = list(_bearers(scene, object))
-        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held[0] == target]
-        if any(owner != target and _fixed(scene, owner) for owner, _, _ in bearers):
+        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held.owner == target]
+        if any(bearer.owner != target and _fixed(scene, bearer.owner) for bearer in bearers):
             return False  # It was pushed through the floor and rests on the table.
-        inside = [owner != target or any(map(enclosed, _inwards(at, middle))) for owner, _, at in bearers]
+        inside = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle))) for bearer in bearers]
         if share >= MOST or ringed >= SUNK:
-            return any(inside) or _surrounded(middle, [at for _, _, at in bearers])
-        return bool(inside) and float(np.mean(inside)) > MOST
+            return any(inside) or _surrounded(middle, [bearer.at for bearer in bearers])
+        # A banana across a rim sags between its ends: there the floor is deeper below it than the wall is high.
+        sag = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None]).below
+        low = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle, sag))) for bearer in bearers]
+        borne = np.maximum([bearer.force for bearer in bearers], 0.0)
+        return float(borne[low].sum()) > MOST * float(borne.sum())
     # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
     return bool(below.hit[0]) and any(rings[int(HOLE * LEVELS) :])
@@ -92,7 +99,8 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
 def carried_by(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether an object rests on a target, or on what itself rests on it, and on nothing else.
 
-    Its middle is over the target, so that it does not hang over an edge; and nothing but the target supports it.
+    Its middle and most of it are over the target, so that it does not hang over an edge; and nothing but the target
+    supports it.
 
     Args:
         scene: The scene.
@@ -106,7 +114,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
     thin = float(room[1, 2] - room[0, 2]) < THIN
     while waiting:
         name = waiting.pop()
-        for owner, body, at in _bearers(scene, name):
+        for owner, body, at, _ in _bearers(scene, name):
             if owner == target:
                 reached |= part is None or body in scene.world.subtree(f"{target}/{part}")
             elif owner in scene.assets and not _fixed(scene, owner):
@@ -114,7 +122,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
                 seen.add(owner)
             elif name == object and not (thin and _over_box(at, room)):
                 return False  # It hangs over an edge.
-    return reached
+    return reached and lies_over(scene, object, target, part)
 
 
 @check(Nature.PLACED)
@@ -299,18 +307,25 @@ def _feet(scene: Scene, name: str, box: Array) -> tuple[Array, Array]:
     return np.array([middle[0], middle[1], z]), np.array([lowest[0], lowest[1], z])
 
 
-def _inwards(at: Array, middle: Array) -> Iterator[Array]:
-    """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,)."""
+def _inwards(at: Array, middle: Array, least: float = 0.0) -> Iterator[Array]:
+    """Yield points near a contact (3,), above it and closer to the middle of the supported object (3,).
+
+    Args:
+        at: The contact.
+        middle: The middle of the object.
+        least: How far above it they are at least, as far as ``RISES`` go [m].
+    """
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
     step = way * min(1.0, INWARDS / length) if length > 0.0 else way
-    return _rising(np.array([at[0] + step[0], at[1] + step[1], at[2]]))
+    return _rising(np.array([at[0] + step[0], at[1] + step[1], at[2]]), least)
 
 
-def _rising(point: Array) -> Iterator[Array]:
-    """Yield points above a point (3,)."""
+def _rising(point: Array, least: float = 0.0) -> Iterator[Array]:
+    """Yield points above a point (3,), by ``least`` [m] or more as far as ``RISES`` go."""
     for rise in RISES:
-        yield point + np.array([0.0, 0.0, rise])
+        if rise >= min(least, RISES[-1]):
+            yield point + np.array([0.0, 0.0, rise])
 
 
 def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
@@ -341,8 +356,20 @@ def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
     return len(angles) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < GAP
 
 
-def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[tuple[str, str, Array]]:
-    """Yield what presses an object up: its owner, an object or a robot, its body, and where (3,) [m].
+class _Bearer(NamedTuple):
+    """What presses an object up at one contact."""
+
+    owner: str
+    """Object or robot."""
+    body: str
+    at: Array
+    """Place in the world (3,) [m]."""
+    force: float
+    """Upward force on the object [N]."""
+
+
+def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[_Bearer]:
+    """Yield what presses an object up.
 
     Args:
         scene: The scene.
@@ -352,14 +379,16 @@ def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[tuple[
     world = scene.world
     world.refresh()
     contact, model = world.data.contact, world.model
-    own = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
+    own, force = [world.body_index(body) for body in world.subtree(scene.body_of(name))], np.empty(6)
     bodies = model.geom_bodyid[contact.geom]
     first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
     # A normal points from the first geom to the second.
     lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > (-np.inf if steep else BEARING)
     for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
         other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
-        yield other.partition("/")[0], other, contact.pos[k]
+        mujoco.mj_contactForce(model, world.data, int(k), force)
+        up = float(contact.frame[k].reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if second[k] else -1.0)
+        yield _Bearer(other.partition("/")[0], other, contact.pos[k], up)
 
 
 def _fixed(scene: Scene, name: str) -> bool:

@@ -31,6 +31,17 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
         part: Body of the object, with or without the object's name in front; the last piece of a longer path counts.
             ``base`` is what does not move of an object with joints.
     """
+    bodies = part_bodies(scene, name, part)
+    model = scene.world.model
+    indices = [scene.world.body_index(body) for body in bodies]
+    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in indices]
+    solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
+    boxes = np.array([geom_box(model, scene.world.data, g) for g in solid or geoms])
+    return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+
+def part_bodies(scene: Scene, name: str, part: str | None = None) -> Sequence[str]:
+    """Return the bodies of an object, or those of a part of it as ``world_box`` names them."""
     bodies = scene.world.subtree(scene.body_of(name))
     if part and part.rstrip("/").rpartition("/")[2] == BASE and f"{name}/{BASE}" not in bodies:
         bodies = [scene.body_of(name)]  # An open door would make its box larger.
@@ -41,12 +52,7 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
         if wanted not in bodies:
             raise unknown_name(f"part of {name}", wanted, bodies)
         bodies = scene.world.subtree(wanted)
-    model = scene.world.model
-    indices = [scene.world.body_index(body) for body in bodies]
-    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in indices]
-    solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
-    boxes = np.array([geom_box(model, scene.world.data, g) for g in solid or geoms])
-    return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+    return bodies
 
 
 def _part_of_stand_in(scene: Scene, name: str, part: str) -> str:
@@ -71,14 +77,14 @@ def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, 
     solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
     corners = []
     for g in solid:
-        points = _geom_points(model, g)
+        points = geom_points(model, g)
         points = points @ world.data.geom_xmat[g].reshape(3, 3).T + world.data.geom_xpos[g]
         corners.append((points - T[:3, 3]) @ T[:3, :3])
     points = np.concatenate(corners)
     return np.stack([points.min(axis=0), points.max(axis=0)]), T
 
 
-def _geom_points(model: mujoco.MjModel, geom: int) -> Array:
+def geom_points(model: mujoco.MjModel, geom: int) -> Array:
     """Return points (n, 3) that bound a geom, in its frame: the vertices of a mesh, else the corners of its box."""
     if int(model.geom_type[geom]) in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
         mesh = int(model.geom_dataid[geom])

@@ -7,6 +7,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
+from handloom.judging.overhang import Overhang, overhang
 from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import Chosen, choose
@@ -14,8 +15,10 @@ from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
+from handloom.skills.placing.opening import opens_into
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import PlacePoses
+from handloom.skills.placing.spots import asked_spot
 from handloom.skills.skill import Phase, command_at
 from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -35,6 +38,10 @@ SETTLES = frozenset(
     )
 )
 """Terms that come true by themselves when what falls, rolls or swings comes to rest."""
+ON = frozenset(("on", "stack_on"))
+"""Relations in which the target carries the object."""
+SPARE_OVER = 0.05
+"""How much more of an object than is judged a place aims to have over its target: it moves a little when let go."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
@@ -116,8 +123,48 @@ class Place(PlacePoses):
                     lower[:, :3, 3] -= down * T_base_world[:3, 2]
                     chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=parts)
                     if chosen is not None:
-                        self._write(before[chosen.index], lower[chosen.index], chosen, kept, T_tool_object)
+                        goals = self._over_more(before, lower, chosen, parts, T_base_world, T_tool_object)
+                        self._write(*goals, kept, T_tool_object)
                         return
+
+    def _over_more(
+        self,
+        pre: Array,
+        place: Array,
+        chosen: Chosen,
+        parts: list[Held | None],
+        T_base_world: Array,
+        T_tool_object: Array,
+    ) -> tuple[Array, Array, Chosen]:
+        """Return the chosen poses (4, 4) before and at the place; others where the object would hang over an edge.
+
+        Those at which most of it is over the target come first, then those that are moved to the middle of it.
+        """
+        config = self.config
+        if config.relation not in ON or config.lean or asked_spot(self.scene, config) is not None:
+            return pre[chosen.index], place[chosen.index], chosen
+
+        def most_over(place: Array) -> Overhang:
+            T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
+            held, target = config.objects[:2]
+            part = config.place_part_prim_path
+            return overhang(self.scene, held, target, T_world_object, part, spare=SPARE_OVER)
+
+        if most_over(place[chosen.index][None]).most_over[0]:
+            return pre[chosen.index], place[chosen.index], chosen
+        found = most_over(place)
+        level = translation(found.to_middle @ T_base_world[:3, :3].T)
+        middle = level @ place
+        for before, at, well in (
+            (pre, place, found.most_over),
+            (level @ pre, middle, most_over(middle).most_over),
+        ):
+            if well.any():
+                again = choose(self, self._moves(before[well], at[well]), test_mode=config.test_mode, holds=parts)
+                if again is not None:
+                    return before[well][again.index], at[well][again.index], again
+        self.failure = None
+        return pre[chosen.index], place[chosen.index], chosen
 
     def _kept_parts(self, kept: Held | None) -> Iterator[list[Held | None]]:
         """Yield what each move must keep of the hand's pose, as asked first, then what a stand-in can be asked for.
@@ -299,7 +346,7 @@ class Place(PlacePoses):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * self.frames(config.hesitate_steps)]
-        opened = self._let_go()
+        opened = self._let_go(chosen.paths[1])
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * self.frames(
             config.gripper_change_steps
         )
@@ -316,14 +363,23 @@ class Place(PlacePoses):
             commands.append(command_at(pre, "open_gripper", straight=True, path=back, **opened))
         return commands
 
-    def _let_go(self) -> dict[str, Array]:
+    def _let_go(self, down: Array | None) -> dict[str, Array]:
         """Return how far the fingers open: fully, but little at a rim, and no further than needed where that is enough.
 
-        It is with a single jaw, and in a container that another hand holds: opened wide, they would push its wall away.
+        It is with a single jaw, and in a container that another hand holds or that is too narrow for them: opened wide,
+        they would push its walls apart.
+
+        Args:
+            down: Joints (n, m) on the way to the place; None where they are not known.
         """
-        gripper = gripper_of(self)
+        gripper, arm = gripper_of(self), self.controller.arm
         if self.config.rim or self.controller.by_rim:
             return {"drive": Preshape.for_rims(gripper).drive}
-        if gripper.symmetric and not self.config.target_held:
+        enough = Preshape.to_let_go(gripper, arm.gripper_positions)
+        if not gripper.symmetric or self.config.target_held:
+            return {"drive": enough.drive}
+        if down is None or self._entry is None or not self._entry.from_above:
             return {}
-        return {"drive": Preshape.to_let_go(gripper, self.controller.arm.gripper_positions).drive}
+        wide = Preshape.at(gripper, len(gripper.position) - 1)
+        narrow = opens_into(self.scene, arm, self.config.objects[1], down[-1], wide.joints)
+        return {"drive": enough.drive} if narrow else {}
