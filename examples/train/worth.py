@@ -29,6 +29,8 @@ from typing import Any
 import tyro
 
 HERE = Path(__file__).parent
+DISTURB = {"so101": 0.01, "fr3_insert_peg": 0.01, "": 0.02}
+"""Disturbance by the beginning of a task's name [m]: small jaws and narrow openings leave less room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class Recipe:
     demonstrations: tuple[int, ...] = (100, 300, 1000)
     """Numbers of demonstrations to train on; the smaller sets are parts of the largest."""
     disturb: tuple[float, ...] = ()
-    """Disturbances of the expert [m]; none given: 0.02, and 0.01 for the SO-101, whose jaw has less room."""
+    """Disturbances of the expert [m]; none given: what suits the task."""
     see: tuple[str, ...] = ("pictures", "objects")
     """What policies see: pictures, objects (their true poses)."""
     variant: str = "clean"
@@ -112,7 +114,8 @@ class Workshop:
         """Add the rows of a task to the table, one for every policy."""
         recipe, folder = self.recipe, self.output / task.replace("/", "_")
         folder.mkdir(parents=True, exist_ok=True)
-        for number, push in enumerate(recipe.disturb or (0.01 if task.startswith("so101") else 0.02,)):
+        suited = next(push for name, push in DISTURB.items() if task.startswith(name))
+        for number, push in enumerate(recipe.disturb or (suited,)):
             rows = [self._row(task, push, count, sense) for count in recipe.demonstrations for sense in recipe.see]
             todo = [row for row in rows if not any(row.items() <= known.items() for known in self.table)]
             if not todo or time.monotonic() > self.until:
