@@ -59,11 +59,18 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
     return config, robot
 
 
-def load(files: list[Path], config: ModelConfig) -> dict[str, np.ndarray]:
-    """Read prepared episodes and cut them into samples."""
+def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tensor]:
+    """Read prepared episodes and cut them into samples, which are kept on the device."""
     with ThreadPoolExecutor(8) as pool:
         parts = list(pool.map(lambda file: samples(dict(np.load(file)), config), files))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    ends = np.cumsum([len(part["state"]) for part in parts])
+    kept = {}
+    for name, first in list(parts[0].items()):
+        kept[name] = torch.empty((int(ends[-1]), *first.shape[1:]), dtype=torch.from_numpy(first).dtype, device=device)
+        for part, end in zip(parts, ends, strict=True):
+            own = torch.from_numpy(part.pop(name))
+            kept[name][end - len(own) : end] = own
+    return kept
 
 
 def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np.ndarray]:
@@ -154,8 +161,7 @@ def train(
         held = max(1, len(own) // 20)
         files, aside = files + own[held:], aside + own[:held]
     begin = time.monotonic()
-    known = {name: torch.from_numpy(value).to(device) for name, value in load(files, config).items()}
-    fresh = {name: torch.from_numpy(value).to(device) for name, value in load(aside, config).items()}
+    known, fresh = load(files, config, device), load(aside, config, device)
     asked = known["chunk"].view(-1, CHUNK, config.step)[..., ARM - 1 : ARM * config.arms : ARM]
     config = replace(config, firm=bool((asked.frac().abs() < 1e-3).float().mean() > 0.999))
     network = Network(config).to(device, memory_format=torch.channels_last)

@@ -18,7 +18,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count as counting
@@ -101,17 +101,57 @@ class Workshop:
         keep: Keep demonstrations and prepared episodes after use.
     """
 
+    shared = False
+    """Whether prepared episodes are needed for one more policy."""
+
     def __init__(
         self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
     ) -> None:
         self.recipe, self.output, self.workers, self.until, self.keep = recipe, output, workers, until, keep
         self._processor, self._card = Queue(jobs), Semaphore(trainings)
         self._begin, self._lock = time.monotonic(), Lock()
+        self._prepared: dict[str, Future[Path | None]] = {}
         self._file = output / "worth.json"
         self.table: list[dict[str, Any]] = json.loads(self._file.read_text()) if self._file.exists() else []
 
+    def begin(self, tasks: tuple[str, ...]) -> None:
+        """Say which tasks there will be."""
+        self._prepared = {task: Future() for task in tasks}
+
     def task(self, task: str) -> None:
         """Add the rows of a task to the table, one for every policy."""
+        try:
+            self._task(task)
+        finally:
+            if not self._prepared[task].done():
+                self._prepared[task].set_result(None)
+
+    def together(self, name: str, scenes: int, minutes: float) -> None:
+        """Train one policy for all tasks whose names begin so on the same demonstrations, and test it on each."""
+        recipe, folder = self.recipe, self.output / "together"
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = {task: made for task, made in self._prepared.items() if task.startswith(name)}
+        folders = {task: found for task, made in wanted.items() if (found := made.result())}
+        count, weights, times = max(recipe.demonstrations), folder / "together.pt", {}
+        words = f"python worth.py {' '.join(folders)} --demonstrations {count} --see pictures --seed {recipe.seed}"
+        words += f" --together {name} --scenes-together {scenes} --minutes-together {minutes:g}"
+        if not weights.exists():
+            with self._card, self._timed("together", "train", times):
+                bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "512"]
+                given = [str(found) for found in folders.values()]
+                _run(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
+
+        def tested(task: str) -> None:
+            result = folder / f"evaluation_{task}"
+            found = self._tested(task, folder, weights, result, scenes, dict(times))
+            push = float(folders[task].name.split("_")[-1])
+            row = {"task": task, "policy": f"one for {len(folders)} tasks", "see": "pictures", "recipe": words}
+            self._add(row | {"demonstrations": count, "disturb": push} | found)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(tested, folders))
+
+    def _task(self, task: str) -> None:
         recipe, folder = self.recipe, self.output / task.replace("/", "_")
         folder.mkdir(parents=True, exist_ok=True)
         suited = next(push for name, push in DISTURB.items() if task.startswith(name))
@@ -123,17 +163,20 @@ class Workshop:
             times: dict[str, float] = {}
             try:
                 prepared = self._demonstrations(task, folder, recipe.seed + number, push, times)
+                if not self._prepared[task].done():
+                    self._prepared[task].set_result(prepared)
                 for row in todo:
                     self._add(row | self._policy(task, folder, prepared, row, dict(times)))
             except subprocess.CalledProcessError as error:
                 self._tell(task, f"failed: {' '.join(map(str, error.cmd[1:4]))}, see {folder}")
-            if not self.keep:
+            if not self.keep and not self.shared:
                 shutil.rmtree(folder / f"prepared_{push:g}", ignore_errors=True)
 
     def _row(self, task: str, push: float, count: int, sense: str) -> dict[str, Any]:
         recipe = self.recipe
         words = f"python worth.py {task} --demonstrations {count} --disturb {push:g} --see {sense}"
-        words += f" --minutes {recipe.minutes:g} --steps {recipe.steps} --seed {recipe.seed}"
+        words += f" --minutes {recipe.minutes:g} --steps {recipe.steps} --seed {recipe.seed} --scenes {recipe.scenes}"
+        words += f" --test-seed {recipe.test_seed}" if recipe.test_seed else ""
         words += "" if recipe.variant == "clean" else f" --variant {recipe.variant}"
         words += "" if recipe.head == "direct" else f" --head {recipe.head}"
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
@@ -169,8 +212,13 @@ class Workshop:
             options += ["--pictures"] if row["see"] == "pictures" else []
             with self._card, self._timed(task, "train", times):
                 _run(folder, [str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
+        return self._tested(task, folder, weights, result, recipe.scenes, times)
+
+    def _tested(
+        self, task: str, folder: Path, weights: Path, result: Path, scenes: int, times: dict[str, float]
+    ) -> dict[str, Any]:
         if not (result / "evaluation.json").exists():
-            tested = ["-n", str(recipe.scenes), "--seed", str(recipe.test_seed), "--videos", "0", "-o", str(result)]
+            tested = ["-n", str(scenes), "--seed", str(self.recipe.test_seed), "--videos", "0", "-o", str(result)]
             policy = ["--policy", "model:Trained", "--weights", str(weights), "--skip-stuck"]
             with self._processor.place(0), self._timed(task, "evaluate", times):
                 self._handloom(folder, "evaluate", task, *policy, *tested)
@@ -210,6 +258,9 @@ def worth(
     trainings: int = 2,
     begun: int = 6,
     seconds: float = 1e9,
+    together: str = "",
+    scenes_together: int = 50,
+    minutes_together: float = 3.0,
     keep: bool = True,
 ) -> None:
     """Measure and print a table; ``OUTPUT/worth.json`` keeps it.
@@ -223,14 +274,22 @@ def worth(
         trainings: Policies that are trained at the same time.
         begun: Tasks that are under way at the same time.
         seconds: No task is begun after this time.
+        together: Also train one policy for all tasks whose names begin so, such as fr3: they must be of one robot.
+        scenes_together: Unseen scenes of each task to evaluate it on.
+        minutes_together: Bound on its training.
         keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
     output.mkdir(parents=True, exist_ok=True)
     until = begin + seconds
     workshop = Workshop(recipe, output, workers=workers, jobs=jobs, trainings=trainings, until=until, keep=keep)
-    with ThreadPoolExecutor(begun) as pool:
+    workshop.begin(tasks)
+    workshop.shared = bool(together)
+    with ThreadPoolExecutor(begun) as pool, ThreadPoolExecutor(1) as aside:
+        many = aside.submit(workshop.together, together, scenes_together, minutes_together) if together else None
         list(pool.map(workshop.task, tasks))
+        if many:
+            many.result()
     print(table(workshop.table))
     print(f"{(time.monotonic() - begin) / 60:.1f} minutes in all")
 
