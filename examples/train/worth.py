@@ -101,14 +101,14 @@ class Workshop:
         keep: Keep demonstrations and prepared episodes after use.
     """
 
-    shared = False
-    """Whether prepared episodes are needed for one more policy."""
+    shared = ""
+    """Tasks whose names begin so have one more policy, which needs their prepared episodes."""
 
     def __init__(
         self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
     ) -> None:
         self.recipe, self.output, self.workers, self.until, self.keep = recipe, output, workers, until, keep
-        self._processor, self._card = Queue(jobs), Semaphore(trainings)
+        self._processor, self._card, self._drawing = Queue(jobs), Semaphore(trainings), Queue(2)
         self._begin, self._lock = time.monotonic(), Lock()
         self._prepared: dict[str, Future[Path | None]] = {}
         self._file = output / "worth.json"
@@ -137,13 +137,13 @@ class Workshop:
         words += f" --together {name} --scenes-together {scenes} --minutes-together {minutes:g}"
         if not weights.exists():
             with self._card, self._timed("together", "train", times):
-                bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "512"]
+                bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "256"]
                 given = [str(found) for found in folders.values()]
                 _run(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
 
         def tested(task: str) -> None:
             result = folder / f"evaluation_{task}"
-            found = self._tested(task, folder, weights, result, scenes, dict(times))
+            found = self._tested(task, folder, weights, result, scenes, dict(times), rank=3)
             push = float(folders[task].name.split("_")[-1])
             row = {"task": task, "policy": f"one for {len(folders)} tasks", "see": "pictures", "recipe": words}
             self._add(row | {"demonstrations": count, "disturb": push} | found)
@@ -158,18 +158,20 @@ class Workshop:
         for number, push in enumerate(recipe.disturb or (suited,)):
             rows = [self._row(task, push, count, sense) for count in recipe.demonstrations for sense in recipe.see]
             todo = [row for row in rows if not any(row.items() <= known.items() for known in self.table)]
-            if not todo or time.monotonic() > self.until:
+            if not todo:
                 continue
             times: dict[str, float] = {}
             try:
                 prepared = self._demonstrations(task, folder, recipe.seed + number, push, times)
+                if prepared is None:
+                    return
                 if not self._prepared[task].done():
                     self._prepared[task].set_result(prepared)
                 for row in todo:
                     self._add(row | self._policy(task, folder, prepared, row, dict(times)))
             except subprocess.CalledProcessError as error:
-                self._tell(task, f"failed: {' '.join(map(str, error.cmd[1:4]))}, see {folder}")
-            if not self.keep and not self.shared:
+                self._tell(task, f"failed: {' '.join(map(str, error.cmd))[:200]}, see {folder / 'log.txt'}")
+            if not self.keep and not (self.shared and task.startswith(self.shared)):
                 shutil.rmtree(folder / f"prepared_{push:g}", ignore_errors=True)
 
     def _row(self, task: str, push: float, count: int, sense: str) -> dict[str, Any]:
@@ -181,15 +183,20 @@ class Workshop:
         words += "" if recipe.head == "direct" else f" --head {recipe.head}"
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
 
-    def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path:
+    def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
+        """Return the prepared episodes; None when it was too late to begin."""
         recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
         with self._processor.place(2), self._timed(task, "generate", times):
+            if time.monotonic() > self.until:
+                return None
             self._handloom(folder, "generate", task, *made, "-o", str(run), "--render", "none", "--skip-stuck")
         drawn = ["--size", str(recipe.size), "--workers", str(self.workers)]
         drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
         words = [str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn]
-        with self._processor.place(1), self._timed(task, "prepare", times):
+        # What the card draws hardly needs the processor.
+        place = self._processor if recipe.backend == "cpu" else self._drawing
+        with place.place(1), self._timed(task, "prepare", times):
             try:
                 _run(folder, [*words, "--backend", recipe.backend])
             except subprocess.CalledProcessError:
@@ -215,12 +222,20 @@ class Workshop:
         return self._tested(task, folder, weights, result, recipe.scenes, times)
 
     def _tested(
-        self, task: str, folder: Path, weights: Path, result: Path, scenes: int, times: dict[str, float]
+        self,
+        task: str,
+        folder: Path,
+        weights: Path,
+        result: Path,
+        scenes: int,
+        times: dict[str, float],
+        *,
+        rank: int = 0,
     ) -> dict[str, Any]:
         if not (result / "evaluation.json").exists():
             tested = ["-n", str(scenes), "--seed", str(self.recipe.test_seed), "--videos", "0", "-o", str(result)]
             policy = ["--policy", "model:Trained", "--weights", str(weights), "--skip-stuck"]
-            with self._processor.place(0), self._timed(task, "evaluate", times):
+            with self._processor.place(rank), self._timed(task, "evaluate", times):
                 self._handloom(folder, "evaluate", task, *policy, *tested)
         found = json.loads((result / "evaluation.json").read_text())
         return found | {"seconds": {stage: round(value, 1) for stage, value in times.items()}}
@@ -284,7 +299,7 @@ def worth(
     until = begin + seconds
     workshop = Workshop(recipe, output, workers=workers, jobs=jobs, trainings=trainings, until=until, keep=keep)
     workshop.begin(tasks)
-    workshop.shared = bool(together)
+    workshop.shared = together
     with ThreadPoolExecutor(begun) as pool, ThreadPoolExecutor(1) as aside:
         many = aside.submit(workshop.together, together, scenes_together, minutes_together) if together else None
         list(pool.map(workshop.task, tasks))
@@ -307,14 +322,15 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def _run(folder: Path, words: list[str]) -> None:
-    """Run a step; what it says goes to the log of its task."""
+    """Run a step; what it says goes to the log of its task. Trainings go before what only the processor does."""
+    gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
     # The folder of the policy is where Python looks for the module it is named by.
     paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     with (folder / "log.txt").open("a") as log:
         log.write(f"$ python {' '.join(words)}\n")
         log.flush()
         subprocess.run(
-            [sys.executable, *words],
+            [*gentle, sys.executable, *words],
             check=True,
             stdout=log,
             stderr=subprocess.STDOUT,
