@@ -107,6 +107,8 @@ class Norm(nn.GroupNorm):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return maps of the same shape and precision."""
+        if not torch.is_autocast_enabled(x.device.type):
+            return super().forward(x)
         with torch.autocast(x.device.type, enabled=False):
             return nn.functional.group_norm(x, self.num_groups, self.weight.to(x.dtype), self.bias.to(x.dtype))
 
