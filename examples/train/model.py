@@ -204,7 +204,6 @@ class Network(nn.Module):
             losses["chunk"] = (self.head(seen) - wanted).abs().mean()
         if self.config.cameras and self.config.objects:
             known = sample["objects"].isfinite()
-            # Not a choice between losses: the slope of the one that is NaN would be NaN, chosen or not.
             off = (self.objects(seen) - 10.0 * sample["objects"].nan_to_num()).abs()
             losses["objects"] = (off * known).sum() / known.sum().clamp(min=1)
         return losses
