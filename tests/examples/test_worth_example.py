@@ -41,7 +41,7 @@ def test_the_lowest_rank_that_waits_is_next(worth) -> None:
 def test_a_row_that_is_known_is_not_made_again(worth, tmp_path: Path) -> None:
     recipe = worth.Recipe(demonstrations=(5,), see=("pictures",))
 
-    def workshop() -> "worth.Workshop":
+    def workshop():
         made = worth.Workshop(recipe, tmp_path, workers=1, jobs=1, trainings=1, until=time.monotonic(), keep=True)
         made.begin(("no_such_task",))
         return made
