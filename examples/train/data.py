@@ -4,8 +4,8 @@
 
 Columns come from the dataset, which has the LeRobot v3 layout. Pictures come from its videos, or are drawn anew at
 another size from the recorded states (``draw``): a picture is a pure function of the state. True poses of objects and
-of their moving parts come from the recorded states, too. Any task of one robot will do: one arm or two, with a base that
-drives or without.
+of their moving parts come from the recorded states, too. Any task of one robot will do: one arm or two, with a base
+that drives or without.
 """
 
 from collections.abc import Iterator
@@ -92,10 +92,11 @@ def prepare_episode(how: Preparation, number: int) -> None:
     # Another place to begin in every episode: all frames are seen when there are many.
     frames = np.arange(number % STRIDE, len(action), STRIDE)
     names = handled_bodies(scene, record)
+    asked_of = [asked(scene, arm, action, end) for arm, end in zip(robot.arms, ends, strict=True)]
     T_tool_tcp = np.array([arm.spec.T_tool_tcp for arm in robot.arms])
     arrays = {
         "T_base_tcp": pose_from_pos_quat(measured[..., :3], measured[..., 3:]) @ T_tool_tcp,
-        "T_base_tcp_asked": np.stack([asked(scene, arm, action, end) for arm, end in zip(robot.arms, ends)], axis=1),
+        "T_base_tcp_asked": np.stack(asked_of, axis=1),
         "opening": columns["observation.state"][:, ends - 1],
         "opening_asked": action[:, ends - 1],
         "twist_asked": action[:, ends[-1] :],

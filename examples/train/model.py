@@ -26,6 +26,8 @@ ARM = 10
 """Numbers per step and arm: translation, two columns of the rotation, opening."""
 WORDS = 1024
 """Places that words and pairs of words are hashed to."""
+STILL = 0.004
+"""A hand that moved less between two looks stands still [m]."""
 FLOW_STEPS = 10
 """Euler steps from noise to a chunk."""
 
@@ -52,6 +54,9 @@ class ModelConfig:
     hidden: int = 512
     execute: int = 4
     """Steps that are carried out before the next look."""
+    execute_stalled: int = 12
+    """The same when the hands stand still but mean to move: the begin and the end of a pause look alike, and a smooth
+    start is too small a move to overcome what holds the hand, however often it is begun."""
     stride: int = 3
     """Frames per step."""
 
@@ -67,24 +72,27 @@ class ModelConfig:
 
 
 class Encoder(nn.Module):
-    """Pictures to points: a small ResNet whose last channels each say where in the picture they are strongest."""
+    """Pictures to points: a small ResNet whose last channels each say where in the picture they are strongest.
 
-    def __init__(self, width: int = 48, points: int = 64) -> None:
+    Its first layer sees squares of 4 x 4 pixels as 48 channels: layers at the full size, and layers of three channels,
+    would take a card longer than all the others together.
+    """
+
+    def __init__(self, width: int = 64, points: int = 64) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, width, 5, 2, 2), _norm(width), nn.SiLU())
+        self.stem = nn.Sequential(nn.PixelUnshuffle(4), nn.Conv2d(48, width, 3, 1, 1), nn.SiLU())
         self.blocks = nn.Sequential(
-            Block(width, width, 2),
+            Block(width, width, 1),
             Block(width, 2 * width, 2),
-            Block(2 * width, 4 * width, 1),
-            Block(4 * width, 4 * width, 1),
+            Block(2 * width, 2 * width, 1),
         )
-        self.to_points = nn.Conv2d(4 * width, points, 1)
-        self.to_facts = nn.Linear(4 * width, points)
+        self.to_points = nn.Conv2d(2 * width, points, 1)
+        self.to_facts = nn.Linear(2 * width, points)
         self.size = 3 * points
 
     def forward(self, picture: Tensor) -> Tensor:
-        """Return features (batch, size) of pictures (batch, 3, h, w)."""
-        x = self.blocks(self.stem(picture))
+        """Return features (batch, size) of pictures (batch, 3, h, w), 0 to 1."""
+        x = self.blocks(self.stem(4.0 * picture - 2.0))
         heat = self.to_points(x)
         batch, points, height, width = heat.shape
         share = torch.softmax(heat.flatten(2).float(), -1).view(batch, points, height, width)
@@ -94,6 +102,17 @@ class Encoder(nn.Module):
         return torch.cat([*where, self.to_facts(x.mean((2, 3))).float()], -1)
 
 
+class Norm(nn.GroupNorm):
+    """A norm over groups of channels that answers in the precision it is asked in; autocast would make it float32."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return maps of the same shape and precision."""
+        if not torch.is_autocast_enabled(x.device.type):
+            return super().forward(x)
+        with torch.autocast(x.device.type, enabled=False):
+            return nn.functional.group_norm(x, self.num_groups, self.weight.to(x.dtype), self.bias.to(x.dtype))
+
+
 class Block(nn.Module):
     """Two convolutions around a short cut."""
 
@@ -101,10 +120,10 @@ class Block(nn.Module):
         super().__init__()
         self.main = nn.Sequential(
             nn.Conv2d(before, after, 3, stride, 1),
-            _norm(after),
+            Norm(8, after),
             nn.SiLU(),
             nn.Conv2d(after, after, 3, 1, 1),
-            _norm(after),
+            Norm(8, after),
         )
         self.short = nn.Identity() if (before, stride) == (after, 1) else nn.Conv2d(before, after, 1, stride)
 
@@ -184,9 +203,9 @@ class Network(nn.Module):
         else:
             losses["chunk"] = (self.head(seen) - wanted).abs().mean()
         if self.config.cameras and self.config.objects:
-            off = (self.objects(seen) - 10.0 * sample["objects"]).abs()
             known = sample["objects"].isfinite()
-            losses["objects"] = torch.where(known, off, 0.0).sum() / known.sum().clamp(min=1)
+            off = (self.objects(seen) - 10.0 * sample["objects"].nan_to_num()).abs()
+            losses["objects"] = (off * known).sum() / known.sum().clamp(min=1)
         return losses
 
     def forward(self, state: Tensor, pictures: Tensor, noise: Tensor, words: Tensor | None = None) -> Tensor:
@@ -200,10 +219,6 @@ class Network(nn.Module):
         else:
             x = self.head(seen) + 0.0 * noise
         return (x * self.chunk_scale + self.chunk_mean).view(-1, CHUNK, self.config.step)
-
-
-def _norm(channels: int) -> nn.Module:
-    return nn.GroupNorm(8, channels)
 
 
 def six(R: NDArray[Any]) -> NDArray[Any]:
@@ -264,6 +279,7 @@ class Trained:
         config = ModelConfig(**saved["config"])
         self.network = Network(config).eval()
         self.network.load_state_dict(saved["weights"])
+        self.network.to(memory_format=torch.channels_last)
         self.robot = saved["robot"]
         self.config = config
         self.frames_per_action = config.stride
@@ -274,6 +290,7 @@ class Trained:
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
         """Begin an episode."""
         self.rng = rng
+        self.last: NDArray[Any] | None = None
         self.words = torch.from_numpy(hashed(instruction))[None]
 
     def act(self, observation: dict[str, NDArray[Any]]) -> NDArray[Any]:
@@ -292,8 +309,13 @@ class Trained:
         seen = torch.from_numpy(np.array([pictures])).permute(0, 1, 4, 2, 3).float() / 255 if pictures else state
         noise = torch.from_numpy(self.rng.standard_normal((1, CHUNK * self.config.step))).float()
         with torch.no_grad():
-            chunk = self.network(state, seen, noise, self.words)[0, : self.config.execute].double().numpy()
-        return self._actions(T_base_tcp, chunk)
+            chunk = self.network(state, seen, noise, self.words)[0].double().numpy()
+        now = np.concatenate([T_base_tcp[:, :3, 3], opening.T], -1)
+        steps = self.config.execute
+        if self.last is not None and stalled(now - self.last, chunk[: self.config.execute_stalled]):
+            steps = self.config.execute_stalled
+        self.last = now
+        return self._actions(T_base_tcp, chunk[:steps])
 
     def _actions(self, T_base_tcp: NDArray[Any], chunk: NDArray[Any]) -> NDArray[Any]:
         actions = []
@@ -306,6 +328,18 @@ class Trained:
             opening = (step[:, 9:] > 0.5).astype(float) if self.config.firm else step[:, 9:]
             actions += [pose7(T_base_tool), opening]
         return np.concatenate([*actions, chunk[:, ARM * self.config.arms :]], -1)
+
+
+def stalled(moved: NDArray[Any], chunk: NDArray[Any]) -> bool:
+    """Return whether hands stand still that mean to move.
+
+    Args:
+        moved: How far each tool centre and opening moved since the last look (arms, 4) [m, share].
+        chunk: What is asked for (steps, n).
+    """
+    arms = chunk[:, : ARM * len(moved)].reshape(len(chunk), len(moved), ARM)
+    still = np.linalg.norm(moved[:, :3], axis=-1).max() < STILL and np.abs(moved[:, 3]).max() < 0.05
+    return bool(still and np.linalg.norm(arms[-1, :, :3], axis=-1).max() > 2 * STILL)
 
 
 def _poses(sevens: NDArray[Any]) -> NDArray[Any]:

@@ -20,6 +20,10 @@ from data import STRIDE
 from model import ARM, CHUNK, ModelConfig, Network, hashed, save, six, state_vector
 from torch import Tensor
 
+WARM_UP = 200
+"""Steps in which the learning rate rises."""
+AVERAGED = 10
+"""Steps between two that the averaged weights take in."""
 SMALLEST = 0.02
 """Smallest scale of a number of a chunk: what hardly changes is not blown up [m, or of a rotation matrix]."""
 
@@ -55,11 +59,18 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
     return config, robot
 
 
-def load(files: list[Path], config: ModelConfig) -> dict[str, np.ndarray]:
-    """Read prepared episodes and cut them into samples."""
+def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tensor]:
+    """Read prepared episodes and cut them into samples, which are kept on the device."""
     with ThreadPoolExecutor(8) as pool:
         parts = list(pool.map(lambda file: samples(dict(np.load(file)), config), files))
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    ends = np.cumsum([len(part["state"]) for part in parts])
+    kept = {}
+    for name, first in list(parts[0].items()):
+        kept[name] = torch.empty((int(ends[-1]), *first.shape[1:]), dtype=torch.from_numpy(first).dtype, device=device)
+        for part, end in zip(parts, ends, strict=True):
+            own = torch.from_numpy(part.pop(name))
+            kept[name][end - len(own) : end] = own
+    return kept
 
 
 def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np.ndarray]:
@@ -85,24 +96,31 @@ def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np
     if config.words:
         found["words"] = np.tile(hashed(str(episode["instruction"])), (len(frames), 1))
     if config.cameras:
-        found["pictures"] = episode["pictures"].transpose(0, 1, 4, 2, 3)
+        found["pictures"] = episode["pictures"]
     return found
 
 
-def varied(pictures: Tensor, shift: int) -> Tensor:
-    """Return pictures (batch, cameras, 3, h, w) uint8 as 0 to 1, each shifted and lit a little differently."""
-    batch, cameras, _, height, width = pictures.shape
-    flat = pictures.flatten(0, 1).float() / 255
-    bright = 1 + 0.3 * (torch.rand(len(flat), 3, 1, 1, device=flat.device) - 0.5)
-    light = 0.2 * (torch.rand(len(flat), 1, 1, 1, device=flat.device) - 0.5)
-    flat = (flat * bright + light).clamp(0, 1)
-    move = (torch.rand(len(flat), 2, device=flat.device) - 0.5) * 2 * shift
-    turn = torch.zeros(len(flat), 2, 3, device=flat.device)
-    turn[:, 0, 0], turn[:, 1, 1] = 1.0, 1.0
-    turn[:, :, 2] = 2 * move / torch.tensor([width, height], device=flat.device)
-    grid = torch.nn.functional.affine_grid(turn, list(flat.shape), align_corners=False)
-    moved = torch.nn.functional.grid_sample(flat, grid, padding_mode="border", align_corners=False)
-    return moved.view(batch, cameras, 3, height, width)
+def varied(pictures: Tensor, pick: Tensor, shift: int) -> Tensor:
+    """Return chosen pictures as 0 to 1 (batch, cameras, 3, h, w), each shifted and lit a little differently.
+
+    Args:
+        pictures: All pictures (samples, cameras, h, w, 3), uint8.
+        pick: Which of them (batch,).
+        shift: They are moved by up to this many whole pixels; the border is repeated.
+    """
+    device, (cameras, height, width) = pictures.device, pictures.shape[1:4]
+    down = torch.randint(-shift, shift + 1, (len(pick), cameras, 1), device=device)
+    rows = (torch.arange(height, device=device) + down).clamp(0, height - 1)
+    which = pick[:, None] * cameras + torch.arange(cameras, device=device)
+    # Whole rows are copied; to the side all pictures of a batch are moved alike. Both are quick, single pixels are not.
+    moved = pictures.view(-1, width * 3).index_select(0, (which[:, :, None] * height + rows).flatten())
+    right = torch.randint(-shift, shift + 1, (1,), device=device)
+    columns = (torch.arange(width, device=device) + right).clamp(0, width - 1)
+    moved = moved.view(-1, width, 3).index_select(1, columns).view(len(pick), cameras, height, width, 3)
+    kind = torch.bfloat16 if device.type == "cuda" else torch.float32
+    bright = (1 + 0.3 * (torch.rand(len(pick), cameras, 1, 1, 3, device=device) - 0.5)).to(kind)
+    light = (0.2 * (torch.rand(len(pick), cameras, 1, 1, 1, device=device) - 0.5)).to(kind)
+    return moved.to(kind).mul_(bright / 255).add_(light).clamp_(0, 1).permute(0, 1, 4, 2, 3)
 
 
 def train(
@@ -114,7 +132,7 @@ def train(
     episodes: int | None = None,
     steps: int = 20_000,
     minutes: float = 30.0,
-    batch: int = 256,
+    batch: int = 128,
     rate: float = 5e-4,
     shift: int = 4,
     seed: int = 0,
@@ -145,11 +163,10 @@ def train(
         held = max(1, len(own) // 20)
         files, aside = files + own[held:], aside + own[:held]
     begin = time.monotonic()
-    known = {name: torch.from_numpy(value).to(device) for name, value in load(files, config).items()}
-    fresh = {name: torch.from_numpy(value).to(device) for name, value in load(aside, config).items()}
+    known, fresh = load(files, config, device), load(aside, config, device)
     asked = known["chunk"].view(-1, CHUNK, config.step)[..., ARM - 1 : ARM * config.arms : ARM]
     config = replace(config, firm=bool((asked.frac().abs() < 1e-3).float().mean() > 0.999))
-    network = Network(config).to(device)
+    network = Network(config).to(device, memory_format=torch.channels_last)
     _fit_scales(network, known)
     size_of = sum(parameter.numel() for parameter in network.parameters())
     print(
@@ -157,44 +174,104 @@ def train(
         f"loaded in {time.monotonic() - begin:.0f} s",
         flush=True,
     )
+    step = Steps(network, known, rate=rate, batch=batch, shift=shift)
     average = {name: value.clone() for name, value in network.state_dict().items()}
-    optimiser = torch.optim.AdamW(network.parameters(), rate, weight_decay=1e-3)
-    begin, done = time.monotonic(), 0.0
-    count = 0
-    while done < 1.0:
-        done = max(count / steps, (time.monotonic() - begin) / (60 * minutes))
-        for group in optimiser.param_groups:
-            group["lr"] = rate * min(1.0, (count + 1) / 500) * 0.5 * (1 + math.cos(math.pi * min(done, 1.0)))
-        pick = torch.randint(len(known["state"]), (batch,), device=device)
-        parts = _loss(network, {name: value[pick] for name, value in known.items()}, shift, device)
-        optimiser.zero_grad()
-        sum(parts.values()).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        keep = min(0.999, (count + 1) / (count + 10))
-        torch._foreach_lerp_(list(average.values()), [v.detach() for v in network.state_dict().values()], 1 - keep)
+    own = list(network.state_dict().values())
+    begin, count, told_at = time.monotonic(), 0, 0.0
+    while (done := max(count / steps, (time.monotonic() - begin) / (60 * minutes))) < 1.0:
+        step(rate * min(1.0, (count + 1) / WARM_UP) * 0.5 * (1 + math.cos(math.pi * done)))
         count += 1
-        if count % 1000 == 0 or done >= 1.0:
-            told = {name: round(float(value.detach()), 4) for name, value in parts.items()}
-            off = _held_out(network, average, fresh, device)
-            print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {told}  held out {off}", flush=True)
+        if count % AVERAGED == 0:
+            keep = min(0.999**AVERAGED, count / (count + 10 * AVERAGED))
+            torch._foreach_lerp_(list(average.values()), own, 1 - keep)
+            if device == "cuda":
+                torch.cuda.synchronize()  # The clock shall tell what is done, not what is asked for.
+        if done - told_at > 0.25:
+            told_at = done
+            print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {step.told()}", flush=True)
+    passed = time.monotonic() - begin
+    off = _held_out(network, average, fresh)
+    print(f"{count:6d} {passed:5.0f} s  {step.told()}  held out {off}  {count / passed:.0f} steps/s", flush=True)
     network.load_state_dict(average)
     save(network.cpu().eval(), str(output), **robot)
 
 
-def _loss(network: Network, sample: dict[str, Tensor], shift: int, device: str) -> dict[str, Tensor]:
-    pictures = sample.get("pictures")
-    with torch.autocast(device, torch.bfloat16, enabled=device == "cuda" and pictures is not None):
-        seen = sample["state"] if pictures is None else varied(pictures, shift)
-        state = sample["state"]
-        if pictures is not None:
+class Steps:
+    """Steps of the optimiser; on a card they are recorded once and played back, so that the processor hardly works.
+
+    Args:
+        network: What is trained.
+        known: All samples, on its device.
+        rate: First learning rate.
+        batch: Samples per step.
+        shift: Pictures are moved by up to this many pixels.
+    """
+
+    def __init__(self, network: Network, known: dict[str, Tensor], *, rate: float, batch: int, shift: int) -> None:
+        self._network, self._batch, self._shift = network, batch, shift
+        self._known = {name: value for name, value in known.items() if name != "pictures"}
+        self._pictures = known.get("pictures")
+        self._device = known["state"].device
+        card = self._device.type == "cuda"
+        self._rate = torch.tensor(rate, device=self._device)
+        self._optimiser = torch.optim.AdamW(
+            network.parameters(), self._rate, weight_decay=1e-3, fused=card, capturable=card
+        )
+        self._parts: dict[str, Tensor] = {}
+        self._graph = self._recorded() if card else None
+
+    def __call__(self, rate: float) -> None:
+        """Take a step at a learning rate."""
+        self._rate.fill_(rate)
+        if self._graph is None:
+            self._step()
+        else:
+            self._graph.replay()
+
+    def told(self) -> dict[str, float]:
+        """Return the parts of the loss in the last step."""
+        return {name: round(float(value.detach()), 4) for name, value in self._parts.items()}
+
+    def _step(self) -> None:
+        pick = torch.randint(len(self._known["state"]), (self._batch,), device=self._device)
+        sample = {name: value[pick] for name, value in self._known.items()}
+        seen = state = sample["state"]
+        if self._pictures is not None:
+            seen = varied(self._pictures, pick, self._shift)
             # A policy that can tell the opening to the last digit learns to read the time off it.
-            state = state + torch.randn_like(state) * network.state_scale * 0.02
-        return network.loss(sample | {"state": state}, seen)
+            state = state + torch.randn_like(state) * self._network.state_scale * 0.02
+        half = self._device.type == "cuda" and self._pictures is not None
+        with torch.autocast(self._device.type, torch.bfloat16, enabled=half, cache_enabled=False):
+            self._parts = self._network.loss(sample | {"state": state}, seen)
+        self._optimiser.zero_grad(set_to_none=True)
+        sum(self._parts.values()).backward()
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), 1.0)
+        self._optimiser.step()
+
+    def _recorded(self) -> "torch.cuda.CUDAGraph | None":
+        """Return a recorded step, or None where recording fails: then every step is issued anew."""
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        self._rate.fill_(0.0)
+        with torch.cuda.stream(stream):
+            for _ in range(5):
+                self._step()
+        torch.cuda.current_stream().wait_stream(stream)
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        try:
+            self._optimiser.zero_grad(set_to_none=True)
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                self._step()
+        except RuntimeError as error:
+            print(f"steps are not recorded: {str(error).splitlines()[0]}", flush=True)
+            torch.cuda.synchronize()
+            return None
+        return graph
 
 
 @torch.no_grad()
-def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Tensor], device: str) -> str:
+def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Tensor]) -> str:
     """Return how far the averaged weights are off in episodes that were not trained on."""
     own = {name: value.clone() for name, value in network.state_dict().items()}
     network.load_state_dict(average)
@@ -203,7 +280,7 @@ def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Ten
     for start in range(0, len(fresh["state"]), 512):
         part = {name: value[start : start + 512] for name, value in fresh.items()}
         noise = torch.randn_like(part["chunk"])
-        pictures = part["pictures"].float() / 255 if "pictures" in part else part["state"]
+        pictures = part["pictures"].permute(0, 1, 4, 2, 3).float() / 255 if "pictures" in part else part["state"]
         guess = network(part["state"], pictures, noise, part.get("words"))
         error = guess - part["chunk"].view_as(guess)
         arms = error[:, 7, : ARM * network.config.arms].view(len(error), -1, ARM)

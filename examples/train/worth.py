@@ -1,28 +1,36 @@
-"""Measures what demonstrations are worth: success on unseen scenes against their number, disturbed or not.
+"""Measures what demonstrations are worth: success on unseen scenes of many tasks, of their number, disturbed or not.
 
     python worth.py fr3_pick_place --demonstrations 100 300 1000 --disturb 0 0.02 --minutes 2 --output worth
-    python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 700 --disturb 0.02 --see pictures
+    python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 500 --see pictures
 
 Every step is a command that can be given by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
-evaluate``. What is finished is kept: the same command again goes on where it was stopped. While policies of some tasks
-are trained, demonstrations of the next are made.
+evaluate``. Tasks overtake each other: while policies of some are trained on the card, demonstrations of the next are
+made and finished policies are tested. Every result is in ``OUTPUT/worth.json`` as soon as it is known, and what is
+finished is kept: the same command again goes on where it was stopped.
 """
 
+import heapq
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count as counting
 from pathlib import Path
-from threading import Semaphore
+from threading import Condition, Lock, Semaphore
 from typing import Any
 
 import tyro
 
 HERE = Path(__file__).parent
+DISTURB = {"so101": 0.01, "fr3_insert_peg": 0.01, "": 0.02}
+"""Disturbance by the beginning of a task's name [m]: small jaws and narrow openings leave less room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,16 +39,18 @@ class Recipe:
 
     demonstrations: tuple[int, ...] = (100, 300, 1000)
     """Numbers of demonstrations to train on; the smaller sets are parts of the largest."""
-    disturb: tuple[float, ...] = (0.0, 0.02)
-    """Disturbances of the expert [m]."""
+    disturb: tuple[float, ...] = ()
+    """Disturbances of the expert [m]; none given: what suits the task."""
     see: tuple[str, ...] = ("pictures", "objects")
     """What policies see: pictures, objects (their true poses)."""
     variant: str = "clean"
     """clean or randomized: clutter, looks, shapes, masses, of demonstrations and of test scenes."""
     head: str = "direct"
     """direct or flow."""
+    steps: int = 20_000
+    """Bound on the steps of each training."""
     minutes: float = 2.0
-    """Bound on the training of each policy."""
+    """Bound on the time of each training."""
     scenes: int = 100
     """Unseen scenes to evaluate on."""
     seed: int = 1
@@ -53,59 +63,204 @@ class Recipe:
     """What draws the pictures to train on: cpu or cuda."""
 
 
+class Queue:
+    """Lets a number of jobs in at once; whoever waits with the lowest rank is next."""
+
+    def __init__(self, places: int) -> None:
+        self._free, self._waiting, self._tickets = places, [], counting()
+        self._changed = Condition()
+
+    @contextmanager
+    def place(self, rank: int) -> Iterator[None]:
+        """Wait for a place, and hold it."""
+        ticket = (rank, next(self._tickets))
+        with self._changed:
+            heapq.heappush(self._waiting, ticket)
+            self._changed.wait_for(lambda: self._free > 0 and self._waiting[0] == ticket)
+            heapq.heappop(self._waiting)
+            self._free -= 1
+            self._changed.notify_all()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._free += 1
+                self._changed.notify_all()
+
+
 class Workshop:
-    """Carries out the steps for one task after the other; the processor and the card each do their own at once.
+    """Carries out the steps of many tasks side by side.
 
     Args:
         recipe: How policies are made and tested.
         output: Folder of everything.
-        workers: Processes.
+        workers: Processes of each job.
+        jobs: Jobs on the processor at once.
         trainings: Policies trained at the same time.
+        until: No task is begun after this time [s, of the monotonic clock].
+        keep: Keep demonstrations and prepared episodes after use.
     """
 
-    def __init__(self, recipe: Recipe, output: Path, workers: int, trainings: int) -> None:
-        self.recipe, self.output, self.workers = recipe, output, workers
-        self._processor, self._card = Semaphore(1), Semaphore(trainings)
+    shared = ""
+    """Tasks whose names begin so have one more policy, which needs their prepared episodes."""
 
-    def rows(self, task: str) -> list[dict[str, Any]]:
-        """Return a row for every policy of a task."""
+    def __init__(
+        self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
+    ) -> None:
+        self.recipe, self.output, self.workers, self.until, self.keep = recipe, output, workers, until, keep
+        self._processor, self._card, self._drawing = Queue(jobs), Semaphore(trainings), Queue(2)
+        self._begin, self._lock = time.monotonic(), Lock()
+        self._prepared: dict[str, Future[Path | None]] = {}
+        self._file = output / "worth.json"
+        self.table: list[dict[str, Any]] = json.loads(self._file.read_text()) if self._file.exists() else []
+
+    def begin(self, tasks: tuple[str, ...]) -> None:
+        """Say which tasks there will be."""
+        self._prepared = {task: Future() for task in tasks}
+
+    def task(self, task: str) -> None:
+        """Add the rows of a task to the table, one for every policy."""
+        try:
+            self._task(task)
+        finally:
+            if not self._prepared[task].done():
+                self._prepared[task].set_result(None)
+
+    def together(self, name: str, scenes: int, minutes: float) -> None:
+        """Train one policy for all tasks whose names begin so on the same demonstrations, and test it on each."""
+        recipe, folder = self.recipe, self.output / "together"
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = {task: made for task, made in self._prepared.items() if task.startswith(name)}
+        folders = {task: found for task, made in wanted.items() if (found := made.result())}
+        count, weights, times = max(recipe.demonstrations), folder / "together.pt", {}
+        words = f"python worth.py {' '.join(folders)} --demonstrations {count} --see pictures --seed {recipe.seed}"
+        words += f" --together {name} --scenes-together {scenes} --minutes-together {minutes:g}"
+        if not weights.exists():
+            with self._card, self._timed("together", "train", times):
+                bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "256"]
+                given = [str(found) for found in folders.values()]
+                _run(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
+
+        def tested(task: str) -> None:
+            result = folder / f"evaluation_{task}"
+            found = self._tested(task, folder, weights, result, scenes, dict(times), rank=3)
+            push = float(folders[task].name.split("_")[-1])
+            row = {"task": task, "policy": f"one for {len(folders)} tasks", "see": "pictures", "recipe": words}
+            self._add(row | {"demonstrations": count, "disturb": push} | found)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(tested, folders))
+
+    def _task(self, task: str) -> None:
         recipe, folder = self.recipe, self.output / task.replace("/", "_")
         folder.mkdir(parents=True, exist_ok=True)
-        rows = []
-        for number, push in enumerate(recipe.disturb):
-            prepared = self._demonstrations(task, folder, recipe.seed + number, push)
-            for count in recipe.demonstrations:
-                for sense in recipe.see:
-                    row = {"task": task, "see": sense, "demonstrations": count, "disturb": push}
-                    rows.append(row | self._policy(task, folder, prepared, f"{sense}_{count}_{push:g}", count))
-        return rows
+        suited = next(push for name, push in DISTURB.items() if task.startswith(name))
+        for number, push in enumerate(recipe.disturb or (suited,)):
+            rows = [self._row(task, push, count, sense) for count in recipe.demonstrations for sense in recipe.see]
+            todo = [row for row in rows if not any(row.items() <= known.items() for known in self.table)]
+            if not todo:
+                continue
+            times: dict[str, float] = {}
+            try:
+                prepared = self._demonstrations(task, folder, recipe.seed + number, push, times)
+                if prepared is None:
+                    return
+                if not self._prepared[task].done():
+                    self._prepared[task].set_result(prepared)
+                for row in todo:
+                    self._add(row | self._policy(task, folder, prepared, row, dict(times)))
+            except subprocess.CalledProcessError as error:
+                self._tell(task, f"failed: {' '.join(map(str, error.cmd))[:200]}, see {folder / 'log.txt'}")
+            if not self.keep and not (self.shared and task.startswith(self.shared)):
+                shutil.rmtree(folder / f"prepared_{push:g}", ignore_errors=True)
 
-    def _demonstrations(self, task: str, folder: Path, seed: int, push: float) -> Path:
+    def _row(self, task: str, push: float, count: int, sense: str) -> dict[str, Any]:
+        recipe = self.recipe
+        words = f"python worth.py {task} --demonstrations {count} --disturb {push:g} --see {sense}"
+        words += f" --minutes {recipe.minutes:g} --steps {recipe.steps} --seed {recipe.seed} --scenes {recipe.scenes}"
+        words += f" --test-seed {recipe.test_seed}" if recipe.test_seed else ""
+        words += "" if recipe.variant == "clean" else f" --variant {recipe.variant}"
+        words += "" if recipe.head == "direct" else f" --head {recipe.head}"
+        return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
+
+    def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
+        """Return the prepared episodes; None when it was too late to begin."""
         recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
-        with self._processor:
-            self._handloom("generate", task, *made, "-o", str(run), "--render", "none")
-            drawn = ["--size", str(recipe.size), "--backend", recipe.backend, "--workers", str(self.workers)]
-            drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
-            _run([str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn])
+        with self._processor.place(2), self._timed(task, "generate", times):
+            if time.monotonic() > self.until:
+                return None
+            self._handloom(folder, "generate", task, *made, "-o", str(run), "--render", "none", "--skip-stuck")
+        drawn = ["--size", str(recipe.size), "--workers", str(self.workers)]
+        drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
+        words = [str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn]
+        # What the card draws hardly needs the processor.
+        place = self._processor if recipe.backend == "cpu" else self._drawing
+        with place.place(1), self._timed(task, "prepare", times):
+            try:
+                _run(folder, [*words, "--backend", recipe.backend])
+            except subprocess.CalledProcessError:
+                if recipe.backend == "cpu":
+                    raise
+                self._tell(task, f"could not draw on {recipe.backend}, draws on cpu")
+                _run(folder, [*words, "--backend", "cpu"])
+        if not self.keep:
+            shutil.rmtree(run, ignore_errors=True)
         return prepared
 
-    def _policy(self, task: str, folder: Path, prepared: Path, name: str, count: int) -> dict[str, Any]:
-        recipe, weights, result = self.recipe, folder / f"{name}.pt", folder / f"evaluation_{name}"
+    def _policy(
+        self, task: str, folder: Path, prepared: Path, row: dict[str, Any], times: dict[str, float]
+    ) -> dict[str, Any]:
+        recipe, name = self.recipe, f"{row['see']}_{row['demonstrations']}_{row['disturb']:g}"
+        weights, result = folder / f"{name}.pt", folder / f"evaluation_{name}"
         if not weights.exists():
-            options = ["--episodes", str(count), "--head", recipe.head, "--minutes", str(recipe.minutes)]
-            options += ["--pictures"] if name.startswith("pictures") else []
-            with self._card:
-                _run([str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
-        if not (result / "evaluation.json").exists():
-            tested = ["-n", str(recipe.scenes), "--seed", str(recipe.test_seed), "--videos", "0", "-o", str(result)]
-            with self._processor:
-                self._handloom("evaluate", task, "--policy", "model:Trained", "--weights", str(weights), *tested)
-        return json.loads((result / "evaluation.json").read_text())
+            options = ["--episodes", str(row["demonstrations"]), "--head", recipe.head]
+            options += ["--minutes", str(recipe.minutes), "--steps", str(recipe.steps)]
+            options += ["--pictures"] if row["see"] == "pictures" else []
+            with self._card, self._timed(task, "train", times):
+                _run(folder, [str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
+        return self._tested(task, folder, weights, result, recipe.scenes, times)
 
-    def _handloom(self, verb: str, task: str, *words: str) -> None:
+    def _tested(
+        self,
+        task: str,
+        folder: Path,
+        weights: Path,
+        result: Path,
+        scenes: int,
+        times: dict[str, float],
+        *,
+        rank: int = 0,
+    ) -> dict[str, Any]:
+        if not (result / "evaluation.json").exists():
+            tested = ["-n", str(scenes), "--seed", str(self.recipe.test_seed), "--videos", "0", "-o", str(result)]
+            policy = ["--policy", "model:Trained", "--weights", str(weights), "--skip-stuck"]
+            with self._processor.place(rank), self._timed(task, "evaluate", times):
+                self._handloom(folder, "evaluate", task, *policy, *tested)
+        found = json.loads((result / "evaluation.json").read_text())
+        return found | {"seconds": {stage: round(value, 1) for stage, value in times.items()}}
+
+    def _handloom(self, folder: Path, verb: str, task: str, *words: str) -> None:
         scene = [] if self.recipe.variant == "clean" else ["--set", f"data.variant={self.recipe.variant}"]
-        _run(["-m", "handloom", verb, task, *scene, *words, "--workers", str(self.workers)])
+        _run(folder, ["-m", "handloom", verb, task, *scene, *words, "--workers", str(self.workers)])
+
+    @contextmanager
+    def _timed(self, task: str, stage: str, times: dict[str, float]) -> Iterator[None]:
+        begin = time.monotonic()
+        yield
+        times[stage] = time.monotonic() - begin
+        self._tell(task, f"{stage} took {times[stage]:.0f} s")
+
+    def _tell(self, task: str, what: str) -> None:
+        print(f"{time.monotonic() - self._begin:6.0f} s  {task}: {what}", flush=True)
+
+    def _add(self, row: dict[str, Any]) -> None:
+        with self._lock:
+            self.table.append(row)
+            part = self._file.with_suffix(".part")
+            part.write_text(json.dumps(self.table, indent=1))
+            part.rename(self._file)
+        self._tell(row["task"], f"{row['successes']} of {row['scenes']}  {row['failure_reasons']}")
 
 
 def worth(
@@ -114,7 +269,14 @@ def worth(
     recipe: tyro.conf.OmitArgPrefixes[Recipe] = Recipe(),  # noqa: B008 - the defaults of the flags
     output: Path = Path("worth"),
     workers: int = os.cpu_count() or 1,
+    jobs: int = 1,
     trainings: int = 2,
+    begun: int = 6,
+    seconds: float = 1e9,
+    together: str = "",
+    scenes_together: int = 50,
+    minutes_together: float = 3.0,
+    keep: bool = True,
 ) -> None:
     """Measure and print a table; ``OUTPUT/worth.json`` keeps it.
 
@@ -122,17 +284,28 @@ def worth(
         tasks: Tasks of one robot, by name or file.
         recipe: How policies are made and tested.
         output: Folder of everything.
-        workers: Processes.
+        workers: Processes of each job.
+        jobs: Jobs on the processor at the same time: makings of demonstrations, drawings, tests.
         trainings: Policies that are trained at the same time.
+        begun: Tasks that are under way at the same time.
+        seconds: No task is begun after this time.
+        together: Also train one policy for all tasks whose names begin so, such as fr3: they must be of one robot.
+        scenes_together: Unseen scenes of each task to evaluate it on.
+        minutes_together: Bound on its training.
+        keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
-    workshop = Workshop(recipe, output, workers, trainings)
-    rows: list[dict[str, Any]] = []
-    with ThreadPoolExecutor(trainings + 1) as pool:
-        for made in pool.map(workshop.rows, tasks):
-            rows += made
-            (output / "worth.json").write_text(json.dumps(rows, indent=1))
-    print(table(rows))
+    output.mkdir(parents=True, exist_ok=True)
+    until = begin + seconds
+    workshop = Workshop(recipe, output, workers=workers, jobs=jobs, trainings=trainings, until=until, keep=keep)
+    workshop.begin(tasks)
+    workshop.shared = together
+    with ThreadPoolExecutor(begun) as pool, ThreadPoolExecutor(1) as aside:
+        many = aside.submit(workshop.together, together, scenes_together, minutes_together) if together else None
+        list(pool.map(workshop.task, tasks))
+        if many:
+            many.result()
+    print(table(workshop.table))
     print(f"{(time.monotonic() - begin) / 60:.1f} minutes in all")
 
 
@@ -148,10 +321,21 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _run(words: list[str]) -> None:
+def _run(folder: Path, words: list[str]) -> None:
+    """Run a step; what it says goes to the log of its task. Trainings go before what only the processor does."""
+    gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
     # The folder of the policy is where Python looks for the module it is named by.
     paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
-    subprocess.run([sys.executable, *words], check=True, env={**os.environ, "PYTHONPATH": paths})
+    with (folder / "log.txt").open("a") as log:
+        log.write(f"$ python {' '.join(words)}\n")
+        log.flush()
+        subprocess.run(
+            [*gentle, sys.executable, *words],
+            check=True,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        )
 
 
 if __name__ == "__main__":

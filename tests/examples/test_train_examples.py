@@ -96,3 +96,34 @@ def test_an_exported_policy_answers_like_the_trained_one(
     answers[1][:, 3:7] *= signs
     assert np.abs(answers[0] - answers[1]).max() < 1e-3
     environment.step(answers[0][0])
+
+
+def test_one_policy_learns_tasks_with_other_objects(prepared: Path, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from train import train
+
+    other = _prepared(tmp_path, "fr3_pick_cube")
+    episode = dict(np.load(other / "000000.npz"))
+    episode["objects"] = np.array([f"other_{name}" for name in episode["objects"].tolist()], dtype=str)
+    np.savez(other / "000000.npz", **episode)
+    (other / "000001.npz").write_bytes((other / "000000.npz").read_bytes())
+    weights = tmp_path / "model.pt"
+    train((prepared, other), output=weights, pictures=True, steps=3, batch=8)
+    saved = torch.load(weights, weights_only=False)
+    assert saved["config"]["words"]
+    assert {"cube", "other_cube"} <= set(saved["config"]["objects"])
+    assert all(value.isfinite().all() for value in saved["weights"].values())
+
+
+def test_a_hand_that_stands_still_but_means_to_move_is_stalled() -> None:
+    pytest.importorskip("torch")
+    from model import ARM, STILL, stalled
+
+    chunk = np.zeros((12, ARM))
+    chunk[:, 0] = np.linspace(0.0, 0.1, 12)
+    still, moving = np.zeros((1, 4)), np.array([[2 * STILL, 0.0, 0.0, 0.0]])
+    closing = np.array([[0.0, 0.0, 0.0, -0.5]])
+    assert stalled(still, chunk)
+    assert not stalled(moving, chunk)
+    assert not stalled(closing, chunk)
+    assert not stalled(still, np.zeros((12, ARM)))  # It means to stay.
