@@ -135,4 +135,6 @@ def test_proposed_regions_have_the_form_of_the_file(tmp_path):
     assert line == "- {object: cube, at: [[-0.1, 0], [0, 0.2]], yaw: [-8, 8]}"
     file.write_text(file.read_text() + f"regions:\n  {line}\n")
     copied = load_task(file).config.regions[0].random_config
+    assert copied is not None
+    assert copied.pos_range is not None
     assert copied.pos_range[0] == pytest.approx((x - 0.1, y, 0.0))
