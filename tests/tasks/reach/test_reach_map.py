@@ -32,7 +32,7 @@ def test_every_work_place_ships_with_its_map(robot):
     assert (shipped_maps() / f"table_{robot}_{reach_key(task)}.txt").is_file(), "make it anew: tools/reach_maps.py"
     found = reach_map(task)
     assert set(found.arms) <= {"left", "right"}
-    x, y = task.config.work_point
+    x, y = task.config.work_point or (0.0, 0.0)
     for arm in found.arms:
         assert found.free(arm, LEVELS[0], LEVELS[1]).sum() > 10
     assert any(found.gets_to(arm, (x, y), 0.03, 0.1) for arm in found.arms), "its work point is within reach"
@@ -128,7 +128,7 @@ def test_proposed_regions_have_the_form_of_the_file(tmp_path):
     file = tmp_path / "deed.yaml"
     file.write_text("robot: lift2\nobjects: [{name: cube, category: cube}]\nskills: [{pick: cube}]\n")
     task = load_task(file)
-    x, y = task.config.work_point
+    x, y = task.config.work_point or (0.0, 0.0)
     ranges = RandomConfig(pos_range=((x - 0.1, y, 0.0), (x, y + 0.2, 0.0)), yaw_rotation=(-8, 8))
     proposal = Proposal((RegionConfig(object="cube", target="table", random_config=ranges),), 4)
     (line,) = proposal.lines(task)

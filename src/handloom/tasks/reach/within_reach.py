@@ -65,6 +65,7 @@ class TaskReach:
         self.map: ReachMap = reach_map(task)
         self.groups, self.lanes = groups_of(task.config, {robot.name: tuple(arms) for robot in task.config.robots})
         self._asked: dict[tuple[str, FingertipAim], bool] = {}
+        self._own_handles: dict[tuple[str, int], list[tuple[Array, tuple[Approach, ...]]]] = {}
         self._loose = False
 
     def loosen(self) -> bool:
@@ -198,12 +199,22 @@ class TaskReach:
 
     def _handles(self, need: Need, place: Placed) -> list[tuple[Array, tuple[Approach, ...]]]:
         """Return where the handle of a joint is (3,) at the start and where the skill takes it, and how hands come."""
+        key = (need.object, id(need.skill))
+        if key not in self._own_handles:
+            self._own_handles[key] = self._handles_of(need)
+        handles = self._own_handles[key]
+        return [(quat_rotate(place.quat, point) + place.position, ways) for point, ways in handles] or [
+            (place.box.mean(axis=0), APPROACHES)
+        ]
+
+    def _handles_of(self, need: Need) -> list[tuple[Array, tuple[Approach, ...]]]:
+        """Return the same in the axes of the object; nothing for an object without that joint."""
         obj, skill = self.props[need.object], need.skill
         asset = asset_of(obj)
         try:
             link = asset.joints[asset.joint_index(skill.joint)]
         except (IndexError, NotFoundError):
-            return [(place.box.mean(axis=0), APPROACHES)]
+            return []
         low, high = link.range
         start = obj.joints.get(link.joint, min(max(0.0, low), high))
         by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
@@ -219,6 +230,5 @@ class TaskReach:
             touched = link.push if skill.name == "close" and link.push is not None else link.head
             point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
             normal = body.xmat.reshape(3, 3) @ np.asarray(link.normal)
-            ways = LEVEL if abs(normal[2]) < 0.5 else APPROACHES
-            handles.append((quat_rotate(place.quat, point) + place.position, ways))
+            handles.append((point, LEVEL if abs(normal[2]) < 0.5 else APPROACHES))
         return handles
