@@ -168,7 +168,7 @@ def propose_unit(name: int | str) -> Row:
         task, best = load_task(file), (0, list[str]())
         for proposal in islice(proposals(task), 3):  # As check chooses those that it prints.
             good = sum(one.failure is None for one in tries_of(proposal.of(task), 3)[:3])
-            best = max(best, (good, proposal.lines()))
+            best = max(best, (good, proposal.lines(task)))
             if good == 3:
                 break
     return {"name": str(name), "text": "\n".join([text + "regions:", *best[1], ""]) if best[0] else ""}

@@ -59,8 +59,9 @@ def propose_unit(robot: int | str) -> Row:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"drawer_{robot}.yaml"
         file.write_text(drawer_text(str(robot)))
-        found = next(proposals(load_task(file)), None)
-    return {"name": str(robot), "regions": [] if found is None else found.lines()}
+        task = load_task(file)
+        found = next(proposals(task), None)
+    return {"name": str(robot), "regions": [] if found is None else found.lines(task)}
 
 
 def drawer_unit(episode: int | str, *, robot: str, regions: list[str], seed: int) -> Row:

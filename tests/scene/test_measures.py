@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from handloom.scene.measures import box_overlap, geom_box
+from handloom.scene.measures import box_overlap, geom_box, geom_boxes
 from handloom.spatial import random_quats
 
 SOLIDS = {
@@ -44,6 +44,24 @@ def test_the_box_of_a_solid_is_that_of_points_inside_it(kind: str) -> None:
     assert np.all(world <= box[1] + 1e-9)
     assert np.abs(world.min(axis=0) - box[0]).max() < 0.012
     assert np.abs(world.max(axis=0) - box[1]).max() < 0.012
+
+
+def test_geoms_measured_together_have_the_boxes_that_each_has_alone() -> None:
+    rng = np.random.default_rng(5)
+    bodies = "".join(
+        f"<body pos='{rng.normal()} 0 1' quat='{' '.join(map(str, random_quats(rng, 1)[0]))}'>"
+        f"<geom type='{kind}' {size} pos='0.1 0 0'/><geom type='mesh' mesh='wedge' pos='0 {rng.normal()} 0'/></body>"
+        for kind, (size, _) in SOLIDS.items()
+    )
+    wedge = "<asset><mesh name='wedge' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"
+    plane = "<geom type='plane' size='1 1 1' quat='1 0.2 0 0'/>"
+    model = mujoco.MjModel.from_xml_string(f"<mujoco>{wedge}<worldbody>{plane}{bodies}</worldbody></mujoco>")
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    mixed = rng.permutation(model.ngeom)
+    together = geom_boxes(model, data, mixed)
+    # The same bits: boxes decide about commands, so a new order of geoms must not change an episode.
+    np.testing.assert_array_equal(together, np.array([geom_box(model, data, int(geom)) for geom in mixed]))
 
 
 def test_overlap_is_the_share_of_points_in_both_boxes() -> None:

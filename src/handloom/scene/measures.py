@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import StateError, unknown_name
@@ -31,13 +32,17 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
         part: Body of the object, with or without the object's name in front; the last piece of a longer path counts.
             ``base`` is what does not move of an object with joints.
     """
-    bodies = part_bodies(scene, name, part)
     model = scene.world.model
-    indices = [scene.world.body_index(body) for body in bodies]
-    geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in indices]
-    solid = [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]]
-    boxes = np.array([geom_box(model, scene.world.data, g) for g in solid or geoms])
+    geoms = _geoms_of(scene, part_bodies(scene, name, part))
+    solid = geoms[(model.geom_contype[geoms] != 0) | (model.geom_conaffinity[geoms] != 0)]
+    boxes = geom_boxes(model, scene.world.data, solid if solid.size else geoms)
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+
+def _geoms_of(scene: Scene, bodies: Sequence[str]) -> NDArray[np.intp]:
+    """Return the indices of the geoms of bodies."""
+    model, indices = scene.world.model, [scene.world.body_index(body) for body in bodies]
+    return np.concatenate([np.arange(model.body_geomnum[b]) + model.body_geomadr[b] for b in indices])
 
 
 def part_bodies(scene: Scene, name: str, part: str | None = None) -> Sequence[str]:
@@ -87,9 +92,7 @@ def local_box(scene: Scene, name: str, part: str | None = None) -> tuple[Array, 
 def geom_points(model: mujoco.MjModel, geom: int) -> Array:
     """Return points (n, 3) that bound a geom, in its frame: the vertices of a mesh, else the corners of its box."""
     if int(model.geom_type[geom]) in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
-        mesh = int(model.geom_dataid[geom])
-        first = model.mesh_vertadr[mesh]
-        return model.mesh_vert[first : first + model.mesh_vertnum[mesh]].astype(float)
+        return _vertices(model, geom)
     return model.geom_aabb[geom, :3] + model.geom_aabb[geom, 3:] * UNIT_CUBE
 
 
@@ -125,32 +128,61 @@ def surface_height(scene: Scene, name: str, points: Array) -> float:
 
 
 def geom_box(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
-    """Return the world box of one geom: its support in the six axis directions."""
-    body = model.geom_bodyid[geom]
-    R_world_body, R_body_geom = data.xmat[body].reshape(3, 3), np.empty(9)
-    mujoco.mju_quat2Mat(R_body_geom, model.geom_quat[geom])
-    R = R_world_body @ R_body_geom.reshape(3, 3)
-    centre = data.xpos[body] + R_world_body @ model.geom_pos[geom]
-    kind, size = int(model.geom_type[geom]), model.geom_size[geom]
-    if kind in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
-        mesh = int(model.geom_dataid[geom])
-        first = model.mesh_vertadr[mesh]
-        points = model.mesh_vert[first : first + model.mesh_vertnum[mesh]].astype(float) @ R.T + centre
-        return np.stack([points.min(axis=0), points.max(axis=0)])
+    """Return the world box (2, 3) [m] of one geom: its support in the six axis directions."""
+    return geom_boxes(model, data, np.array([geom]))[0]
+
+
+def geom_boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: NDArray[np.intp]) -> Array:
+    """Return the world boxes (n, 2, 3) [m] of geoms (n): their supports in the six axis directions."""
+    bodies, kinds, size = model.geom_bodyid[geoms], model.geom_type[geoms], model.geom_size[geoms]
+    R_world_body, R_body_geom = data.xmat[bodies].reshape(-1, 3, 3), np.empty((len(geoms), 9))
+    for quaternion, R in zip(model.geom_quat[geoms], R_body_geom, strict=True):
+        mujoco.mju_quat2Mat(R, quaternion)
+    R = R_world_body @ R_body_geom.reshape(-1, 3, 3)
+    centre = data.xpos[bodies] + _turned(R_world_body, model.geom_pos[geoms])
+    boxes = np.empty((len(geoms), 2, 3))
+    for kind in dict.fromkeys(kinds.tolist()):
+        these = np.flatnonzero(kinds == kind)
+        if kind in (Geom.mjGEOM_MESH, Geom.mjGEOM_SDF):
+            for i in these:
+                points = _vertices(model, int(geoms[i])) @ R[i].T + centre[i]
+                boxes[i] = points.min(axis=0), points.max(axis=0)
+            continue
+        middle, reach = centre[these], _reach(kind, R[these], size[these])
+        if reach is None:
+            # Planes and height fields are bounded by what MuJoCo stores for them.
+            aabb = model.geom_aabb[geoms[these]]
+            middle, reach = middle + _turned(R[these], aabb[:, :3]), _turned(np.abs(R[these]), aabb[:, 3:])
+        boxes[these, 0], boxes[these, 1] = middle - reach, middle + reach
+    return boxes
+
+
+def _reach(kind: int, R: Array, size: Array) -> Array | None:
+    """Return how far primitives of one kind reach from their centres along the axes of the world (n, 3) [m]."""
+    axis = np.abs(R[:, :, 2])
     if kind == Geom.mjGEOM_BOX:
-        reach = np.abs(R) @ size
-    elif kind == Geom.mjGEOM_SPHERE:
-        reach = np.full(3, size[0])
-    elif kind == Geom.mjGEOM_CAPSULE:
-        reach = size[0] + size[1] * np.abs(R[:, 2])
-    elif kind == Geom.mjGEOM_CYLINDER:
-        reach = size[0] * np.sqrt(np.maximum(0.0, 1.0 - R[:, 2] ** 2)) + size[1] * np.abs(R[:, 2])
-    elif kind == Geom.mjGEOM_ELLIPSOID:
-        reach = np.sqrt((R * size) ** 2 @ np.ones(3))
-    else:
-        # Planes and height fields are bounded by what MuJoCo stores for them.
-        centre, reach = centre + R @ model.geom_aabb[geom, :3], np.abs(R) @ model.geom_aabb[geom, 3:]
-    return np.stack([centre - reach, centre + reach])
+        return _turned(np.abs(R), size)
+    if kind == Geom.mjGEOM_SPHERE:
+        return np.repeat(size[:, :1], 3, axis=1)
+    if kind == Geom.mjGEOM_CAPSULE:
+        return size[:, :1] + size[:, 1:2] * axis
+    if kind == Geom.mjGEOM_CYLINDER:
+        return size[:, :1] * np.sqrt(np.maximum(0.0, 1.0 - axis**2)) + size[:, 1:2] * axis
+    if kind == Geom.mjGEOM_ELLIPSOID:
+        return np.sqrt(_turned((R * size[:, None]) ** 2, np.ones_like(size)))
+    return None
+
+
+def _turned(R: Array, vectors: Array) -> Array:
+    """Return R (n, 3, 3) times vectors (n, 3), row by row."""
+    return np.matmul(R, vectors[:, :, None])[:, :, 0]
+
+
+def _vertices(model: mujoco.MjModel, geom: int) -> Array:
+    """Return the vertices (n, 3) [m] of a mesh geom, in its frame."""
+    mesh = int(model.geom_dataid[geom])
+    first = model.mesh_vertadr[mesh]
+    return model.mesh_vert[first : first + model.mesh_vertnum[mesh]].astype(float)
 
 
 def box_overlap(a: Array, b: Array) -> float:

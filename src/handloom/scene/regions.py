@@ -4,6 +4,7 @@ A box is an axis-aligned bounding box (2, 3) [m] in the world: lowest and highes
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class Placed:
     points: Array
     """Surface points (n, 3) in its own frame [m], whose extremes give the box."""
 
-    @property
+    @cached_property
     def box(self) -> Array:
         """World box (2, 3) [m]."""
         world = quat_rotate(self.quat, self.points) + self.position

@@ -64,6 +64,7 @@ class World:
         self._faults = self.data.warning.number
         # Masks, not the pairs: a pair holds its world, and a world in a cycle lives on until Python looks for cycles.
         self._masks: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[Mask, Mask]] = {}
+        self._subtrees: dict[str, tuple[str, ...]] = {}
         self._before_step: list[Callable[[], None]] = []
         self._after_step: list[Callable[[], None]] = []
         self._stale = True
@@ -125,6 +126,11 @@ class World:
 
     def subtree(self, body: str) -> tuple[str, ...]:
         """Return the names of a body and of every named body below it, in model order."""
+        if body not in self._subtrees:
+            self._subtrees[body] = self._named_below(body)
+        return self._subtrees[body]
+
+    def _named_below(self, body: str) -> tuple[str, ...]:
         inside = np.zeros(self.model.nbody, dtype=bool)
         inside[self.bodies[body]] = True
         for index in range(1, self.model.nbody):

@@ -105,4 +105,7 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
     yaw = float(np.rad2deg(np.arctan2(R[1, 0], R[0, 0]) + turn))
     yaw = (yaw + 180.0) % 360.0 - 180.0
     wide = float(np.rad2deg(YAW)) - 1.0
-    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: [{yaw - wide:.0f}, {yaw + wide:.0f}]{less}"
+    turns = f"[{yaw - wide:.0f}, {yaw + wide:.0f}]"
+    if region.within_reach and task.config.work_point is not None:
+        return f"; it can stand at: {in_words(places - task.config.work_point)}, yaw: {turns}{less}"
+    return f"; it can stand at pos_range: {in_words(places)}, yaw_rotation: {turns}{less}"

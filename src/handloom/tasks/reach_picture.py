@@ -77,6 +77,8 @@ class TableReach:
     """Which of ``CABINETS`` was tried."""
     size: Array
     """Its width, depth and height (3,) [m]."""
+    work_point: tuple[float, float] | None
+    """Origin of the work frame of deed files, from the middle of the table [m]; None without one."""
 
 
 def reach_on_table(robot: str, setups: Path) -> TableReach:
@@ -92,19 +94,23 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
     known = {"workplaces/table": tables / safe_name(f"{robot}.yaml"), "setups": setups / safe_name(f"{robot}.yaml")}
     own = next((folder for folder, file in known.items() if file.is_file()), None)
     start = f"base: {own}/{name}" if own is not None else TASK.format(file=str(robot))
-    scene = _scene(start, "")
+    scene, work_point = _scene(start, "")
     kind = "desk " if max(_furthest(scene, arm) for arm in _arms(scene)) < SHORT else ""
-    scene = _scene(start, kind) if kind else scene
+    if kind:
+        scene, _ = _scene(start, kind)
     half = np.ptp(world_box(scene, "table"), axis=0)[:2] / 2
     arms = [_reach(scene, arm, half) for arm in _arms(scene)]
-    return TableReach(robot=Path(robot).stem, table=half, arms=arms, kind=kind, size=scene.assets["cabinet"].extent)
+    size = scene.assets["cabinet"].extent
+    return TableReach(robot=Path(robot).stem, table=half, arms=arms, kind=kind, size=size, work_point=work_point)
 
 
-def _scene(start: str, kind: str) -> Scene:
+def _scene(start: str, kind: str) -> tuple[Scene, tuple[float, float] | None]:
+    """Return the scene of a robot with a cabinet, and the origin of its work frame."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "reach.yaml"
         file.write_text(start + SCENE.format(parameters=CABINETS[kind]), encoding="utf-8")
-        return build_scene(sample_task(load_task(file, allow_outside=True), 0, 0))
+        task = load_task(file, allow_outside=True)
+        return build_scene(sample_task(task, 0, 0)), task.config.work_point
 
 
 def _arms(scene: Scene) -> list[tuple[str, str]]:
@@ -167,7 +173,14 @@ def in_text(reach: TableReach) -> str:
         lines += [f"  y {y[k]:+.2f}  {' '.join(cells[:, k])}" for k in range(len(y) - 1, -1, -1)]
         lines.append(f"  {cabinets_in_words(reach, arm)}")
     meanings = "; ".join(f"{mark} {words}" for mark, words in WORDS.items())
-    return "\n".join([*lines, f"{meanings}; C a cabinet here, front to the robot, is opened"])
+    lines.append(f"{meanings}; C a cabinet here, front to the robot, is opened")
+    if reach.work_point is not None:
+        x, y = reach.work_point
+        lines.append(
+            f"x and y count from the middle of the table, as in pos_range; at of a deed file counts from x {x:.2f}, "
+            f"y {y:.2f}: subtract these"
+        )
+    return "\n".join(lines)
 
 
 def cabinets_in_words(reach: TableReach, arm: ReachOfArm) -> str:

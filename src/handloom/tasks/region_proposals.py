@@ -55,9 +55,9 @@ class Proposal(NamedTuple):
     free: int
     """In how many of ``SCENES`` rehearsed scenes nothing hinders the hands."""
 
-    def lines(self) -> list[str]:
-        """Return the regions as a task file has them."""
-        return [_line(region) for region in self.regions]
+    def lines(self, task: Task) -> list[str]:
+        """Return the regions as the file of a task has them: in the work frame for deeds, else in the long form."""
+        return [_line(region, task) for region in self.regions]
 
     def of(self, task: Task) -> Task:
         """Return the task with these regions in place of its own."""
@@ -289,14 +289,18 @@ def _region(
     return RegionConfig(object=name, target=table, random_config=ranges)
 
 
-def _line(region: RegionConfig) -> str:
+def _line(region: RegionConfig, task: Task) -> str:
     ranges = region.random_config
     assert ranges is not None
     assert ranges.pos_range is not None
     assert ranges.yaw_rotation is not None
-    places = ", ".join(f"[{x:g}, {y:g}]" for x, y in np.round([p[:2] for p in ranges.pos_range], 3).tolist())
+    corners = np.array([corner[:2] for corner in ranges.pos_range])
     yaw = f"[{ranges.yaw_rotation[0]:g}, {ranges.yaw_rotation[1]:g}]"
-    return (
-        f"- {{object: {region.object}, target: {region.target}, random_config: {{pos_range: [{places}], "
-        f"yaw_rotation: {yaw}}}}}"
-    )
+    deed = task.config.work_point is not None and region.target == task.config.work_surface
+    if deed:
+        corners = corners - task.config.work_point
+    places = ", ".join(f"[{x:g}, {y:g}]" for x, y in np.round(corners, 3).tolist())
+    if deed:
+        return f"- {{object: {region.object}, at: [{places}], yaw: {yaw}}}"
+    where = f"random_config: {{pos_range: [{places}], yaw_rotation: {yaw}}}"
+    return f"- {{object: {region.object}, target: {region.target}, {where}}}"

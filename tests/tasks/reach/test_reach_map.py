@@ -1,14 +1,22 @@
 """Reach maps: they ship for every work place, say the same as inverse kinematics, and cut regions."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from handloom.scene.assets import outline_of
 from handloom.scene.measures import world_box
+from handloom.scene.region_config import RandomConfig, RegionConfig
+from handloom.scene.regions import Placed
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import SamplingError, load_task, sample_task
 from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.loading import shipped
 from handloom.tasks.reach.reach_map import LEVELS, ReachMap, _bare_scene, reach_key, reach_map, shipped_maps
+from handloom.tasks.reach.within_reach import TaskReach
+from handloom.tasks.region_proposals import Proposal
 from handloom.tasks.work_area import reached_stepwise
 
 ROBOTS = sorted(workplaces(shipped()))
@@ -24,7 +32,7 @@ def test_every_work_place_ships_with_its_map(robot):
     assert (shipped_maps() / f"table_{robot}_{reach_key(task)}.txt").is_file(), "make it anew: tools/reach_maps.py"
     found = reach_map(task)
     assert set(found.arms) <= {"left", "right"}
-    x, y = task.config.work_point
+    x, y = task.config.work_point or (0.0, 0.0)
     for arm in found.arms:
         assert found.free(arm, LEVELS[0], LEVELS[1]).sum() > 10
     assert any(found.gets_to(arm, (x, y), 0.03, 0.1) for arm in found.arms), "its work point is within reach"
@@ -75,6 +83,58 @@ def test_a_region_out_of_reach_is_refused_with_numbers_and_the_way_to_the_map(tm
         sample_task(load_task(file), 0, 0)
     said = str(error.value)
     assert f"{file}:3: regions.0" in said
-    assert "y 0.28 and 0.28 m" in said
+    assert "y 0.50 and 0.50 m in the work frame" in said, "as the file has it"
     assert "spots between x" in said
     assert "handloom robot show lift2 --reach" in said
+
+
+DRAWER = """
+robot: {robot}
+objects:
+  - {{name: cabinet, category: drawer_cabinet, parameters: {{drawers: 1{size}}}}}
+  - {{name: eraser, category: eraser}}
+skills: [{{open: cabinet}}, {{pick: eraser}}, {{place: eraser, in: cabinet}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("robot", "size"), [("so101", ", width: 0.2, depth: 0.18, drawer_height: 0.07"), ("genie1", "")]
+)
+def test_a_low_handle_at_the_end_of_the_reach_is_tried_rather_than_refused(tmp_path, robot, size):
+    file = tmp_path / "drawer.yaml"
+    file.write_text(DRAWER.format(robot=robot, size=size))
+    instance = sample_task(load_task(file), 0, 0)
+    assert {obj.name for obj in instance.objects} >= {"cabinet", "eraser"}
+    assert all(arm in ("left", "right") for arm in instance.arms)
+
+
+def test_a_refusal_names_the_skill_that_no_arm_gets_to(tmp_path):
+    file = tmp_path / "tower.yaml"
+    file.write_text(DRAWER.format(robot="so101", size=", width: 0.5, depth: 0.4, drawer_height: 0.6"))
+    with pytest.raises(SamplingError, match="no spot suits all of them"):
+        sample_task(load_task(file), 0, 0)
+    task = load_task("pick_place", robot="fr3")
+    instance = sample_task(task, 0, 0)
+    places = {obj.name: Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj)) for obj in instance.objects}
+    reach = TaskReach(task, instance.objects, ("left",))
+    reach.map = replace(reach.map, arms={arm: np.zeros_like(free) for arm, free in reach.map.arms.items()})
+    picked = next(
+        obj.name for obj in instance.objects if any(need.object == obj.name for need in reach.groups[0].needs)
+    )
+    assert re.search(r"where pick needs them, \d+ cm above the table", reach.in_words(picked, places))
+
+
+def test_proposed_regions_have_the_form_of_the_file(tmp_path):
+    file = tmp_path / "deed.yaml"
+    file.write_text("robot: lift2\nobjects: [{name: cube, category: cube}]\nskills: [{pick: cube}]\n")
+    task = load_task(file)
+    x, y = task.config.work_point or (0.0, 0.0)
+    ranges = RandomConfig(pos_range=((x - 0.1, y, 0.0), (x, y + 0.2, 0.0)), yaw_rotation=(-8, 8))
+    proposal = Proposal((RegionConfig(object="cube", target="table", random_config=ranges),), 4)
+    (line,) = proposal.lines(task)
+    assert line == "- {object: cube, at: [[-0.1, 0], [0, 0.2]], yaw: [-8, 8]}"
+    file.write_text(file.read_text() + f"regions:\n  {line}\n")
+    copied = load_task(file).config.regions[0].random_config
+    assert copied is not None
+    assert copied.pos_range is not None
+    assert copied.pos_range[0] == pytest.approx((x - 0.1, y, 0.0))

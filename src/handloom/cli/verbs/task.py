@@ -109,7 +109,7 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     for proposal in islice(proposals(task), PROPOSALS):
         good = better_than(proposal.of(task), tries, best[0])
         if good > best[0]:
-            best = (good, [f"  {line}" for line in proposal.lines()])
+            best = (good, [f"  {line}" for line in proposal.lines(task)])
         if good == tries:
             break
     good, lines = best

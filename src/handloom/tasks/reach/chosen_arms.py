@@ -43,7 +43,10 @@ def choose_arms(task: Task, objects: Sequence[ObjectInstance], robots: Sequence[
     places = {obj.name: Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj)) for obj in objects}
     ways: list[tuple[str, ...]] = []
     if knows_reach(task):
-        ways = [*TaskReach(task, objects, tuple(shoulders[robots[0].name])).ways(places)]
+        reach = TaskReach(task, objects, tuple(shoulders[robots[0].name]))
+        ways = [*reach.ways(places)]
+        if not ways and reach.loosen():
+            ways = [*reach.ways(places)]
     ways = ways or [*shared_out(groups)] or [tuple(group.arms[0] for group in groups)]
     far = [[_distance(group, arm, shoulders[group.robot], places) for arm in group.arms] for group in groups]
     best = min(ways, key=lambda arms: [far[k][groups[k].arms.index(arm)] for k, arm in enumerate(arms)])

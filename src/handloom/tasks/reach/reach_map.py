@@ -36,6 +36,8 @@ APPROACHES: tuple[Approach, ...] = ("slanted", "side")
 """From above, as steeply as the arm lets; level."""
 METHOD = 1
 """Counts up when the maps are found in another way."""
+LOW = 0.06
+"""Up to this height the fingertips take objects from above only [m]: a level hand gets to nothing that lies flat."""
 NEAR = 0.05
 """A level this much beyond two heights counts, too [m]."""
 
@@ -57,7 +59,14 @@ class ReachMap:
         return x, y
 
     def gets_to(
-        self, arm: str, spot: ArrayLike, low: float, high: float, *, approaches: Sequence[Approach] = APPROACHES
+        self,
+        arm: str,
+        spot: ArrayLike,
+        low: float,
+        high: float,
+        *,
+        approaches: Sequence[Approach] = APPROACHES,
+        loosely: bool = False,
     ) -> bool:
         """Return whether an arm gets to a spot, at all levels between two heights, and to those around it.
 
@@ -66,9 +75,10 @@ class ReachMap:
             spot: From the middle of the table (2,) [m].
             low: Lowest height of the fingertips above the table [m].
             high: Highest.
-            approaches: How the hand may come; a level hand gets to nothing that lies flat.
+            approaches: How the hand may come.
+            loosely: At one of these levels is enough.
         """
-        free = self.free(arm, low, high, approaches)
+        free = self.free(arm, low, high, approaches, loosely=loosely)
         place = (np.asarray(spot, float)[:2] - self.table[0]) / self.step - 0.5
         first = np.floor(place + 1e-9).astype(int)
         if np.any(first < 0) or np.any(first + 1 >= free.shape):
@@ -76,12 +86,16 @@ class ReachMap:
         i, j = first
         return bool(free[i : i + 2, j : j + 2].all())
 
-    def free(self, arm: str, low: float, high: float, approaches: Sequence[Approach] = APPROACHES) -> NDArray[np.bool_]:
-        """Return the spots (nx, ny) that an arm gets to at all levels between two heights [m]."""
+    def free(
+        self, arm: str, low: float, high: float, approaches: Sequence[Approach] = APPROACHES, *, loosely: bool = False
+    ) -> NDArray[np.bool_]:
+        """Return the spots (nx, ny) that an arm gets to at all levels between two heights [m]; loosely, at one."""
         nearest = int(np.argmin(np.abs(np.array(LEVELS) - (low + high) / 2)))
         levels = [k for k, level in enumerate(LEVELS) if low - NEAR <= level <= high + NEAR] or [nearest]
-        ways = [APPROACHES.index(way) for way in approaches if way == "slanted" or low > 0.06]
-        return np.any([np.all(self.arms[arm][way][levels], axis=0) for way in ways], axis=0)
+        flat = "slanted" in approaches and low <= LOW
+        ways = [APPROACHES.index(way) for way in approaches if way == "slanted" or not flat]
+        together = np.any if loosely else np.all
+        return np.any([together(self.arms[arm][way][levels], axis=0) for way in ways], axis=0)
 
     def to_text(self, key: str) -> str:
         """Return the map as text, the far edge of the table first; two digits per spot, of 16: from above, level."""

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import NotFoundError
@@ -64,6 +65,17 @@ class TaskReach:
         self.map: ReachMap = reach_map(task)
         self.groups, self.lanes = groups_of(task.config, {robot.name: tuple(arms) for robot in task.config.robots})
         self._asked: dict[tuple[str, FingertipAim], bool] = {}
+        self._own_handles: dict[tuple[str, int], list[tuple[Array, tuple[Approach, ...]]]] = {}
+        self._loose = False
+
+    def loosen(self) -> bool:
+        """Count spots at the ends of the reach, too, from now on; return whether they did not count before.
+
+        Maps are coarse and hands need some room, so spots near the ends are left out as long as others remain.
+        """
+        changed, self._loose = not self._loose, True
+        self._asked.clear()
+        return changed
 
     def allows(self, places: Mapping[str, Placed]) -> bool:
         """Return whether the arms can share the work among them, as far as things are placed."""
@@ -105,19 +117,38 @@ class TaskReach:
             if self.allows({**places, name: here.at(at, here.quat)}):
                 good.append(spot)
         if not good:
-            return "it is nowhere on the table within reach of what must be done with it; take a smaller one"
-        (x0, y0), (x1, y1) = np.min(good, axis=0), np.max(good, axis=0)
+            return f"there is no such spot on the whole table: {self._obstacle(name, places)}"
+        (x0, y0), (x1, y1) = self.of_work_frame(np.min(good, axis=0)), self.of_work_frame(np.max(good, axis=0))
         return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
+
+    def of_work_frame(self, spot: ArrayLike) -> tuple[float, float]:
+        """Return a spot (2,) given from the middle of the table as ``at`` of deed files counts it [m]."""
+        x, y = (np.asarray(spot, float) - (self.task.config.work_point or (0.0, 0.0))).tolist()
+        return x, y
+
+    def _obstacle(self, name: str, places: Mapping[str, Placed]) -> str:
+        """Say which skill asks for a spot of an object that no arm gets to, or that no spot suits all skills."""
+        x, y = self.map.spots()
+        here, middle = places[name], self._middle(places)
+        spots = [np.array([a + middle[0], b + middle[1], here.position[2]]) for a in x for b in y]
+        for need in (need for group in self.groups for need in group.needs if need.object == name):
+            tried = [aim for at in spots for aim in self._aims_of(need, {**places, name: here.at(at, here.quat)})]
+            if not any(self._gets_to(arm, aim) for arm in self.map.arms for aim in tried):
+                return (
+                    f"no arm gets its fingertips where {need.skill.name} needs them, {100.0 * tried[0].low:.0f} cm "
+                    "above the table; take one that is lower or higher, or another robot"
+                )
+        return "every skill finds a spot for it, but no spot suits all of them; take a smaller one, or another robot"
 
     def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
             x, y, low, high, approaches = aim
             spot = np.array([x, y])
             outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
-            spare = SPARE * outward / max(float(np.linalg.norm(outward)), 1e-9)
+            spare = (0.0 if self._loose else SPARE) * outward / max(float(np.linalg.norm(outward)), 1e-9)
             around = (spot, spot + spare, spot - spare) if approaches == LEVEL else (spot, spot + spare)
             self._asked[arm, aim] = all(
-                self.map.gets_to(arm, place, low, high, approaches=approaches) for place in around
+                self.map.gets_to(arm, place, low, high, approaches=approaches, loosely=self._loose) for place in around
             )
         return self._asked[arm, aim]
 
@@ -126,15 +157,18 @@ class TaskReach:
 
     def _aims(self, group: HandGroup, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
         """Yield where the hand of a group must get; nothing for what has no place yet."""
-        surface = self.task.config.work_surface
-        middle, top = self._middle(places), float(places[surface].box[1, 2])
         for need in group.needs:
-            if need.object == surface:
+            if need.object == self.task.config.work_surface:
                 yield from self._spot(need.skill)
             elif need.object in places and need.object in self.props:
-                for point, low, high, ways in self._points(need, places[need.object]):
-                    x, y = np.round(point - middle, 4).tolist()
-                    yield FingertipAim(x, y, low - top, high - top, ways)
+                yield from self._aims_of(need, places)
+
+    def _aims_of(self, need: Need, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
+        """Yield where the hand must get for what a skill needs of a placed object."""
+        middle, top = self._middle(places), float(places[self.task.config.work_surface].box[1, 2])
+        for point, low, high, ways in self._points(need, places[need.object]):
+            x, y = np.round(point - middle, 4).tolist()
+            yield FingertipAim(x, y, low - top, high - top, ways)
 
     def _spot(self, skill: Any) -> Iterator[FingertipAim]:
         """Yield a spot of the table that a place names."""
@@ -165,12 +199,22 @@ class TaskReach:
 
     def _handles(self, need: Need, place: Placed) -> list[tuple[Array, tuple[Approach, ...]]]:
         """Return where the handle of a joint is (3,) at the start and where the skill takes it, and how hands come."""
+        key = (need.object, id(need.skill))
+        if key not in self._own_handles:
+            self._own_handles[key] = self._handles_of(need)
+        handles = self._own_handles[key]
+        return [(quat_rotate(place.quat, point) + place.position, ways) for point, ways in handles] or [
+            (place.box.mean(axis=0), APPROACHES)
+        ]
+
+    def _handles_of(self, need: Need) -> list[tuple[Array, tuple[Approach, ...]]]:
+        """Return the same in the axes of the object; nothing for an object without that joint."""
         obj, skill = self.props[need.object], need.skill
         asset = asset_of(obj)
         try:
             link = asset.joints[asset.joint_index(skill.joint)]
         except (IndexError, NotFoundError):
-            return [(place.box.mean(axis=0), APPROACHES)]
+            return []
         low, high = link.range
         start = obj.joints.get(link.joint, min(max(0.0, low), high))
         by = 0.0 if skill.name == "close" else (skill.least_amount or skill.amount) * (high - low)
@@ -186,6 +230,5 @@ class TaskReach:
             touched = link.push if skill.name == "close" and link.push is not None else link.head
             point = body.xpos + body.xmat.reshape(3, 3) @ np.asarray(touched)
             normal = body.xmat.reshape(3, 3) @ np.asarray(link.normal)
-            ways = LEVEL if abs(normal[2]) < 0.5 else APPROACHES
-            handles.append((quat_rotate(place.quat, point) + place.position, ways))
+            handles.append((point, LEVEL if abs(normal[2]) < 0.5 else APPROACHES))
         return handles

@@ -175,12 +175,14 @@ class LayoutSampler:
         alone = {name: place for name, place in places.items() if name in fixtures or name == region.object}
         if self._reach.share(region.object, corners, alone) > 0.0:
             return
+        if self._reach.loosen() and self._reach.share(region.object, corners, alone) > 0.0:
+            return
         robot = self.task.config.robots[0]
-        (x0, y0), (x1, y1) = corners.tolist()
+        (x0, y0), (x1, y1) = map(self._reach.of_work_frame, corners)
         raise SamplingError(
             "out_of_reach",
             f"no arm of {robot.name} gets to {region.object} anywhere between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and "
-            f"{y1:.2f} m from the middle of the {region.target}, with what it has to do there; "
+            f"{y1:.2f} m in the work frame, in which at counts, with what it has to do there; "
             f"{self._reach.in_words(region.object, alone)}; "
             f"handloom robot show {robot.robot_config_file} --reach draws where it gets",
             where=self.task.where("regions", self.task.config.regions.index(region)),
