@@ -41,7 +41,7 @@ def words_of(folder: Path, run: Path, *more: str) -> list[str]:
 def test_new_demonstrations_are_verified_bit_for_bit_and_their_yield_is_told(demonstrations, tmp_path, capsys):
     assert main(words_of(tmp_path, demonstrations, "--attempts", "2")) == 0
     told = capsys.readouterr()
-    assert "2 demonstrations taken apart into 2 segments: 2 relative to cube" in told.err
+    assert "2 demonstrations split into 2 segments: 2 relative to cube" in told.err
     assert "success: 2 of 2 attempts" in told.out
     verdicts = [verification.verdict for verification in verify_dataset(tmp_path / "more", InlineExecutor())]
     assert verdicts == ["exact"] * 2

@@ -255,7 +255,7 @@ def test_scenes_that_all_end_with_a_fault_are_no_evaluation(
     assert main([*words, "-o", "result", "--json"]) == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["faults"] == 2
-    assert re.search("2 of 2 scenes ended with a fault, .*IndexError.*faulty_policy.py:9", said.err), said.err
+    assert re.search("2 of 2 scenes ended in an error, .*IndexError.*faulty_policy.py:9", said.err), said.err
 
 
 @pytest.mark.parametrize("place", ["../secret.bin", "ABSOLUTE", "link.bin"])
