@@ -204,7 +204,7 @@ def constant(name: str, values: np.ndarray) -> onnx.NodeProto:
 
 
 BROKEN = {
-    "another shape of the state": ({"shape": [1, 14]}, "cannot be run on what is observed"),
+    "another shape of the state": ({"shape": [1, 14]}, "cannot be run on the observations"),
     "a scalar": ({"nodes": [made("ReduceSum", "observation.state", keepdims=0)]}, r"it has shape \(\)"),
     "text": ({"nodes": [made("Cast", "observation.state", to=onnx.TensorProto.STRING)]}, "cannot be read as ONNX"),
     "too few joints": (
@@ -213,7 +213,7 @@ BROKEN = {
     ),
     "a failing node": (
         {"nodes": [constant("shape", np.array([3, 5])), made("Reshape", "observation.state", "shape")]},
-        "cannot be run on what is observed",
+        "cannot be run on the observations",
     ),
     "unknown actions": ({"actions": "wishes"}, "wishes"),
 }
