@@ -270,7 +270,7 @@ class DatasetReader:
         return EpisodeFiles.at(self.archive_folder(index))
 
     def _checked_index(self, index: int) -> int:
-        """Return the number of episodes; for a large dataset nothing is read."""
+        """Return a valid episode index; in a large dataset nothing is read."""
         if self.episode_count > LARGE and 0 <= index < self.episode_count:
             return index
         return self.episode(index).index

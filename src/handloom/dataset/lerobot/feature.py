@@ -46,7 +46,7 @@ class Feature:
         plain = re.fullmatch(r"[^\s/\\.][^/\\]{0,199}", self.name) and self.name.isprintable()
         if not plain or self.name.endswith(" "):
             raise InputError(
-                f"a feature's name is a file's name, without '/', '\\\\', blank or dot in front, got {self.name!r}"
+                f"a feature's name must be a file name without '/', '\\\\', spaces or a leading dot, got {self.name!r}"
             )
         if self.name in BOOKKEEPING:
             raise InputError(f"feature {self.name!r} is written by the dataset itself; choose another name")
