@@ -2,11 +2,10 @@
 
     python worth.py fr3_pick_place --demonstrations 100 300 1000 --disturb 0 0.02 --minutes 2 --output worth
     python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 500 --see pictures
-
 Every step is a command that can be given by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
-evaluate``. Tasks overtake each other: while policies of some are trained on the card, demonstrations of the next are
-made and finished policies are tested. Every result is in ``OUTPUT/worth.json`` as soon as it is known, and what is
-finished is kept: the same command again goes on where it was stopped.
+evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are made and
+finished policies are tested. Every result is written to ``OUTPUT/worth.json`` as soon as it is known, and finished
+work is kept: the same command continues where it stopped.
 """
 
 import heapq
@@ -40,7 +39,7 @@ class Recipe:
     demonstrations: tuple[int, ...] = (100, 300, 1000)
     """Numbers of demonstrations to train on; the smaller sets are parts of the largest."""
     disturb: tuple[float, ...] = ()
-    """Disturbances of the expert [m]; none given: what suits the task."""
+    """Disturbances of the expert [m]; if none are given, a value that suits the task."""
     see: tuple[str, ...] = ("pictures", "objects")
     """What policies see: pictures, objects (their true poses)."""
     variant: str = "clean"
@@ -48,9 +47,9 @@ class Recipe:
     head: str = "direct"
     """direct or flow."""
     steps: int = 20_000
-    """Bound on the steps of each training."""
+    """Maximum number of steps of each training run."""
     minutes: float = 2.0
-    """Bound on the time of each training."""
+    """Time limit of each training run."""
     scenes: int = 100
     """Unseen scenes to evaluate on."""
     seed: int = 1
@@ -60,11 +59,11 @@ class Recipe:
     size: int = 128
     """Width and height of pictures [px]."""
     backend: str = "cpu"
-    """What draws the pictures to train on: cpu or cuda."""
+    """Renderer of the training images: cpu or cuda."""
 
 
 class Queue:
-    """Lets a number of jobs in at once; whoever waits with the lowest rank is next."""
+    """Limits the number of concurrent jobs; the waiting job with the lowest rank is next."""
 
     def __init__(self, places: int) -> None:
         self._free, self._waiting, self._tickets = places, [], counting()
@@ -89,7 +88,7 @@ class Queue:
 
 
 class Workshop:
-    """Carries out the steps of many tasks side by side.
+    """Runs the steps of many tasks in parallel.
 
     Args:
         recipe: How policies are made and tested.
@@ -194,7 +193,7 @@ class Workshop:
         drawn = ["--size", str(recipe.size), "--workers", str(self.workers)]
         drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
         words = [str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn]
-        # What the card draws hardly needs the processor.
+        # Rendering on the GPU hardly needs the CPU.
         place = self._processor if recipe.backend == "cpu" else self._drawing
         with place.place(1), self._timed(task, "prepare", times):
             try:
@@ -202,7 +201,7 @@ class Workshop:
             except subprocess.CalledProcessError:
                 if recipe.backend == "cpu":
                     raise
-                self._tell(task, f"could not draw on {recipe.backend}, draws on cpu")
+                self._tell(task, f"could not render on {recipe.backend}, rendering on cpu")
                 _run(folder, [*words, "--backend", "cpu"])
         if not self.keep:
             shutil.rmtree(run, ignore_errors=True)

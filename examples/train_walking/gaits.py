@@ -1,4 +1,4 @@
-"""What a good walk is, robot by robot: feet, timing, commands, and the weights of the rewards."""
+"""The definition of a good walk for each robot: feet, timing, commands, and the weights of the rewards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Gait:
     stance: float
     """Part of the cycle a foot is on the floor."""
     narrowest: float
-    """Least distance between the first two feet, across [m]."""
+    """Minimum lateral distance between the first two feet [m]."""
     swing_height: float
     """How high a foot is lifted in the middle of its swing [m]."""
     base_height: float
@@ -48,7 +48,7 @@ class Gait:
     payload: float = 1.5
     """Greatest mass added to or taken from the base [kg]."""
     first_level: float = 0.0
-    """Where the training starts: -1 with a harness, 0 without."""
+    """Initial level: -1 with a harness, 0 without."""
     harness: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """How stiff the harness is: righting [N m/rad], carrying [N/m], leading at the speed of the command [N s/m]."""
 

@@ -1,7 +1,7 @@
-"""A walk drawn on paper: where the joints would be if nothing slipped, bent or fell.
+"""A hand-designed gait: the joint angles if nothing slipped, bent or fell.
 
-It only begins the training (the network first learns to draw it) and keeps it graceful (rewards ask for likeness);
-what keeps the robot on its feet is learned.
+It only initialises the training (the network first learns to imitate it) and keeps the walk graceful (a reward for
+similarity); balance is learned.
 """
 
 import numpy as np

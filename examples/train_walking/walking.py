@@ -1,4 +1,4 @@
-"""Many robots that learn to walk at once: MuJoCo's batch, commands, pushes, rewards."""
+"""Many robots that learn to walk in parallel: MuJoCo's batch, commands, pushes, rewards."""
 
 import mujoco
 import numpy as np
@@ -20,7 +20,7 @@ PUSH_S = (3.0, 8.0)
 TOUCH = 0.003
 # Width of the reward for the right speed: squared errors at which it falls to 1/e.
 VELOCITY_WIDTH, TURN_WIDTH = 0.07, 0.12
-# Standard deviation of what the sensors add: m/s, rad/s, -, rad, rad/s.
+# Standard deviation of the sensor noise: m/s, rad/s, -, rad, rad/s.
 NOISE = {"lin_vel": 0.05, "ang_vel": 0.1, "gravity": 0.02, "joint_pos": 0.01, "joint_vel": 0.4}
 
 
@@ -55,9 +55,9 @@ class WalkingBatch:
     """Robots on a floor, each with its own command, friction, load and pushes.
 
     Args:
-        gait: What they learn.
-        env: What their policy sees and drives.
-        count: How many.
+        gait: The gait to learn.
+        env: Observations and actions of the policy.
+        count: Number of robots.
         threads: Threads of the physics.
         rng: Source of all randomness.
     """
@@ -92,10 +92,10 @@ class WalkingBatch:
         # Spread the ends of episodes, or all robots would start over together.
         self._time = rng.uniform(0.0, EPISODE_S, count)
 
-    # -- what the learner calls ----------------------------------------------------------------------------------
+    # -- interface of the learner ----------------------------------------------------------------------------------
 
     def policy_view(self) -> Array:
-        """Return what the policy sees (count, k), with noise."""
+        """Return the observations of the policy (count, k), with noise."""
         exact = self._reading()
         noisy = {
             key: getattr(exact, key) + width * self._rng.normal(size=getattr(exact, key).shape)
@@ -104,7 +104,7 @@ class WalkingBatch:
         return self.env.observe(Reading(**{**exact.__dict__, **noisy}))
 
     def critic_view(self) -> Array:
-        """Return what the critic sees: the same without noise, and what no robot can measure."""
+        """Return the observations of the critic: the same without noise, plus values no robot can measure."""
         heights = self._feet[..., 2].min(axis=2) - self.gait.sole
         more = [heights, heights < TOUCH, self._qpos[:, 2:3], self._friction[:, None], self._load[:, None]]
         return np.concatenate([self.env.observe(self._reading()), *more], axis=1)
@@ -136,7 +136,7 @@ class WalkingBatch:
         return reward, fell, late, means
 
     def start_over(self, fell: Array, late: Array) -> None:
-        """Put the robots that are done back at the start, and give new commands and pushes where they are due."""
+        """Reset finished robots, and give new commands and pushes where they are due."""
         done = np.flatnonzero(fell | late)
         if done.size:
             self._reset(done)
@@ -144,7 +144,7 @@ class WalkingBatch:
         self._push(np.flatnonzero(self._time >= self._next_push))
 
     def reference(self, ahead: float = 0.0) -> Array:
-        """Return where the reference has the joints (count, n), now or some seconds ahead [rad]."""
+        """Return the joint angles of the reference (count, n), now or some seconds ahead [rad]."""
         phase = self.phase + ahead * self.env.gait()["frequency"]
         return REFERENCES[self.gait.robot](self.gait, self.env, phase, self.command)
 
@@ -154,7 +154,7 @@ class WalkingBatch:
 
     @property
     def difficulty(self) -> float:
-        """How large commands and pushes are, 0 to 1."""
+        """Scale of commands and pushes, 0 to 1."""
         return max(0.0, self.level)
 
     def _harness(self) -> Array:
@@ -172,7 +172,7 @@ class WalkingBatch:
         pull[:, 3:5] = right * (pull[:, 3:5] - 0.1 * spin[:, :2])
         return -self.level * pull
 
-    # -- chance --------------------------------------------------------------------------------------------------
+    # -- randomness --------------------------------------------------------------------------------------------------
 
     def _randomize(self, model: mujoco.MjModel) -> None:
         rng, count = self._rng, self.count
@@ -226,7 +226,7 @@ class WalkingBatch:
         self._qvel[ids, 3:6] += rng.uniform(-size, size, (k, 3))
         self._next_push[ids] = self._time[ids] + rng.uniform(*PUSH_S, k)
 
-    # -- what the robots do --------------------------------------------------------------------------------------
+    # -- measurements --------------------------------------------------------------------------------------
 
     def _reading(self) -> Reading:
         quat = self._qpos[:, 3:7]
