@@ -41,7 +41,8 @@ def page() -> str:
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
         "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts without images, on a seed that was not used for tuning; planning as a fraction of the computing time, and simulated seconds per second on one core.",
+        "attempts without images, on a seed that was not used for tuning; planning as a fraction of the computing "
+        "time, and simulated seconds per second on one core.",
         _table(tasks, measured),
         _variants(),
         _success(tasks),
@@ -62,9 +63,10 @@ def _variants() -> str:
         "cameras with other poses, zooms, lenses and sensors, start joints that differ by 0.06 rad, and another table "
         "height. Words, skills and success stay the same. `extreme` is the same with noise on table, floor and walls.\n\n"
         "`handloom bench tasks --set data.variant=randomized` measures it. Of 55 tasks (50 attempts each, seed 4242) "
-        "47 succeed in 85 to 100 % of them; four of the other eight have since reached that, in 30 attempts each. Measured again (25 "
-        "attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % "
-        "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish now stands further from the bins). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
+        "47 succeed in 85 to 100 % of them; four of the other eight have since reached that, in 30 attempts each. "
+        "Measured again (25 attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % "
+        "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish now stands "
+        "further from the bins). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
         "including fr3_flip_carton (84 % before) and fr3_catch_ball."
     )
 
@@ -79,7 +81,9 @@ def _success(tasks: dict[str, Task]) -> str:
         terms.append(f"| `{name}` | {first.removeprefix('Return whether ')} |")
     return (
         "## What success means\n\n"
-        "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold after {REST:g} more second, and handled objects must then move slower than {REST_SPEED} m/s. Terms with a fraction, such as `touches` while wiping, must hold in that fraction of the skill's frames. A replay judges "
+        "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
+        f"after {REST:g} more second, and handled objects must then move slower than {REST_SPEED} m/s. Terms "
+        "with a fraction, such as `touches` while wiping, must hold in that fraction of the skill's frames. A replay judges "
         "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
     )
 
