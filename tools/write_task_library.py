@@ -59,12 +59,15 @@ def _variants() -> str:
         "`--set data.variant=randomized` gives every task its second variant: other categories and sizes where a role "
         f"allows it, 0 to {variant.DISTRACTORS} distractors, masses x 0.6 to 1.6, friction 0.7 to 1.3, "
         f"{len(set(variant.TABLES))} materials of tables, {len(set(variant.FLOORS))} of floors and "
-        f"{len(set(variant.WALLS))} of walls in 24 patterns and many tones, windows and 1 to 4 lamps from warm to cold, "
+        f"{len(set(variant.WALLS))} of walls in 24 patterns and many tones, windows and 1 to 4 lamps from warm to "
+        f"cold, "
         "cameras with other poses, zooms, lenses and sensors, start joints that differ by 0.06 rad, and another table "
-        "height. Words, skills and success stay the same. `extreme` is the same with noise on table, floor and walls.\n\n"
+        "height. Words, skills and success stay the same. `extreme` is the same with noise on table, floor and "
+        "walls.\n\n"
         "`handloom bench tasks --set data.variant=randomized` measures it. Of 55 tasks (50 attempts each, seed 4242) "
         "47 succeed in 85 to 100 % of them; four of the other eight have since reached that, in 30 attempts each. "
-        "Measured again (25 attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % "
+        "Measured again (25 attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), "
+        "lift2_handover 100 % (66 % "
         "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish now stands "
         "further from the bins). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
         "including fr3_flip_carton (84 % before) and fr3_catch_ball."
@@ -83,7 +86,8 @@ def _success(tasks: dict[str, Task]) -> str:
         "## What success means\n\n"
         "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
         f"after {REST:g} more second, and handled objects must then move slower than {REST_SPEED} m/s. Terms "
-        "with a fraction, such as `touches` while wiping, must hold in that fraction of the skill's frames. A replay judges "
+        "with a fraction, such as `touches` while wiping, must hold in that fraction of the skill's frames. A replay "
+        "judges "
         "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
     )
 

@@ -13,7 +13,7 @@ from handloom.retarget.so101 import ScriptedOperator, SO101ActionController, Tel
 from handloom.scene import Scene
 
 CUBES = ("base_block", "cube")
-"""From the bottom of the stack to its top."""
+"""Cubes from the bottom of the stack to the top."""
 
 
 class StackOperator(TeleopSource):

@@ -62,8 +62,8 @@ def prepare(
         out: Folder of the prepared files.
         pictures: video, draw or none.
         size: Width and height of the images [px].
-        cameras: Names of the cameras; none given: all of them.
-        episodes: How many; all when not given.
+        cameras: Names of the cameras; all of them if none are given.
+        episodes: Number of episodes; all by default.
         workers: Processes.
         backend: Renderer: cpu or cuda.
     """
@@ -83,7 +83,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
     record = record_of_archive(dataset.archive(number, check=False))
     scene = build_scene(record.instance)
     if len(scene.robots) != 1:
-        raise SystemExit(f"this example drives one robot, the task has {', '.join(scene.robots)}")
+        raise SystemExit(f"this example supports one robot, but the task has {', '.join(scene.robots)}")
     robot = next(iter(scene.robots.values()))
     action = columns["action"].astype(float)
     ends = np.cumsum([len(arm.joint_names) + 1 for arm in robot.arms])  # Joints and opening of each arm, then the base.

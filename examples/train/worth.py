@@ -29,7 +29,7 @@ import tyro
 
 HERE = Path(__file__).parent
 DISTURB = {"so101": 0.01, "fr3_insert_peg": 0.01, "": 0.02}
-"""Disturbance by the beginning of a task's name [m]: small jaws and narrow openings leave less room."""
+"""Disturbance by prefix of a task's name [m]: small jaws and narrow openings leave less room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Recipe:
     see: tuple[str, ...] = ("pictures", "objects")
     """What policies see: pictures, objects (their true poses)."""
     variant: str = "clean"
-    """clean or randomized: clutter, looks, shapes, masses, of demonstrations and of test scenes."""
+    """Variant of demonstrations and test scenes: clean, or randomized (clutter, looks, shapes, masses)."""
     head: str = "direct"
     """direct or flow."""
     steps: int = 20_000
@@ -101,7 +101,7 @@ class Workshop:
     """
 
     shared = ""
-    """Tasks whose names begin so have one more policy, which needs their prepared episodes."""
+    """Tasks with this name prefix share one more policy, which needs their prepared episodes."""
 
     def __init__(
         self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
@@ -114,7 +114,7 @@ class Workshop:
         self.table: list[dict[str, Any]] = json.loads(self._file.read_text()) if self._file.exists() else []
 
     def begin(self, tasks: tuple[str, ...]) -> None:
-        """Say which tasks there will be."""
+        """Announce the tasks."""
         self._prepared = {task: Future() for task in tasks}
 
     def task(self, task: str) -> None:
@@ -126,7 +126,7 @@ class Workshop:
                 self._prepared[task].set_result(None)
 
     def together(self, name: str, scenes: int, minutes: float) -> None:
-        """Train one policy for all tasks whose names begin so on the same demonstrations, and test it on each."""
+        """Train one policy for all tasks with a name prefix on the same demonstrations, and test it on each."""
         recipe, folder = self.recipe, self.output / "together"
         folder.mkdir(parents=True, exist_ok=True)
         wanted = {task: made for task, made in self._prepared.items() if task.startswith(name)}
@@ -183,7 +183,7 @@ class Workshop:
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
 
     def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
-        """Return the prepared episodes; None when it was too late to begin."""
+        """Return the prepared episodes; None if it was too late to start."""
         recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
         with self._processor.place(2), self._timed(task, "generate", times):
@@ -284,13 +284,13 @@ def worth(
         recipe: How policies are made and tested.
         output: Folder of everything.
         workers: Processes of each job.
-        jobs: Jobs on the processor at the same time: makings of demonstrations, drawings, tests.
-        trainings: Policies that are trained at the same time.
-        begun: Tasks that are under way at the same time.
-        seconds: No task is begun after this time.
-        together: Also train one policy for all tasks whose names begin so, such as fr3: they must be of one robot.
+        jobs: Concurrent jobs on the CPU: making demonstrations, rendering, testing.
+        trainings: Policies trained at the same time.
+        begun: Tasks in progress at the same time.
+        seconds: No task is started after this time.
+        together: Also train one policy for all tasks with this name prefix, such as fr3: they must use the same robot.
         scenes_together: Unseen scenes of each task to evaluate it on.
-        minutes_together: Bound on its training.
+        minutes_together: Time limit of its training.
         keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
@@ -321,7 +321,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def _run(folder: Path, words: list[str]) -> None:
-    """Run a step; what it says goes to the log of its task. Trainings go before what only the processor does."""
+    """Run a step; its output goes to the log of its task. Training has priority over CPU-only steps."""
     gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
     # The folder of the policy is where Python looks for the module it is named by.
     paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])

@@ -112,7 +112,7 @@ class Actor(nn.Module):
         return log_std.clamp(-4.0, 0.5).exp()
 
     def see(self, observations: Tensor) -> None:
-        """Take observations, and their mirror images, into the normalisation."""
+        """Add observations, and their mirror images, to the normalisation statistics."""
         self.normalizer.update(torch.cat([observations, observations @ self.mirror_in.T]))
 
 

@@ -23,7 +23,7 @@ from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 HIDDEN = (128, 128)
-# While robots fall less often than this, the level rises [1/s].
+# Rate of falls below which the level rises [1/s].
 SAFE = 0.08
 # Updates in which only the critic learns: with an untrained critic, the actor would unlearn the reference.
 WARM_UP = 15
@@ -42,7 +42,7 @@ class Options:
     steps: float | None = None
     """Control periods to learn from, over all robots; by default those of the gait."""
     robots: int = 512
-    """How many walk at once."""
+    """Number of robots that walk in parallel."""
     horizon: int = 24
     """Control periods between updates."""
     threads: int = 2
@@ -146,7 +146,7 @@ def _experience(rows: list, learner: Learner, critic_seen: torch.Tensor, s: PpoS
 
 
 class Curve:
-    """The training curve: one row per update, in a file; it goes on from an earlier one.
+    """The training curve: one row per update, in a file; it continues an earlier one.
 
     Args:
         file: The file, written anew.
@@ -170,7 +170,7 @@ class Curve:
         self._ends += int((fell | late).sum())
 
     def write(self, steps: int, level: float, terms: dict, losses: dict, std: float) -> None:
-        """Write a row about so many more steps."""
+        """Write a row for a number of further steps."""
         seconds = time.perf_counter() - self._began
         self.steps += steps
         row = {"steps": self.steps, "seconds": round(seconds), "level": level, "falls": self.falls, "ends": self._ends}
@@ -209,7 +209,7 @@ def _save(learner: Learner, level: float, file: Path) -> None:
 
 
 def _load(learner: Learner, file: Path) -> float:
-    """Take over what was learned; return the level."""
+    """Load an earlier training state; return the level."""
     stored = torch.load(file, weights_only=True)
     learner.actor.load_state_dict(stored["actor"])
     learner.critic.load_state_dict(stored["critic"])

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 EPISODE_S = 20.0
 COMMAND_S = (3.0, 8.0)
 PUSH_S = (3.0, 8.0)
-# A foot this near to the floor touches it [m].
+# A foot this close to the floor counts as touching it [m].
 TOUCH = 0.003
 # Width of the reward for the right speed: squared errors at which it falls to 1/e.
 VELOCITY_WIDTH, TURN_WIDTH = 0.07, 0.12
@@ -158,7 +158,7 @@ class WalkingBatch:
         return max(0.0, self.level)
 
     def _harness(self) -> Array:
-        """Return force and torque (count, 6) of the harness on the base, in world: it rights, carries and leads."""
+        """Return force and torque (count, 6) of the harness on the base, in the world frame: it rights, carries and pulls."""
         right, carry, lead = self.gait.harness
         from_body = self._qpos[:, 3:7] * [1.0, -1.0, -1.0, -1.0]
         upward = _to_body(from_body, np.tile([0.0, 0.0, 1.0], (self.count, 1)))
@@ -167,7 +167,7 @@ class WalkingBatch:
         pull = np.zeros((self.count, 6))
         pull[:, :2] = lead * (wanted - self._qvel[:, :3])[:, :2]
         pull[:, 2] = carry * np.maximum(self.gait.base_height - self._qpos[:, 2], 0.0)
-        # The z axis of the base turns back to the vertical about their cross product.
+        # The z axis of the base is rotated back to the vertical about their cross product.
         pull[:, 3], pull[:, 4] = upward[:, 1], -upward[:, 0]
         pull[:, 3:5] = right * (pull[:, 3:5] - 0.1 * spin[:, :2])
         return -self.level * pull
@@ -212,7 +212,7 @@ class WalkingBatch:
         kind = rng.uniform(size=k)
         drawn[kind < 0.15] = 0.0  # stand
         drawn[(kind >= 0.15) & (kind < 0.3), :2] = 0.0  # turn on the spot
-        drawn[(kind >= 0.3) & (kind < 0.5), 1:] = 0.0  # straight on
+        drawn[(kind >= 0.3) & (kind < 0.5), 1:] = 0.0  # straight ahead
         drawn[(kind >= 0.5) & (kind < 0.55)] *= [0.0, 1.0, 0.0]  # sideways
         small = (np.abs(drawn) < 0.1).all(axis=1)
         drawn[small] = 0.0
@@ -242,7 +242,7 @@ class WalkingBatch:
         )
 
     def _stance_width(self, feet: Array) -> Array:
-        """Return how far the first foot, a left one, is to the left of the second (count,) [m]."""
+        """Return the lateral distance of the first (left) foot from the second (count,) [m]."""
         across = (feet[:, 0] - feet[:, 1]).mean(axis=1)
         return _to_body(self._qpos[:, 3:7], across)[:, 1]
 
@@ -258,7 +258,7 @@ class WalkingBatch:
         swinging = (cycle >= gait.stance) & moving[:, None]
         part = np.clip((cycle - gait.stance) / (1.0 - gait.stance), 0.0, 1.0)
         wanted = np.where(swinging, gait.swing_height * np.sin(np.pi * part) ** 2, 0.0)
-        # Feet that were put somewhere by a reset have no path yet.
+        # Feet placed by a reset have no path yet.
         known = self._feet.any(axis=3, keepdims=True)
         moved = np.where(known, feet - self._feet, 0.0)[..., :2] / self.env.period
         slip = np.mean(np.sum(np.square(moved), axis=3) * on_floor, axis=2)
@@ -292,13 +292,13 @@ class WalkingBatch:
 
 
 def _down(quat: Array) -> Array:
-    """Return the direction of gravity (n, 3) in the frame that quaternions (n, 4) turn."""
+    """Return the direction of gravity (n, 3) in frames with orientations (n, 4)."""
     w, x, y, z = quat.T
     return np.stack([-2 * (x * z - w * y), -2 * (y * z + w * x), -(1 - 2 * (x * x + y * y))], axis=1)
 
 
 def _to_body(quat: Array, vector: Array) -> Array:
-    """Return vectors (n, 3) of the world in the frame that quaternions (n, 4) turn."""
+    """Return world vectors (n, 3) in frames with orientations (n, 4)."""
     w, u = quat[:, :1], -quat[:, 1:]
     t = 2.0 * np.cross(u, vector)
     return vector + w * t + np.cross(u, t)

@@ -131,7 +131,7 @@ def unpack(packed: bytes, planes: int, shape: tuple[int, int, int], dtype: str) 
 
     Args:
         packed: Its bytes.
-        planes: Planes that follow each other.
+        planes: Number of consecutive planes.
         shape: Height, width and channels of each.
         dtype: Type of the stored numbers, of 8 or 16 bits.
     """

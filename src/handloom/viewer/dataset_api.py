@@ -17,7 +17,7 @@ from handloom.viewer.library import Library, LiveRun
 from handloom.web import Request, Response, Route, json_response
 
 FIRST = "d0"
-"""Key of the shelf of the run that this program makes."""
+"""Shelf key of the run made by this program."""
 WINDOW, SOON = 300.0, 2.0
 """Window over which the rate of a run is measured, and how long to wait before showing it [s]."""
 MOST_PARTS = 50

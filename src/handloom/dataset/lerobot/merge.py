@@ -28,7 +28,7 @@ from handloom.dataset.video.video_join import join_videos
 from handloom.errors import FileError
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being written, how many are done, and how many there are."""
+"""Called with the kind of file being written, the number done, and the total."""
 
 
 def merge_episodes(

@@ -169,7 +169,7 @@ class RunDirectory:
         return self.path / "finished.json"
 
     def stop_file(self, shard: tuple[int, int] = ALL) -> Path:
-        """While this file exists, workers of a shard start no further attempt."""
+        """While this file exists, workers of a shard start no new attempts."""
         return self.path / f"stop{_suffix(shard)}"
 
     @contextmanager
