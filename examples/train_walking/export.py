@@ -157,7 +157,7 @@ PyTorch round otherwise, and train another policy as good.
 
 `curve.csv` and `curve.png`: `velocity`, `turning`, `rhythm` and `likeness` are rewards between 0 and 1 (speed and turn
 rate as told, feet on the floor when the clock says so, joints near the reference). `level` rises from
-{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` of all `ends` of episodes, per row.
+{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` is the number of falls among all episode `ends`, per row.
 """
 
 

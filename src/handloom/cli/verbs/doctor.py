@@ -155,7 +155,7 @@ LOOKS = {
 
 
 def warmup() -> None:
-    """Compile all kernels and cache them; takes up to a minute once per version, then no time."""
+    """Compile all kernels and cache them; takes up to a minute, only once per version."""
     from handloom.kernels import STEPS, kernel_cache
 
     compile_kernels(tuple(STEPS))

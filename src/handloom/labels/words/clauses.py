@@ -55,7 +55,7 @@ def deeds_of(facts: SceneFacts, record: EpisodeRecord) -> list[Deed]:
 
     Args:
         facts: The scene at the start.
-        record: What happened.
+        record: The recorded episode.
     """
     return list(dict.fromkeys(_found(facts, record)))
 
