@@ -41,9 +41,8 @@ def page() -> str:
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
         "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts without pictures, on a seed on which nothing was tuned; planning as a share of the "
-        "work, and "
-        "simulated seconds per second of one core.",
+        "attempts without images, on a seed that was not used for tuning; planning as a fraction of the computing "
+        "time, and simulated seconds per second on one core.",
         _table(tasks, measured),
         _variants(),
         _success(tasks),
@@ -60,21 +59,24 @@ def _variants() -> str:
         "`--set data.variant=randomized` gives every task its second variant: other categories and sizes where a role "
         f"allows it, 0 to {variant.DISTRACTORS} distractors, masses x 0.6 to 1.6, friction 0.7 to 1.3, "
         f"{len(set(variant.TABLES))} materials of tables, {len(set(variant.FLOORS))} of floors and "
-        f"{len(set(variant.WALLS))} of walls in 24 pieces and many tones, windows and 1 to 4 lamps from warm to cold, "
+        f"{len(set(variant.WALLS))} of walls in 24 patterns and many tones, windows and 1 to 4 lamps from warm to "
+        f"cold, "
         "cameras with other poses, zooms, lenses and sensors, start joints that differ by 0.06 rad, and another table "
-        "height. Words, skills and success stay. `extreme` is the same with noise on table, floor and walls.\n\n"
+        "height. Words, skills and success stay the same. `extreme` is the same with noise on table, floor and "
+        "walls.\n\n"
         "`handloom bench tasks --set data.variant=randomized` measures it. Of 55 tasks (50 attempts each, seed 4242) "
-        "47 succeed in 85 to 100 %; of the other eight four do since, in 30 attempts each. Measured again (25 "
-        "attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), lift2_handover 100 % (66 % "
-        "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish stands further "
-        "from the bins since). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
-        "fr3_flip_carton (84 % before) and fr3_catch_ball among them."
+        "47 succeed in 85 to 100 % of them; four of the other eight have since reached that, in 30 attempts each. "
+        "Measured again (25 attempts, seed 90210): franka_robotiq85_arrange_tableware 96 % (84 % before), "
+        "lift2_handover 100 % (66 % "
+        "before), lift2_turn_and_place 88 % (50 % before), split_aloha_sort_rubbish 84 % (its rubbish now stands "
+        "further from the bins). Measured again (20 attempts, seed 61116): 30 of the FR3's tasks 95 to 100 %, "
+        "including fr3_flip_carton (84 % before) and fr3_catch_ball."
     )
 
 
 def _success(tasks: dict[str, Task]) -> str:
     """Return what is checked in each task, and how."""
-    rows = ["| task | what its words promise, and what is checked |", "|---|---|"]
+    rows = ["| task | what the task requires, and what is checked |", "|---|---|"]
     rows += [f"| [{name}](#{name}) | {_comment(task)['Success']} |" for name, task in tasks.items()]
     terms = ["| term | true when |", "|---|---|"]
     for name, check in CHECKS.items():
@@ -83,8 +85,9 @@ def _success(tasks: dict[str, Task]) -> str:
     return (
         "## What success means\n\n"
         "Every skill ends with terms that must hold in the simulated state; those of the last skills must still hold "
-        f"after {REST:g} more second, and what was handled must then move slower than {REST_SPEED} m/s. Terms "
-        "with a share, such as `touches` while wiping, must hold in that share of the skill's frames. A replay judges "
+        f"after {REST:g} more second, and handled objects must then move slower than {REST_SPEED} m/s. Terms "
+        "with a fraction, such as `touches` while wiping, must hold in that fraction of the skill's frames. A replay "
+        "judges "
         "all of them again.\n\n" + "\n".join(rows) + "\n\n" + "\n".join(terms)
     )
 

@@ -27,21 +27,21 @@ def page() -> str:
     parts = [
         "# What demonstrations are worth",
         "Made by `tools/write_worth.py`; do not edit.",
-        "Each row is a policy of [`examples/train`](guides/train.md), trained from images on the demonstrations named "
-        "and tried in scenes that it never saw and that nothing was tuned on. Measured on one NVIDIA H200 shared by "
-        "three to four trainings, while 16 processor cores made demonstrations of other tasks: minutes are those of "
-        "the whole training step by the clock, start included. "
-        "Brackets are 95 % intervals. What was missing is the first term of the task that did not hold at the end.",
+        "Each row is a policy of [`examples/train`](guides/train.md), trained from images on the demonstrations "
+        "listed and tested in unseen scenes that were not used for tuning. Measured on one NVIDIA H200 shared by "
+        "three to four training runs, while 16 processor cores made demonstrations of other tasks: minutes are the "
+        "wall time of the whole training step, including start-up. "
+        "Brackets are 95 % intervals. The last column gives the first term of the task that did not hold at the end.",
         _summary(one),
         _table(one),
         "## One command each",
-        "In `examples/train`; every command makes the demonstrations, draws them, trains and tests.",
+        "In `examples/train`; each command makes the demonstrations, renders them, trains and tests.",
         "```bash\n" + "\n".join(row["recipe"] for row in one) + "\n```",
     ]
     if many:
         parts += [
             "## One policy for many tasks",
-            "One network, told the sentence of the task as hashed words, trained on the same demonstrations.",
+            "One network, given the task's instruction as hashed words, trained on the same demonstrations.",
             _summary(many),
             _table(many),
             "```bash\n" + "\n".join(dict.fromkeys(row["recipe"] for row in many)) + "\n```",

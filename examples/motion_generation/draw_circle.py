@@ -1,4 +1,4 @@
-"""An FR3 draws a circle from two arcs and goes on along lines with blended corners; the traced line is drawn beside the path."""
+"""An FR3 draws a circle from two arcs and continues along lines with blended corners; the traced line is plotted with the path."""
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -35,7 +35,7 @@ used = [
     )
 ]
 print(f"{trajectory.end_time:.2f} s, at most {1000 * off:.1f} mm off the path")
-print(f"share of the limits used: velocity {used[0]:.2f}, acceleration {used[1]:.2f}, jerk {used[2]:.2f}")
+print(f"fraction of the limits used: velocity {used[0]:.2f}, acceleration {used[1]:.2f}, jerk {used[2]:.2f}")
 assert off < 0.004
 assert max(used) <= 1.0 + 1e-6
 

@@ -1,4 +1,4 @@
-"""An FR3 follows a moving target in physics: with RMPflow, which keeps away from a ball, then with inverse kinematics."""
+"""An FR3 follows a moving target in physics: with RMPflow, which avoids a ball, then with inverse kinematics."""
 
 import mujoco
 import numpy as np
@@ -35,13 +35,13 @@ solver = LulaKinematicsSolver(**load_supported_lula_kinematics_solver_config("fr
 
 
 def target(t: float) -> np.ndarray:
-    """Return where the target is: on an arc in front of the robot, beside the ball."""
+    """Return the target position: on an arc in front of the robot, beside the ball."""
     angle = 0.6 * np.sin(2 * np.pi * t / SECONDS)
     return np.array([0.5 * np.cos(angle), 0.5 * np.sin(angle), 0.35])
 
 
 def follow(kind: str) -> tuple[float, float, list]:
-    """Return the mean distance from the target in the second half, the smallest gap to the ball, and pictures."""
+    """Return the mean distance from the target in the second half, the smallest gap to the ball, and images."""
     mujoco.mj_resetData(world.model, world.data)
     for name, value in fr3.home.items():
         world.data.joint(fr3.resolve_joint(name)).qpos[0] = value

@@ -1,4 +1,4 @@
-"""Two FR3 stand face to face at one table and swap sides; each policy takes the other arm as obstacles that move."""
+"""Two FR3 stand face to face at one table and swap sides; each policy treats the other arm as moving obstacles."""
 
 import numpy as np
 from PIL import Image, ImageDraw

@@ -1,11 +1,9 @@
 """A teleoperated source for ``handloom generate``: a scripted operator stacks the cubes of a library task.
 
-    cd examples/retarget
-    handloom generate so101_stack_cubes -n 5 -o stacks --source operator_source:StackOperator
+    cd examples/retarget handloom generate so101_stack_cubes -n 5 -o stacks --source operator_source:StackOperator
     handloom verify stacks
-
-The operator's recording takes the place of the scripted expert; sampling, judging by the task's success terms, pictures
-and the dataset are the same. To play what people recorded, read it in place of the scripted one, for example
+The operator's recording takes the place of the scripted expert; sampling, judging by the task's success terms, images
+and the dataset are the same. To play recordings of people, read them in place of the scripted one, for example
 ``DeviceRecording.read(f"operator_{scene.instance.episode:06d}.jsonl")``.
 """
 
@@ -15,11 +13,11 @@ from handloom.retarget.so101 import ScriptedOperator, SO101ActionController, Tel
 from handloom.scene import Scene
 
 CUBES = ("base_block", "cube")
-"""From the bottom of the stack to its top."""
+"""Cubes from the bottom of the stack to the top."""
 
 
 class StackOperator(TeleopSource):
-    """Plays the recording of an operator who stacks one cube on the other."""
+    """Plays the recording of an operator who stacks one cube on another."""
 
     def __init__(self, scene: Scene, stages: object, rng: np.random.Generator) -> None:
         controller = SO101ActionController(scene.robot("so101").arms[0])

@@ -37,7 +37,7 @@ from handloom.values import EpisodeRecord
 
 
 def stack(seed: int, episode: int, out: Path) -> bool:
-    """Record an operator, play the recording, and write the episode; return whether the cubes are stacked."""
+    """Record an operator, play back the recording, and write the episode; return whether the cubes are stacked."""
     scene = build_scene(stack_cube_instance(seed, episode))
     controller = SO101ActionController(scene.robot(ROBOT).arms[0])
     file = out / f"operator_{episode:06d}.jsonl"
@@ -52,7 +52,7 @@ def stack(seed: int, episode: int, out: Path) -> bool:
 
 
 def write(scene: Scene, record: EpisodeRecord, episodes: Path) -> None:
-    """Write the folder of an episode, without pictures."""
+    """Write the folder of an episode, without images."""
     columns = episode_columns(scene, record, ("canonical",))
     table = FeatureTable(fps=record.instance.fps, features=columns.features)
     with EpisodeWriter(episodes / folder_name(record.instance.episode), table) as writer:

@@ -1,11 +1,10 @@
 """Turns a Handloom dataset into training arrays, one file per episode.
 
     python data.py RUN/dataset prepared --pictures draw --size 128
-
-Columns come from the dataset, which has the LeRobot v3 layout. Pictures come from its videos, or are drawn anew at
-another size from the recorded states (``draw``): a picture is a pure function of the state. True poses of objects and
-of their moving parts come from the recorded states, too. Any task of one robot will do: one arm or two, with a base
-that drives or without.
+Columns come from the dataset, which has the LeRobot v3 layout. Images come from its videos, or are rendered again
+at another size from the recorded states (``draw``): an image is a pure function of the state. True poses of
+objects and of their moving parts come from the recorded states, too. Any single-robot task works: one arm or two,
+with or without a base that drives.
 """
 
 from collections.abc import Iterator
@@ -62,11 +61,11 @@ def prepare(
         dataset: The dataset.
         out: Folder of the prepared files.
         pictures: video, draw or none.
-        size: Width and height of the pictures [px].
-        cameras: Names of the cameras; none given: all of them.
-        episodes: How many; all when not given.
+        size: Width and height of the images [px].
+        cameras: Names of the cameras; all of them if none are given.
+        episodes: Number of episodes; all by default.
         workers: Processes.
-        backend: What draws: cpu or cuda.
+        backend: Renderer: cpu or cuda.
     """
     out.mkdir(parents=True, exist_ok=True)
     how = Preparation(str(dataset), str(out), pictures, size, cameras, backend)
@@ -84,12 +83,12 @@ def prepare_episode(how: Preparation, number: int) -> None:
     record = record_of_archive(dataset.archive(number, check=False))
     scene = build_scene(record.instance)
     if len(scene.robots) != 1:
-        raise SystemExit(f"this example drives one robot, the task has {', '.join(scene.robots)}")
+        raise SystemExit(f"this example supports one robot, but the task has {', '.join(scene.robots)}")
     robot = next(iter(scene.robots.values()))
     action = columns["action"].astype(float)
     ends = np.cumsum([len(arm.joint_names) + 1 for arm in robot.arms])  # Joints and opening of each arm, then the base.
     measured = columns["observation.ee_pose.base"].astype(float).reshape(len(action), len(robot.arms), 7)
-    # Another place to begin in every episode: all frames are seen when there are many.
+    # A different start offset per episode, so that many episodes cover all frames.
     frames = np.arange(number % STRIDE, len(action), STRIDE)
     names = handled_bodies(scene, record)
     asked_of = [asked(scene, arm, action, end) for arm, end in zip(robot.arms, ends, strict=True)]
@@ -122,7 +121,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
 
 
 def asked(scene: Scene, arm: SceneArm, action: Array, end: int) -> Array:
-    """Return where an arm's tool centre was asked to be, in the arm's base (frames, 4, 4)."""
+    """Return the commanded pose of an arm's tool centre, in the arm's base (frames, 4, 4)."""
     chain = Chain.from_model(
         scene.world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=scene.world.data.qpos
     )
@@ -130,7 +129,7 @@ def asked(scene: Scene, arm: SceneArm, action: Array, end: int) -> Array:
 
 
 def handled_bodies(scene: Scene, record: EpisodeRecord) -> dict[str, str]:
-    """Return the bodies of what the task's skills name; what only lies about differs from scene to scene."""
+    """Return the bodies of the objects named in the task's skills; clutter differs from scene to scene."""
     named = {name for span in record.timeline for name in span.objects}
     return {name: body for name, body in observed_bodies(scene).items() if name.split(".")[0] in named}
 
@@ -157,7 +156,7 @@ def drawn(
 
 
 def states(scene: Scene, record: EpisodeRecord, frames: Array) -> Iterator[mujoco.MjData]:
-    """Put the scene into the state before each frame of the demonstration, one after the other."""
+    """Set the scene to the state before each frame of the demonstration, in order."""
     model, data = scene.world.model, scene.world.data
     for state in record.states[record.kept[frames]]:
         mujoco.mj_setState(model, data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)

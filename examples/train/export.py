@@ -29,7 +29,7 @@ class Deployed(nn.Module):
         self.openings = trained.robot["opening_index"].tolist()
 
     def forward(self, state: Tensor, pose: Tensor, noise: Tensor, *seen: Tensor) -> Tensor:
-        """Return actions (1, execute, n) from what is observed, each with a batch axis of 1."""
+        """Return actions (1, execute, n) from observations with a batch axis of 1."""
         parts, tools = [], []
         for arm, opening in enumerate(self.openings):
             T_base_tool = matrix(pose[:, 7 * arm : 7 * arm + 7])
@@ -56,7 +56,7 @@ class Deployed(nn.Module):
 
 
 def placed(T_base_tcp: Tensor, T_base_object: Tensor) -> list[Tensor]:
-    """Return what ``state_vector`` says of a body."""
+    """Return the entries of ``state_vector`` for a body."""
     T = inverse(T_base_tcp) @ T_base_object
     turn = torch.atan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
     turns = [part for n in (1, 2, 4) for part in (torch.cos(n * turn), torch.sin(n * turn))]
@@ -106,14 +106,14 @@ def export(weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path]
     """Write a policy as ONNX.
 
     Args:
-        weights: What train.py wrote.
+        weights: Weights file written by train.py.
         file: The ONNX file.
     """
     trained = Trained(str(weights))
     config = trained.config
     if config.words:
         raise SystemExit(
-            f"{weights} is told the words of the task, which an ONNX file cannot read: evaluate it as it is"
+            f"{weights} reads the words of the task, which an ONNX file cannot: evaluate the .pt file directly"
         )
     pose, size = torch.tensor([[0.4, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0]]), config.size
     poses = pose.repeat(1, config.arms)
@@ -124,7 +124,7 @@ def export(weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path]
             f"observation.images.{name}": torch.zeros(1, size, size, 3, dtype=torch.uint8) for name in config.cameras
         }
     else:
-        # One tensor for each: the exporter would take the same one for the same input.
+        # A separate tensor for each: the exporter would treat a shared one as the same input.
         given[WORLD] = poses.clone()
         given |= {f"observation.objects.{name}": pose.clone() for name in config.objects}
     network = Deployed(trained).eval()

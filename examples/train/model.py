@@ -1,9 +1,9 @@
-"""A small policy: pictures or true poses in, a chunk of tool poses out, all relative to the present tools.
+"""A small policy: images or true poses in, a chunk of tool poses out, all relative to the current tools.
 
-The network sees the opening of every gripper, the pose of every tool centre in its arm's base, and either pictures or
-the true poses of the objects and their moving parts; on request also the words of the task. It answers with where each
-tool centre should be in the next CHUNK steps of a tenth of a second, seen from where it is now, how far each gripper
-should be open, and how a base should drive. Nothing in it knows the robot's joints.
+The network sees the opening of every gripper, the pose of every tool centre in its arm's base, and either images or
+the true poses of the objects and their moving parts; optionally also the words of the task. It predicts the pose of
+each tool centre over the next CHUNK steps of a tenth of a second, relative to the current pose, the opening of each
+gripper, and the motion of a base. The robot's joints are unknown to it.
 """
 
 import re
@@ -25,38 +25,38 @@ CHUNK = 16
 ARM = 10
 """Numbers per step and arm: translation, two columns of the rotation, opening."""
 WORDS = 1024
-"""Places that words and pairs of words are hashed to."""
+"""Number of hash buckets for words and pairs of words."""
 STILL = 0.004
-"""A hand that moved less between two looks stands still [m]."""
+"""A hand that moved less than this between two observations stands still [m]."""
 FLOW_STEPS = 10
 """Euler steps from noise to a chunk."""
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What a network is made for; saved with its weights."""
+    """Configuration of a network, saved with its weights."""
 
     cameras: tuple[str, ...] = ()
-    """Pictures it sees, by camera name; none: it sees true poses."""
+    """Camera images it sees, by name; none: it sees true poses."""
     objects: tuple[str, ...] = ()
     """Names of the bodies that the task's skills handle: objects, and moving parts as ``cabinet.drawer_0``."""
     arms: int = 1
     bases: int = 0
-    """How many bases drive."""
+    """Number of driving bases."""
     words: bool = False
-    """Whether it is told the words of the task: one policy for several tasks."""
+    """Whether it reads the words of the task: one policy for several tasks."""
     firm: bool = True
-    """Whether grippers are only ever fully opened or closed: then halves are no answer."""
+    """Whether grippers are only ever fully opened or closed: then intermediate openings are not an option."""
     size: int = 128
     """Width and height of a picture [px]."""
     head: str = "direct"
-    """``direct`` answers with the median chunk; ``flow`` draws one of several possible chunks."""
+    """``direct`` predicts the median chunk; ``flow`` samples one of several possible chunks."""
     hidden: int = 512
     execute: int = 4
-    """Steps that are carried out before the next look."""
+    """Steps executed before the next observation."""
     execute_stalled: int = 12
-    """The same when the hands stand still but mean to move: the begin and the end of a pause look alike, and a smooth
-    start is too small a move to overcome what holds the hand, however often it is begun."""
+    """The same if the hands stand still but should move: the beginning and the end of a pause look alike, and the
+    start of a smooth motion is too small to overcome what holds the hand, however often it is repeated."""
     stride: int = 3
     """Frames per step."""
 
@@ -72,10 +72,10 @@ class ModelConfig:
 
 
 class Encoder(nn.Module):
-    """Pictures to points: a small ResNet whose last channels each say where in the picture they are strongest.
+    """Images to points: a small ResNet whose last channels each give the image position where they are strongest.
 
-    Its first layer sees squares of 4 x 4 pixels as 48 channels: layers at the full size, and layers of three channels,
-    would take a card longer than all the others together.
+    Its first layer sees squares of 4 x 4 pixels as 48 channels: layers at the full size, and layers of three
+    channels, would take a GPU longer than all the others together.
     """
 
     def __init__(self, width: int = 64, points: int = 64) -> None:
@@ -103,7 +103,7 @@ class Encoder(nn.Module):
 
 
 class Norm(nn.GroupNorm):
-    """A norm over groups of channels that answers in the precision it is asked in; autocast would make it float32."""
+    """A group norm that returns the precision of its input; autocast would make it float32."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return maps of the same shape and precision."""
@@ -114,7 +114,7 @@ class Norm(nn.GroupNorm):
 
 
 class Block(nn.Module):
-    """Two convolutions around a short cut."""
+    """Two convolutions with a shortcut."""
 
     def __init__(self, before: int, after: int, stride: int) -> None:
         super().__init__()
@@ -133,7 +133,7 @@ class Block(nn.Module):
 
 
 class Residual(nn.Module):
-    """A layer that adds to what it is given."""
+    """A residual layer."""
 
     def __init__(self, size: int, dropout: float) -> None:
         super().__init__()
@@ -161,7 +161,7 @@ class Network(nn.Module):
         dropout = 0.1 if config.cameras else 0.0
         self.trunk = nn.Sequential(nn.Linear(seen, hidden), Residual(hidden, dropout), Residual(hidden, dropout))
         self.objects = nn.Linear(hidden, config.arms * len(config.objects) * 3)
-        """Where the objects are, seen from the tools: only asked for in training, so that pictures are understood."""
+        """Object poses relative to the tools: predicted only in training, as an auxiliary loss on the images."""
         given = answer + 1 if config.head == "flow" else 0
         self.head = nn.Sequential(
             nn.Linear(hidden + given, hidden),
@@ -179,7 +179,7 @@ class Network(nn.Module):
         Args:
             state: States (batch, n).
             pictures: Pictures (batch, cameras, 3, h, w), 0 to 1.
-            words: Hashed words (batch, count) of the task, for a network that is told them.
+            words: Hashed words (batch, count) of the task, for a network that reads them.
         """
         parts = [(state - self.state_mean) / self.state_scale]
         parts += [encoder(pictures[:, k]) for k, encoder in enumerate(self.encoders)]
@@ -209,7 +209,7 @@ class Network(nn.Module):
         return losses
 
     def forward(self, state: Tensor, pictures: Tensor, noise: Tensor, words: Tensor | None = None) -> Tensor:
-        """Return chunks (batch, CHUNK, step); ``direct`` does not look at the noise (batch, CHUNK * step)."""
+        """Return chunks (batch, CHUNK, step); ``direct`` ignores the noise (batch, CHUNK * step)."""
         seen = self.seen(state, pictures, words)
         if self.config.head == "flow":
             x = noise
@@ -235,7 +235,7 @@ def rotation(six: NDArray[Any]) -> NDArray[Any]:
 
 
 def hashed(instruction: str, count: int = 64) -> NDArray[Any]:
-    """Return the places (count,) of the words of a sentence and of their neighbouring pairs; the last ones repeat."""
+    """Return the hash buckets (count,) of the words of a sentence and of neighbouring pairs; the last ones repeat."""
     words = re.findall(r"[a-z0-9]+", instruction.lower())
     said = [*words, *(f"{a} {b}" for a, b in pairwise(words))][:count] or [""]
     places = [zlib.crc32(word.encode()) % WORDS for word in said]
@@ -299,7 +299,8 @@ class Trained:
         T_base_tcp = T_base_tool @ self.robot["T_tool_tcp"]
         objects = None
         if self.objects:
-            # Bodies are observed in the world; the tools, which are known in both, say where each arm's base is.
+            # Bodies are observed in the world; the tools are known in both frames, which gives the pose of each arm's
+            # base.
             T_base_world = T_base_tool @ np.linalg.inv(_poses(observation["observation.ee_pose.world"]))
             bodies = [_poses(observation[f"observation.objects.{name}"]) for name in self.config.objects]
             objects = (T_base_world[:, None] @ np.concatenate(bodies))[None]
@@ -324,18 +325,18 @@ class Trained:
             T = np.tile(np.eye(4), (len(step), 1, 1))
             T[:, :3, :3], T[:, :3, 3] = rotation(step[:, 3:9]), step[:, :3]
             T_base_tool = T_base_tcp[arm] @ T @ np.linalg.inv(self.robot["T_tool_tcp"][arm])
-            # A hand that is asked to be nearly shut holds less firmly than one that is asked to shut.
+            # A hand commanded to be nearly shut holds less firmly than one commanded to shut.
             opening = (step[:, 9:] > 0.5).astype(float) if self.config.firm else step[:, 9:]
             actions += [pose7(T_base_tool), opening]
         return np.concatenate([*actions, chunk[:, ARM * self.config.arms :]], -1)
 
 
 def stalled(moved: NDArray[Any], chunk: NDArray[Any]) -> bool:
-    """Return whether hands stand still that mean to move.
+    """Return whether hands that should move stand still.
 
     Args:
-        moved: How far each tool centre and opening moved since the last look (arms, 4) [m, share].
-        chunk: What is asked for (steps, n).
+        moved: How far each tool centre and opening moved since the last observation (arms, 4) [m, fraction].
+        chunk: The predicted chunk (steps, n).
     """
     arms = chunk[:, : ARM * len(moved)].reshape(len(chunk), len(moved), ARM)
     still = np.linalg.norm(moved[:, :3], axis=-1).max() < STILL and np.abs(moved[:, 3]).max() < 0.05

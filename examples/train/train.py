@@ -1,8 +1,8 @@
 """Trains the policy of ``model.py`` on prepared episodes (``data.py``).
 
     python train.py prepared -o model.pt --pictures --minutes 5
-    python train.py prepared_1 prepared_2 prepared_3 -o model.pt --pictures --minutes 10    # one policy, told the words
-
+    python train.py prepared_1 prepared_2 prepared_3 -o model.pt --pictures --minutes 10    # one policy that reads the
+    words
 Everything is kept on the device; a thousand episodes of two cameras at 128 pixels take 7 GB.
 """
 
@@ -21,26 +21,28 @@ from model import ARM, CHUNK, ModelConfig, Network, hashed, save, six, state_vec
 from torch import Tensor
 
 WARM_UP = 200
-"""Steps in which the learning rate rises."""
+"""Number of warm-up steps of the learning rate."""
 AVERAGED = 10
-"""Steps between two that the averaged weights take in."""
+"""Number of steps between updates of the averaged weights."""
 SMALLEST = 0.02
-"""Smallest scale of a number of a chunk: what hardly changes is not blown up [m, or of a rotation matrix]."""
+"""Minimum scale of a number in a chunk [m, or of a rotation matrix], so that constants are not amplified."""
 
 
 def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[ModelConfig, dict[str, Any]]:
-    """Return what a network must be to learn from prepared folders, and the facts of their robot."""
+    """Return the configuration of a network for prepared folders, and the facts of their robot."""
     firsts = []
     for folder in folders:
         files = sorted(folder.glob("[0-9]*.npz"))
         if not files:
-            raise SystemExit(f"{folder} has no prepared episodes: data.py writes them")
+            raise SystemExit(f"{folder} has no prepared episodes; write them with data.py")
         firsts.append(dict(np.load(files[0])))
     first = firsts[0]
     if pictures and "pictures" not in first:
-        raise SystemExit(f"{folders[0]} was prepared without pictures")
+        raise SystemExit(f"{folders[0]} was prepared without images")
     if len(folders) > 1 and not pictures:
-        raise SystemExit("a policy for several tasks needs --pictures: true poses of other objects mean other things")
+        raise SystemExit(
+            "a policy for several tasks needs --pictures: true poses refer to different objects in each task"
+        )
     robot = {name: first[name] for name in ("T_tool_tcp", "opening_index")} | {"state_size": int(first["state_size"])}
     for folder, other in zip(folders, firsts, strict=True):
         alike = np.array_equal(other["opening_index"], first["opening_index"])
@@ -60,7 +62,7 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
 
 
 def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tensor]:
-    """Read prepared episodes and cut them into samples, which are kept on the device."""
+    """Read prepared episodes and split them into samples, which are kept on the device."""
     with ThreadPoolExecutor(8) as pool:
         parts = list(pool.map(lambda file: samples(dict(np.load(file)), config), files))
     ends = np.cumsum([len(part["state"]) for part in parts])
@@ -74,7 +76,7 @@ def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tenso
 
 
 def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np.ndarray]:
-    """Return what is seen and what is wanted at every step of an episode."""
+    """Return the inputs and targets at every step of an episode."""
     frames, length = episode["frames"], len(episode["opening"])
     T_now = episode["T_base_tcp"][frames]
     T_now_base = np.linalg.inv(T_now)
@@ -101,7 +103,7 @@ def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np
 
 
 def varied(pictures: Tensor, pick: Tensor, shift: int) -> Tensor:
-    """Return chosen pictures as 0 to 1 (batch, cameras, 3, h, w), each shifted and lit a little differently.
+    """Return chosen images as 0 to 1 (batch, cameras, 3, h, w), each with a random shift and brightness.
 
     Args:
         pictures: All pictures (samples, cameras, h, w, 3), uint8.
@@ -112,7 +114,7 @@ def varied(pictures: Tensor, pick: Tensor, shift: int) -> Tensor:
     down = torch.randint(-shift, shift + 1, (len(pick), cameras, 1), device=device)
     rows = (torch.arange(height, device=device) + down).clamp(0, height - 1)
     which = pick[:, None] * cameras + torch.arange(cameras, device=device)
-    # Whole rows are copied; to the side all pictures of a batch are moved alike. Both are quick, single pixels are not.
+    # Whole rows are copied, and the sideways shift is shared by a batch: both are fast, unlike copying single pixels.
     moved = pictures.view(-1, width * 3).index_select(0, (which[:, :, None] * height + rows).flatten())
     right = torch.randint(-shift, shift + 1, (1,), device=device)
     columns = (torch.arange(width, device=device) + right).clamp(0, width - 1)
@@ -140,13 +142,13 @@ def train(
     """Train a policy.
 
     Args:
-        prepared: Folders of prepared episodes, one for each task; a policy for several is told the words.
+        prepared: Folders of prepared episodes, one for each task; a policy for several tasks reads the words.
         output: File of the weights.
-        pictures: The policy sees pictures; without, it sees the true poses of the objects.
+        pictures: The policy sees images; otherwise it sees the true poses of the objects.
         head: direct or flow.
         episodes: How many of each folder to train on; all when not given.
         steps: Steps of the optimiser.
-        minutes: Bound on the time; the learning rate is led down to its end by then.
+        minutes: Time limit; the learning rate decays to its final value by then.
         batch: Samples per step.
         rate: Largest learning rate.
         shift: Pictures are moved by up to this many pixels.
@@ -185,7 +187,7 @@ def train(
             keep = min(0.999**AVERAGED, count / (count + 10 * AVERAGED))
             torch._foreach_lerp_(list(average.values()), own, 1 - keep)
             if device == "cuda":
-                torch.cuda.synchronize()  # The clock shall tell what is done, not what is asked for.
+                torch.cuda.synchronize()  # Measure finished work, not queued work.
         if done - told_at > 0.25:
             told_at = done
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {step.told()}", flush=True)
@@ -197,7 +199,7 @@ def train(
 
 
 class Steps:
-    """Steps of the optimiser; on a card they are recorded once and played back, so that the processor hardly works.
+    """Steps of the optimiser; on a GPU they are captured once and replayed, so that the CPU is hardly used.
 
     Args:
         network: What is trained.
@@ -238,7 +240,7 @@ class Steps:
         seen = state = sample["state"]
         if self._pictures is not None:
             seen = varied(self._pictures, pick, self._shift)
-            # A policy that can tell the opening to the last digit learns to read the time off it.
+            # A policy that sees the exact opening learns to infer the time from it.
             state = state + torch.randn_like(state) * self._network.state_scale * 0.02
         half = self._device.type == "cuda" and self._pictures is not None
         with torch.autocast(self._device.type, torch.bfloat16, enabled=half, cache_enabled=False):
@@ -249,7 +251,7 @@ class Steps:
         self._optimiser.step()
 
     def _recorded(self) -> "torch.cuda.CUDAGraph | None":
-        """Return a recorded step, or None where recording fails: then every step is issued anew."""
+        """Return a captured step, or None if capturing fails: then every step is launched separately."""
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         self._rate.fill_(0.0)
@@ -264,7 +266,7 @@ class Steps:
             with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 self._step()
         except RuntimeError as error:
-            print(f"steps are not recorded: {str(error).splitlines()[0]}", flush=True)
+            print(f"steps are not captured: {str(error).splitlines()[0]}", flush=True)
             torch.cuda.synchronize()
             return None
         return graph
@@ -272,7 +274,7 @@ class Steps:
 
 @torch.no_grad()
 def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Tensor]) -> str:
-    """Return how far the averaged weights are off in episodes that were not trained on."""
+    """Return the error of the averaged weights on held-out episodes."""
     own = {name: value.clone() for name, value in network.state_dict().items()}
     network.load_state_dict(average)
     network.eval()

@@ -2,11 +2,10 @@
 
     python worth.py fr3_pick_place --demonstrations 100 300 1000 --disturb 0 0.02 --minutes 2 --output worth
     python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 500 --see pictures
-
 Every step is a command that can be given by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
-evaluate``. Tasks overtake each other: while policies of some are trained on the card, demonstrations of the next are
-made and finished policies are tested. Every result is in ``OUTPUT/worth.json`` as soon as it is known, and what is
-finished is kept: the same command again goes on where it was stopped.
+evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are made and
+finished policies are tested. Every result is written to ``OUTPUT/worth.json`` as soon as it is known, and finished
+work is kept: the same command continues where it stopped.
 """
 
 import heapq
@@ -30,7 +29,7 @@ import tyro
 
 HERE = Path(__file__).parent
 DISTURB = {"so101": 0.01, "fr3_insert_peg": 0.01, "": 0.02}
-"""Disturbance by the beginning of a task's name [m]: small jaws and narrow openings leave less room."""
+"""Disturbance by prefix of a task's name [m]: small jaws and narrow openings leave less room."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +39,17 @@ class Recipe:
     demonstrations: tuple[int, ...] = (100, 300, 1000)
     """Numbers of demonstrations to train on; the smaller sets are parts of the largest."""
     disturb: tuple[float, ...] = ()
-    """Disturbances of the expert [m]; none given: what suits the task."""
+    """Disturbances of the expert [m]; if none are given, a value that suits the task."""
     see: tuple[str, ...] = ("pictures", "objects")
     """What policies see: pictures, objects (their true poses)."""
     variant: str = "clean"
-    """clean or randomized: clutter, looks, shapes, masses, of demonstrations and of test scenes."""
+    """Variant of demonstrations and test scenes: clean, or randomized (clutter, looks, shapes, masses)."""
     head: str = "direct"
     """direct or flow."""
     steps: int = 20_000
-    """Bound on the steps of each training."""
+    """Maximum number of steps of each training run."""
     minutes: float = 2.0
-    """Bound on the time of each training."""
+    """Time limit of each training run."""
     scenes: int = 100
     """Unseen scenes to evaluate on."""
     seed: int = 1
@@ -60,11 +59,11 @@ class Recipe:
     size: int = 128
     """Width and height of pictures [px]."""
     backend: str = "cpu"
-    """What draws the pictures to train on: cpu or cuda."""
+    """Renderer of the training images: cpu or cuda."""
 
 
 class Queue:
-    """Lets a number of jobs in at once; whoever waits with the lowest rank is next."""
+    """Limits the number of concurrent jobs; the waiting job with the lowest rank is next."""
 
     def __init__(self, places: int) -> None:
         self._free, self._waiting, self._tickets = places, [], counting()
@@ -89,7 +88,7 @@ class Queue:
 
 
 class Workshop:
-    """Carries out the steps of many tasks side by side.
+    """Runs the steps of many tasks in parallel.
 
     Args:
         recipe: How policies are made and tested.
@@ -102,7 +101,7 @@ class Workshop:
     """
 
     shared = ""
-    """Tasks whose names begin so have one more policy, which needs their prepared episodes."""
+    """Tasks with this name prefix share one more policy, which needs their prepared episodes."""
 
     def __init__(
         self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
@@ -115,7 +114,7 @@ class Workshop:
         self.table: list[dict[str, Any]] = json.loads(self._file.read_text()) if self._file.exists() else []
 
     def begin(self, tasks: tuple[str, ...]) -> None:
-        """Say which tasks there will be."""
+        """Announce the tasks."""
         self._prepared = {task: Future() for task in tasks}
 
     def task(self, task: str) -> None:
@@ -127,7 +126,7 @@ class Workshop:
                 self._prepared[task].set_result(None)
 
     def together(self, name: str, scenes: int, minutes: float) -> None:
-        """Train one policy for all tasks whose names begin so on the same demonstrations, and test it on each."""
+        """Train one policy for all tasks with a name prefix on the same demonstrations, and test it on each."""
         recipe, folder = self.recipe, self.output / "together"
         folder.mkdir(parents=True, exist_ok=True)
         wanted = {task: made for task, made in self._prepared.items() if task.startswith(name)}
@@ -184,7 +183,7 @@ class Workshop:
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
 
     def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
-        """Return the prepared episodes; None when it was too late to begin."""
+        """Return the prepared episodes; None if it was too late to start."""
         recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
         with self._processor.place(2), self._timed(task, "generate", times):
@@ -194,7 +193,7 @@ class Workshop:
         drawn = ["--size", str(recipe.size), "--workers", str(self.workers)]
         drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
         words = [str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn]
-        # What the card draws hardly needs the processor.
+        # Rendering on the GPU hardly needs the CPU.
         place = self._processor if recipe.backend == "cpu" else self._drawing
         with place.place(1), self._timed(task, "prepare", times):
             try:
@@ -202,7 +201,7 @@ class Workshop:
             except subprocess.CalledProcessError:
                 if recipe.backend == "cpu":
                     raise
-                self._tell(task, f"could not draw on {recipe.backend}, draws on cpu")
+                self._tell(task, f"could not render on {recipe.backend}, rendering on cpu")
                 _run(folder, [*words, "--backend", "cpu"])
         if not self.keep:
             shutil.rmtree(run, ignore_errors=True)
@@ -285,13 +284,13 @@ def worth(
         recipe: How policies are made and tested.
         output: Folder of everything.
         workers: Processes of each job.
-        jobs: Jobs on the processor at the same time: makings of demonstrations, drawings, tests.
-        trainings: Policies that are trained at the same time.
-        begun: Tasks that are under way at the same time.
-        seconds: No task is begun after this time.
-        together: Also train one policy for all tasks whose names begin so, such as fr3: they must be of one robot.
+        jobs: Concurrent jobs on the CPU: making demonstrations, rendering, testing.
+        trainings: Policies trained at the same time.
+        begun: Tasks in progress at the same time.
+        seconds: No task is started after this time.
+        together: Also train one policy for all tasks with this name prefix, such as fr3: they must use the same robot.
         scenes_together: Unseen scenes of each task to evaluate it on.
-        minutes_together: Bound on its training.
+        minutes_together: Time limit of its training.
         keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
@@ -322,7 +321,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def _run(folder: Path, words: list[str]) -> None:
-    """Run a step; what it says goes to the log of its task. Trainings go before what only the processor does."""
+    """Run a step; its output goes to the log of its task. Training has priority over CPU-only steps."""
     gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
     # The folder of the policy is where Python looks for the module it is named by.
     paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])

@@ -1,6 +1,6 @@
-"""Write what ships with a robot: ``python examples/train_walking/export.py out/go2 -o .../zoo/go2/policy``.
+"""Write the policy files that ship with a robot: ``python examples/train_walking/export.py out/go2 -o .../zoo/go2/policy``.
 
-The network as ONNX, the training curve as table and picture, and how to do it again.
+The network as ONNX, the training curve as table and image, and instructions for reproducing it.
 """
 
 import csv
@@ -21,7 +21,7 @@ from ppo import VAR_FLOOR, Actor
 from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
-# What the curve shows, column of the training table > colour.
+# Columns of the training table shown in the curve > colour.
 LINES = {
     "velocity": (14, 140, 150),
     "turning": (232, 118, 44),
@@ -55,7 +55,7 @@ def restored_actor(robot: str, checkpoint: Path) -> Actor:
 
 
 def to_onnx(actor: Actor) -> onnx.ModelProto:
-    """Return the mean action as a graph: normalise, run what is seen and its mirror image, bring both together."""
+    """Return the mean action as a graph: normalise, run the observation and its mirror image, combine both."""
     weights = {name: value.detach().numpy().astype(np.float32) for name, value in actor.state_dict().items()}
     scale = 1.0 / np.sqrt(weights["normalizer.var"] + VAR_FLOOR)
     constants = {"mean": weights["normalizer.mean"], "scale": scale.astype(np.float32)}
@@ -91,7 +91,7 @@ def to_onnx(actor: Actor) -> onnx.ModelProto:
 
 
 def curve_rows(file: Path) -> list[dict[str, float]]:
-    """Return the training curve, thinned: means over equal parts, and sums of falls and ends."""
+    """Return the downsampled training curve: means over equal parts, and sums of falls and ends."""
     with file.open(newline="") as text:
         rows = list(csv.DictReader(text))
     thinned = []
@@ -129,7 +129,7 @@ def curve_picture(rows: list[dict[str, float]], title: str) -> Image.Image:
 
 
 def commands(facts: dict, folder: str) -> list[str]:
-    """Return the commands of a training and of those it went on from, in order."""
+    """Return the commands of a training run and of its predecessors, in order."""
     before = commands(facts["after"], f"{folder}_before") if "after" in facts else []
     steps = facts["steps"] - facts.get("after", {"steps": 0})["steps"]
     words = [f"train.py {facts['robot']} --seed {facts['seed']} --steps {steps}"]
@@ -157,7 +157,7 @@ PyTorch round otherwise, and train another policy as good.
 
 `curve.csv` and `curve.png`: `velocity`, `turning`, `rhythm` and `likeness` are rewards between 0 and 1 (speed and turn
 rate as told, feet on the floor when the clock says so, joints near the reference). `level` rises from
-{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` of all `ends` of episodes, per row.
+{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` is the number of falls among all episode `ends`, per row.
 """
 
 

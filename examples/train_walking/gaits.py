@@ -1,4 +1,4 @@
-"""What a good walk is, robot by robot: feet, timing, commands, and the weights of the rewards."""
+"""The definition of a good walk for each robot: feet, timing, commands, and the weights of the rewards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,11 +18,11 @@ class Gait:
     sole: float
     """Height of a foot site when the foot stands on the floor [m]."""
     offsets: tuple[float, ...]
-    """When each foot lands, as a part of the gait cycle."""
+    """When each foot lands, as a fraction of the gait cycle."""
     stance: float
-    """Part of the cycle a foot is on the floor."""
+    """Fraction of the cycle that a foot is on the floor."""
     narrowest: float
-    """Least distance between the first two feet, across [m]."""
+    """Minimum lateral distance between the first two feet [m]."""
     swing_height: float
     """How high a foot is lifted in the middle of its swing [m]."""
     base_height: float
@@ -32,28 +32,28 @@ class Gait:
     mirrored: Mapping[str, float]
     """Part of a joint's name > sign of its angle in the mirror image of the robot."""
     pairs: tuple[tuple[str, str], ...]
-    """Parts of names that the mirror exchanges."""
+    """Parts of names swapped by mirroring."""
     likeness: float
-    """Sum of squared distances from the reference [rad^2] at which likeness falls to 1/e."""
+    """Sum of squared distances from the reference [rad^2] at which the similarity reward falls to 1/e."""
     weights: Mapping[str, float] = field(default_factory=dict)
     """Reward term > weight, over those of :data:`WEIGHTS`."""
     steps: float
     """Control periods to learn from, over all robots."""
     ramp: float
-    """Steps over which the level rises by one, at most."""
+    """Minimum number of steps over which the level rises by one."""
     std: float
-    """Deviation of the first actions."""
+    """Standard deviation of the first actions."""
     push: float = 0.8
-    """Greatest change of speed by a push [m/s]."""
+    """Maximum change of speed by a push [m/s]."""
     payload: float = 1.5
-    """Greatest mass added to or taken from the base [kg]."""
+    """Maximum mass added to or removed from the base [kg]."""
     first_level: float = 0.0
-    """Where the training starts: -1 with a harness, 0 without."""
+    """Initial level: -1 with a harness, 0 without."""
     harness: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """How stiff the harness is: righting [N m/rad], carrying [N/m], leading at the speed of the command [N s/m]."""
+    """Stiffness of the harness: righting [N m/rad], carrying [N/m], pulling at the commanded speed [N s/m]."""
 
 
-# Rewards per second. The first five are earned, the others are paid.
+# Rewards per second. The first five are rewards, the others penalties.
 WEIGHTS = {
     "alive": 0.5,
     "velocity": 2.5,

@@ -1,4 +1,4 @@
-"""Proximal policy optimisation [Schulman et al. 2017], in plain PyTorch, for a policy that knows left from right."""
+"""Proximal policy optimisation [Schulman et al. 2017], in plain PyTorch, for a mirror-symmetric policy."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from handloom.isaac.policy.policy_env import PolicyEnv
 
-# Added to variances, so that what hardly varies is not blown up.
+# Added to variances, so that near-constant inputs are not amplified.
 VAR_FLOOR = 1e-3
 # Signs of the terms of an observation in a mirror; terms of joints are mirrored joint by joint.
 MIRROR = {
@@ -59,7 +59,7 @@ class Normalizer(nn.Module):
         self.register_buffer("count", torch.tensor(1e-4))
 
     def update(self, batch: Tensor) -> None:
-        """Take in a batch (n, size)."""
+        """Add a batch (n, size)."""
         count = len(batch)
         total = self.count + count
         delta = batch.mean(0) - self.mean
@@ -86,7 +86,7 @@ def network(sizes: tuple[int, ...], last: float) -> nn.Sequential:
 
 
 class Actor(nn.Module):
-    """A policy that is its own mirror image: the mean of what it does and of the mirror of what it does mirrored."""
+    """A mirror-symmetric policy: the mean of its action and of the mirrored action for the mirrored observation."""
 
     def __init__(
         self, env: PolicyEnv, gait: Gait, joints: tuple[str, ...], hidden: tuple[int, ...], std: float
@@ -112,7 +112,7 @@ class Actor(nn.Module):
         return log_std.clamp(-4.0, 0.5).exp()
 
     def see(self, observations: Tensor) -> None:
-        """Take observations, and their mirror images, into the normalisation."""
+        """Add observations, and their mirror images, to the normalisation statistics."""
         self.normalizer.update(torch.cat([observations, observations @ self.mirror_in.T]))
 
 
@@ -153,7 +153,7 @@ class Learner:
         return action, normal.log_prob(action).sum(1), mean
 
     def value(self, seen: Tensor) -> Tensor:
-        """Return what the critic expects."""
+        """Return the critic's value estimate."""
         return self.critic(self.critic_norm(seen))[:, 0]
 
     def update(self, data: dict[str, Tensor], rng: np.random.Generator, *, critic_only: bool) -> dict[str, float]:
@@ -188,7 +188,7 @@ class Learner:
 
     @torch.no_grad()
     def _adapt(self, old_mean: Tensor, old_std: Tensor, mean: Tensor, std: Tensor) -> None:
-        """Keep steps of the policy near the wanted size."""
+        """Keep the policy's steps near the target size."""
         spread = (old_std**2 + (old_mean - mean) ** 2) / (2 * std**2)
         kl = (torch.log(std / old_std) + spread - 0.5).sum(1).mean().item()
         if kl > 2 * self.settings.target_kl:

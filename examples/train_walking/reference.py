@@ -1,7 +1,7 @@
-"""A walk drawn on paper: where the joints would be if nothing slipped, bent or fell.
+"""A hand-designed gait: the joint angles if nothing slipped, bent or fell.
 
-It only begins the training (the network first learns to draw it) and keeps it graceful (rewards ask for likeness);
-what keeps the robot on its feet is learned.
+It only initialises the training (the network first learns to imitate it) and keeps the walk graceful (a reward for
+similarity); balance is learned.
 """
 
 import numpy as np
@@ -16,9 +16,9 @@ Array = NDArray[np.float64]
 
 
 def foot_paths(gait: Gait, env: PolicyEnv, phase: Array, command: Array) -> tuple[Array, Array]:
-    """Return how far each foot is from where it stands (n, feet, 3) [m], and how far it is turned (n, feet) [rad].
+    """Return the displacement of each foot from its stance position (n, feet, 3) [m], and its rotation (n, feet) [rad].
 
-    On the floor a foot goes straight back under the base, in the air it comes forward in a smooth arc.
+    On the floor a foot moves straight back under the base, in the air it moves forward in a smooth arc.
 
     Args:
         gait: The gait.
@@ -65,10 +65,10 @@ def h1_joints(gait: Gait, env: PolicyEnv, phase: Array, command: Array) -> Array
     moving = is_moving(command)[:, None]
     length = 0.4
     left = np.array([1.0, -1.0])
-    # The pelvis goes over the foot that stands: to the left in the middle of the left stance.
+    # The pelvis moves over the stance foot: to the left in the middle of the left stance.
     sway = 0.03 * np.sin(2.0 * np.pi * (phase[:, None] + 0.25 - gait.stance / 2.0)) * moving
     depth = gait.base_height - 0.1742 - 0.07 - path[:, :, 2]
-    # Ankles stand a little behind the hips, under the centre of mass.
+    # Ankles are a little behind the hips, under the centre of mass.
     x, y = path[:, :, 0] - 0.038, path[:, :, 1] - sway + left * (gait.stand[0][1] - 0.2029)
     roll = np.arctan2(y, depth)
     far = np.minimum(x**2 + y**2 + depth**2, (1.995 * length) ** 2)

@@ -23,11 +23,11 @@ from handloom.isaac.policy.policy_env import PolicyEnv
 from handloom.robots import load_robot
 
 HIDDEN = (128, 128)
-# While robots fall less often than this, the level rises [1/s].
+# Rate of falls below which the level rises [1/s].
 SAFE = 0.08
-# Updates in which only the critic learns: until it knows anything, the actor would unlearn the reference.
+# Updates in which only the critic learns: with an untrained critic, the actor would unlearn the reference.
 WARM_UP = 15
-# Control periods of the reference that the network learns to draw before it learns to walk.
+# Control periods of the reference that the network imitates before it learns to walk.
 SKETCH = 300
 
 
@@ -42,20 +42,20 @@ class Options:
     steps: float | None = None
     """Control periods to learn from, over all robots; by default those of the gait."""
     robots: int = 512
-    """How many walk at once."""
+    """Number of robots that walk in parallel."""
     horizon: int = 24
-    """Control periods between two improvements."""
+    """Control periods between updates."""
     threads: int = 2
     start: Path | None = None
-    """Folder of an earlier training to go on from: its network, its level and its curve."""
+    """Folder of an earlier training run to continue: its network, level and curve."""
     weights: dict[str, float] = field(default_factory=dict)
-    """Rewards that weigh otherwise than in the gait, as ``turning 2.5``."""
+    """Reward weights that differ from the gait's, such as ``turning 2.5``."""
 
 
 def main(options: Options) -> None:
     """Train."""
     torch.manual_seed(options.seed)
-    # The physics has the threads; a second one for such small networks would mostly wait.
+    # The physics uses the threads; a second one for such small networks would mostly wait.
     torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
     gait = GAITS[options.robot]
@@ -84,7 +84,7 @@ def main(options: Options) -> None:
             reward, fell, late, terms = walkers.step(action.numpy().astype(np.float64))
             next_critic = _tensor(walkers.critic_view())
             with torch.no_grad():
-                # An episode that ends because its time is up would have gone on as well as the critic thinks.
+                # For an episode that ends by timeout, bootstrap from the critic's value.
                 reward = _tensor(reward) + settings.gamma * learner.value(next_critic) * _tensor(late)
             done = fell | late
             rows.append((seen, critic_seen, action, log_prob, mean, value, reward, _tensor(done)))
@@ -108,7 +108,7 @@ def main(options: Options) -> None:
 
 
 def sketch(actor: Actor, walkers: WalkingBatch, rng: np.random.Generator) -> None:
-    """Let the robots follow the reference, and teach the network to do the same."""
+    """Let the robots follow the reference, and train the network to imitate it."""
     pairs = []
     for _ in range(SKETCH):
         seen, action = _tensor(walkers.policy_view()), walkers.reference_action()
@@ -146,7 +146,7 @@ def _experience(rows: list, learner: Learner, critic_seen: torch.Tensor, s: PpoS
 
 
 class Curve:
-    """The training curve: one row per update, in a file; it goes on from an earlier one.
+    """The training curve: one row per update, in a file; it continues an earlier one.
 
     Args:
         file: The file, written anew.
@@ -170,7 +170,7 @@ class Curve:
         self._ends += int((fell | late).sum())
 
     def write(self, steps: int, level: float, terms: dict, losses: dict, std: float) -> None:
-        """Write a row about so many more steps."""
+        """Write a row for a number of further steps."""
         seconds = time.perf_counter() - self._began
         self.steps += steps
         row = {"steps": self.steps, "seconds": round(seconds), "level": level, "falls": self.falls, "ends": self._ends}
@@ -185,7 +185,7 @@ class Curve:
 
 
 def _note(options: Options, steps: int) -> None:
-    """Write down what is needed to do this again."""
+    """Record what is needed to repeat this."""
     versions = {module.__name__: module.__version__ for module in (torch, np, mujoco)}
     facts = {"robot": options.robot, "seed": options.seed, "steps": steps, "robots": options.robots}
     facts |= {"horizon": options.horizon, "weights": options.weights, "versions": versions}
@@ -209,7 +209,7 @@ def _save(learner: Learner, level: float, file: Path) -> None:
 
 
 def _load(learner: Learner, file: Path) -> float:
-    """Take over what was learned; return the level."""
+    """Load an earlier training state; return the level."""
     stored = torch.load(file, weights_only=True)
     learner.actor.load_state_dict(stored["actor"])
     learner.critic.load_state_dict(stored["critic"])

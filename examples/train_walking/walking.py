@@ -1,4 +1,4 @@
-"""Many robots that learn to walk at once: MuJoCo's batch, commands, pushes, rewards."""
+"""Many robots that learn to walk in parallel: MuJoCo's batch, commands, pushes, rewards."""
 
 import mujoco
 import numpy as np
@@ -16,11 +16,11 @@ Array = NDArray[np.float64]
 EPISODE_S = 20.0
 COMMAND_S = (3.0, 8.0)
 PUSH_S = (3.0, 8.0)
-# A foot this near to the floor touches it [m].
+# A foot this close to the floor counts as touching it [m].
 TOUCH = 0.003
 # Width of the reward for the right speed: squared errors at which it falls to 1/e.
 VELOCITY_WIDTH, TURN_WIDTH = 0.07, 0.12
-# Standard deviation of what the sensors add: m/s, rad/s, -, rad, rad/s.
+# Standard deviation of the sensor noise: m/s, rad/s, -, rad, rad/s.
 NOISE = {"lin_vel": 0.05, "ang_vel": 0.1, "gravity": 0.02, "joint_pos": 0.01, "joint_vel": 0.4}
 
 
@@ -55,9 +55,9 @@ class WalkingBatch:
     """Robots on a floor, each with its own command, friction, load and pushes.
 
     Args:
-        gait: What they learn.
-        env: What their policy sees and drives.
-        count: How many.
+        gait: The gait to learn.
+        env: Observations and actions of the policy.
+        count: Number of robots.
         threads: Threads of the physics.
         rng: Source of all randomness.
     """
@@ -92,10 +92,10 @@ class WalkingBatch:
         # Spread the ends of episodes, or all robots would start over together.
         self._time = rng.uniform(0.0, EPISODE_S, count)
 
-    # -- what the learner calls ----------------------------------------------------------------------------------
+    # -- interface of the learner ----------------------------------------------------------------------------------
 
     def policy_view(self) -> Array:
-        """Return what the policy sees (count, k), with noise."""
+        """Return the observations of the policy (count, k), with noise."""
         exact = self._reading()
         noisy = {
             key: getattr(exact, key) + width * self._rng.normal(size=getattr(exact, key).shape)
@@ -104,7 +104,7 @@ class WalkingBatch:
         return self.env.observe(Reading(**{**exact.__dict__, **noisy}))
 
     def critic_view(self) -> Array:
-        """Return what the critic sees: the same without noise, and what no robot can measure."""
+        """Return the observations of the critic: the same without noise, plus values no robot can measure."""
         heights = self._feet[..., 2].min(axis=2) - self.gait.sole
         more = [heights, heights < TOUCH, self._qpos[:, 2:3], self._friction[:, None], self._load[:, None]]
         return np.concatenate([self.env.observe(self._reading()), *more], axis=1)
@@ -136,7 +136,7 @@ class WalkingBatch:
         return reward, fell, late, means
 
     def start_over(self, fell: Array, late: Array) -> None:
-        """Put the robots that are done back at the start, and give new commands and pushes where they are due."""
+        """Reset finished robots, and give new commands and pushes where they are due."""
         done = np.flatnonzero(fell | late)
         if done.size:
             self._reset(done)
@@ -144,7 +144,7 @@ class WalkingBatch:
         self._push(np.flatnonzero(self._time >= self._next_push))
 
     def reference(self, ahead: float = 0.0) -> Array:
-        """Return where the reference has the joints (count, n), now or some seconds ahead [rad]."""
+        """Return the joint angles of the reference (count, n), now or some seconds ahead [rad]."""
         phase = self.phase + ahead * self.env.gait()["frequency"]
         return REFERENCES[self.gait.robot](self.gait, self.env, phase, self.command)
 
@@ -154,11 +154,11 @@ class WalkingBatch:
 
     @property
     def difficulty(self) -> float:
-        """How large commands and pushes are, 0 to 1."""
+        """Scale of commands and pushes, 0 to 1."""
         return max(0.0, self.level)
 
     def _harness(self) -> Array:
-        """Return force and torque (count, 6) of the harness on the base, in world: it rights, carries and leads."""
+        """Return force and torque (count, 6) of the harness on the base, in the world frame: it rights, carries and pulls."""
         right, carry, lead = self.gait.harness
         from_body = self._qpos[:, 3:7] * [1.0, -1.0, -1.0, -1.0]
         upward = _to_body(from_body, np.tile([0.0, 0.0, 1.0], (self.count, 1)))
@@ -167,12 +167,12 @@ class WalkingBatch:
         pull = np.zeros((self.count, 6))
         pull[:, :2] = lead * (wanted - self._qvel[:, :3])[:, :2]
         pull[:, 2] = carry * np.maximum(self.gait.base_height - self._qpos[:, 2], 0.0)
-        # The z axis of the base turns back to the vertical about their cross product.
+        # The z axis of the base is rotated back to the vertical about their cross product.
         pull[:, 3], pull[:, 4] = upward[:, 1], -upward[:, 0]
         pull[:, 3:5] = right * (pull[:, 3:5] - 0.1 * spin[:, :2])
         return -self.level * pull
 
-    # -- chance --------------------------------------------------------------------------------------------------
+    # -- randomness --------------------------------------------------------------------------------------------------
 
     def _randomize(self, model: mujoco.MjModel) -> None:
         rng, count = self._rng, self.count
@@ -212,7 +212,7 @@ class WalkingBatch:
         kind = rng.uniform(size=k)
         drawn[kind < 0.15] = 0.0  # stand
         drawn[(kind >= 0.15) & (kind < 0.3), :2] = 0.0  # turn on the spot
-        drawn[(kind >= 0.3) & (kind < 0.5), 1:] = 0.0  # straight on
+        drawn[(kind >= 0.3) & (kind < 0.5), 1:] = 0.0  # straight ahead
         drawn[(kind >= 0.5) & (kind < 0.55)] *= [0.0, 1.0, 0.0]  # sideways
         small = (np.abs(drawn) < 0.1).all(axis=1)
         drawn[small] = 0.0
@@ -226,7 +226,7 @@ class WalkingBatch:
         self._qvel[ids, 3:6] += rng.uniform(-size, size, (k, 3))
         self._next_push[ids] = self._time[ids] + rng.uniform(*PUSH_S, k)
 
-    # -- what the robots do --------------------------------------------------------------------------------------
+    # -- measurements --------------------------------------------------------------------------------------
 
     def _reading(self) -> Reading:
         quat = self._qpos[:, 3:7]
@@ -242,7 +242,7 @@ class WalkingBatch:
         )
 
     def _stance_width(self, feet: Array) -> Array:
-        """Return how far the first foot, a left one, is to the left of the second (count,) [m]."""
+        """Return the lateral distance of the first (left) foot from the second (count,) [m]."""
         across = (feet[:, 0] - feet[:, 1]).mean(axis=1)
         return _to_body(self._qpos[:, 3:7], across)[:, 1]
 
@@ -258,7 +258,7 @@ class WalkingBatch:
         swinging = (cycle >= gait.stance) & moving[:, None]
         part = np.clip((cycle - gait.stance) / (1.0 - gait.stance), 0.0, 1.0)
         wanted = np.where(swinging, gait.swing_height * np.sin(np.pi * part) ** 2, 0.0)
-        # Feet that were put somewhere by a reset have no path yet.
+        # Feet placed by a reset have no path yet.
         known = self._feet.any(axis=3, keepdims=True)
         moved = np.where(known, feet - self._feet, 0.0)[..., :2] / self.env.period
         slip = np.mean(np.sum(np.square(moved), axis=3) * on_floor, axis=2)
@@ -292,13 +292,13 @@ class WalkingBatch:
 
 
 def _down(quat: Array) -> Array:
-    """Return the direction of gravity (n, 3) in the frame that quaternions (n, 4) turn."""
+    """Return the direction of gravity (n, 3) in frames with orientations (n, 4)."""
     w, x, y, z = quat.T
     return np.stack([-2 * (x * z - w * y), -2 * (y * z + w * x), -(1 - 2 * (x * x + y * y))], axis=1)
 
 
 def _to_body(quat: Array, vector: Array) -> Array:
-    """Return vectors (n, 3) of the world in the frame that quaternions (n, 4) turn."""
+    """Return world vectors (n, 3) in frames with orientations (n, 4)."""
     w, u = quat[:, :1], -quat[:, 1:]
     t = 2.0 * np.cross(u, vector)
     return vector + w * t + np.cross(u, t)

@@ -1,4 +1,4 @@
-"""A Jetbot drives a circle: body speed to wheel speeds, and wheel speeds back to where the robot thinks it is."""
+"""A Jetbot drives a circle: body velocity to wheel speeds, and wheel speeds to dead reckoning."""
 
 import math
 

@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class HandloomError(Exception):
-    """Root of all errors Handloom raises on purpose; its text is meant for people."""
+    """Base of all errors that Handloom raises on purpose; the message is meant for people."""
 
 
 class InputError(HandloomError, ValueError):
@@ -15,15 +15,15 @@ class InputError(HandloomError, ValueError):
 
 
 class ConfigError(HandloomError, ValueError):
-    """A YAML file, an override or a path in one is wrong; the text starts with file and line."""
+    """A YAML file, an override or a path in it is wrong; the message starts with file and line."""
 
 
 class NotFoundError(HandloomError, LookupError):
-    """A name that does not exist; the text lists the names that do."""
+    """A name that does not exist; the message lists the existing names."""
 
 
 class StateError(HandloomError, RuntimeError):
-    """A call that is not possible in the present state, such as use before initialisation."""
+    """A call that is not possible in the current state, such as use before initialisation."""
 
 
 class FileError(HandloomError, OSError):
@@ -31,11 +31,11 @@ class FileError(HandloomError, OSError):
 
 
 class MachineError(StateError):
-    """The machine failed, not the input: memory, files, devices or time. The same again may well work.
+    """The machine failed, not the input: memory, files, devices or time. Trying again may well work.
 
     Args:
         message: What happened.
-        kind: ``memory``, ``files``, ``devices``, ``time``, or ``killed`` when a process was ended from outside.
+        kind: ``memory``, ``files``, ``devices``, ``time``, or ``killed`` if a process was ended from outside.
     """
 
     def __init__(self, message: str, *, kind: str = "devices") -> None:
@@ -52,14 +52,14 @@ class MissingExtraError(HandloomError, ImportError):
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelt name: nearest known name first, then all names.
+    """Return a hint for a misspelt name: the closest known name first, then all names.
 
     Args:
-        name: What was given.
-        known: The names that exist.
+        name: The given name.
+        known: The existing names.
 
     Returns:
-        For example ``did you mean 'table'? known: cube, table``; empty when nothing is known.
+        For example ``did you mean 'table'? known: cube, table``; empty if there are no known names.
     """
     names = sorted(set(known))
     if not names:
@@ -80,7 +80,7 @@ def require(module: str, *, extra: str) -> ModuleType:
 
     Args:
         module: Dotted module name, e.g. ``"ray"``.
-        extra: The extra of Handloom that brings it, e.g. ``"ray"``.
+        extra: The extra of Handloom that installs it, e.g. ``"ray"``.
 
     Raises:
         MissingExtraError: The package is not installed.

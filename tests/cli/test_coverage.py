@@ -13,7 +13,7 @@ from rest_task import REST
     ("words", "expected"),
     [
         (["nowhere"], "nowhere: there is no such folder; coverage takes a folder of task files"),
-        ([".", "--attempts", "0"], "--attempts and --processes are at least 1"),
+        ([".", "--attempts", "0"], "--attempts and --processes must be at least 1"),
         (["."], "no YAML file in it or below it"),
     ],
 )
@@ -36,7 +36,7 @@ def test_the_table_has_families_robots_and_reasons_and_the_same_command_only_rea
     assert lines[1].split() == ["rest", "fr3", "1", "1"]
     assert lines[2].split() == ["wrong", "-", "1", "0", "1", "config_error"]
     assert lines[3].startswith("fails wrong/wrong_1.yaml: config_error: tasks/wrong/wrong_1.yaml:1")
-    assert lines[4] == "1 of 2 task files give a demonstration"
+    assert lines[4] == "1 of 2 task files produce a demonstration"
     assert "ok    rest/franka/rest_1.yaml" in told.err
     assert main(["coverage", "tasks", "--json"]) == DONE
     told = capsys.readouterr()

@@ -168,7 +168,7 @@ def test_hashes_are_compared_unless_the_user_says_otherwise(runner: VerbRunner, 
         refused = runner.run(VERBS[verb], tmp_path)
         assert (refused.code, "meta/stats.json was changed" in refused.error) == (2, True), refused.error
         used = runner.run([*VERBS[verb], "--skip-hashes"], tmp_path)
-        assert (used.code, "not compared with their hashes, as asked" in used.error) == (0, True), used.error
+        assert (used.code, "not compared with their hashes, as requested" in used.error) == (0, True), used.error
     refused = runner.run(["merge", "run"], tmp_path)
     assert (refused.code, "meta/stats.json was changed" in refused.error) == (2, True), refused.error
     assert runner.run(["merge", "run", "--skip-hashes"], tmp_path).code == 0

@@ -110,8 +110,8 @@ def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_
     [
         (["--preset", "nope"], "invalid choice 'nope' for argument '--preset'"),
         (["--codec", "nope"], "invalid choice 'nope' for argument '--codec'"),
-        (["--size", "0", "4"], "size: an image is at least 1 pixel wide and high, got (0, 4)"),
-        (["--relight", "-1"], "relight: a seed is 0 or more, got -1"),
+        (["--size", "0", "4"], "size: an image must be at least 1 pixel wide and high, got (0, 4)"),
+        (["--relight", "-1"], "relight: a seed must be 0 or more, got -1"),
         (["--workers", "-1"], "at least 1 worker"),
     ],
 )

@@ -85,5 +85,5 @@ def test_totals_of_parts_add_up(whole: ColumnTotals) -> None:
 def test_numbers_that_are_not_finite_are_refused() -> None:
     totals, values = ColumnTotals({"a": "float32"}, {"a": 1}), np.array([[1.0], [np.nan]], np.float32)
     totals.tally({"a": values})
-    with pytest.raises(FileError, match="'a' holds numbers that are not finite"):
+    with pytest.raises(FileError, match="'a' contains numbers that are not finite"):
         totals.statistics()

@@ -108,7 +108,7 @@ def test_a_changed_file_is_named(samples, tmp_path: Path) -> None:
     (episode.path / f"{samples.WRIST}.mp4").unlink()
     faults = episode.faults()
     assert len(faults) == 2
-    assert "commands.npz is not as it was written" in faults[0]
+    assert "commands.npz has changed since it was written" in faults[0]
     assert "observation.images.wrist.mp4 is missing" in faults[1]
 
 
@@ -125,7 +125,7 @@ def test_wrong_columns_are_refused(samples, tmp_path: Path) -> None:
     assert "entry 1 of frame 2 is nan" in finish({"action": np.array([[0, 0], [0, 0], [0, np.nan]])})
     assert "entry 0 of frame 0 is inf" in finish({"action": np.full((1, 2), 1e300)})
     assert "cannot store complex128 as float32" in finish({"action": np.zeros((3, 2), complex)})
-    assert "given were actoin" in finish({"actoin": np.zeros((3, 2))})
+    assert "got actoin" in finish({"actoin": np.zeros((3, 2))})
     assert "at least one frame" in finish({"action": np.zeros((0, 2))})
     assert list(tmp_path.iterdir()) == []
 
@@ -146,7 +146,7 @@ def test_images_must_match_the_frames(samples, tmp_path: Path) -> None:
         ({"task": " "}, "needs a task in words"),
         ({"seed": -1}, "must be >= 0"),
         ({"columns": {"seed": 1}}, "writes these episode columns itself: seed"),
-        ({"columns": {"pose": [1, 2]}}, "must be a truth value, number or text"),
+        ({"columns": {"pose": [1, 2]}}, "must be a boolean, number or text"),
         ({"segments": (Segment(label="a", start=0, stop=4), Segment(label="b", start=3, stop=5))}, "not overlap"),
     ],
 )

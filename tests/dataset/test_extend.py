@@ -141,7 +141,7 @@ def test_a_changed_file_that_is_needed_is_refused(episodes: list[Path], tmp_path
     out = merge_episodes(episodes[:3], tmp_path / "out")
     (out / name).write_bytes((out / name).read_bytes() + b" ")
     before = contents(out)
-    with pytest.raises(FileError, match=r"is not as it was written"):
+    with pytest.raises(FileError, match=r"has changed"):
         extend_dataset(out, episodes[3:], options=LARGE)
     assert contents(out) == before
 

@@ -40,5 +40,5 @@ def test_an_extracted_episode_has_what_it_had(shards: Path, tmp_path: Path) -> N
 def test_a_dataset_of_others_cannot_be_taken_apart(shards: Path, tmp_path: Path) -> None:
     dataset = DatasetReader(merge_episodes(find_episodes([shards]), tmp_path / "d"))
     (dataset.archive_folder(0) / "episode.json").unlink()
-    with pytest.raises(FileError, match="only datasets that were merged here"):
+    with pytest.raises(FileError, match="only datasets merged by Handloom"):
         extract_episode(dataset, 0, tmp_path / "x")

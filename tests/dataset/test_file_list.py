@@ -45,7 +45,7 @@ def test_changed_lost_and_added_files_are_named(root: Path) -> None:
 def test_a_blank_more_in_the_list_itself_is_found(root: Path) -> None:
     text = (root / FILE_LIST).read_text()
     (root / FILE_LIST).write_text(text.replace("{", "{ ", 1))
-    assert changed_files(root) == {FILE_LIST: "is not as it was written"}
+    assert changed_files(root) == {FILE_LIST: "has changed since it was written"}
 
 
 @pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "/dev/zero", "data", ""])
@@ -84,7 +84,7 @@ def test_links_pipes_and_holes_are_refused(root: Path, tmp_path: Path) -> None:
     place.unlink()
     place.touch()
     os.truncate(place, 2**40)
-    with pytest.raises(FileError, match="empty for the most part"):
+    with pytest.raises(FileError, match="is mostly empty"):
         check_files(root, hashes=False)
     place.unlink()
     place.symlink_to(root / "meta" / "info.json")

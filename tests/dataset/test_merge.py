@@ -209,7 +209,7 @@ def test_an_existing_dataset_is_kept_unless_replacing_was_asked_for(shards: Path
     out = merge_episodes(folders[:2], tmp_path / "d")
     before = contents(out)
     assert merge_episodes(folders[:2], out) == out
-    with pytest.raises(FileError, match="exists and was not made of these episodes"):
+    with pytest.raises(FileError, match="exists and was not made from these episodes"):
         merge_episodes(folders, out)
     assert contents(out) == before
     merge_episodes(folders, out, replace=True)
@@ -252,10 +252,12 @@ def test_a_damaged_episode_stops_the_merge_and_is_named(samples, tmp_path: Path)
         return str(caught.value)
 
     assert "observation.images.head.mp4 is missing" in damaged(lambda f: (f / f"{samples.HEAD}.mp4").unlink(), "a")
-    assert "frames.parquet is not as it was written" in damaged(
+    assert "frames.parquet has changed since it was written" in damaged(
         lambda f: (f / "frames.parquet").write_bytes((f / "frames.parquet").read_bytes()[:-9]), "b"
     )
-    assert "states.npz is not as it was written" in damaged(lambda f: (f / "states.npz").write_bytes(b"PK"), "c")
+    assert "states.npz has changed since it was written" in damaged(
+        lambda f: (f / "states.npz").write_bytes(b"PK"), "c"
+    )
     assert "episode.json is not valid JSON" in damaged(lambda f: (f / "episode.json").write_text("{"), "d")
 
 

@@ -103,7 +103,7 @@ def test_called_again_it_goes_on_or_does_nothing(
         patch.setattr(merge_shards._Joint, "_meta", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             merge_shards.merge_shards(urls, f"file://{tmp_path}/store/all")
-    with pytest.raises(FileError, match=r"has no meta/files.json: it is not finished"):
+    with pytest.raises(FileError, match=r"has no meta/files.json: it is unfinished"):
         merge_shards.merge_shards([f"file://{tmp_path}/store/all"], f"file://{tmp_path}/store/other")
     merge_shards.merge_shards(urls, f"file://{tmp_path}/store/all")
     before = {f: f.stat().st_mtime_ns for f in (tmp_path / "store/all").rglob("*") if f.is_file()}
@@ -112,7 +112,7 @@ def test_called_again_it_goes_on_or_does_nothing(
     for file in before:
         name = file.relative_to(tmp_path / "store/all")
         assert file.read_bytes() == (tmp_path / "store/whole" / name).read_bytes()
-    with pytest.raises(InputError, match="holds another dataset"):
+    with pytest.raises(InputError, match="contains another dataset"):
         merge_shards.merge_shards(urls[:2], f"file://{tmp_path}/store/all")
 
 
@@ -120,7 +120,7 @@ def test_a_damaged_shard_is_named(episodes: list[Path], tmp_path: Path) -> None:
     urls = shards_of(episodes, tmp_path)
     file = tmp_path / "store/shard-1/data/chunk-000/file-000.parquet"
     file.write_bytes(file.read_bytes() + b" ")
-    with pytest.raises(FileError, match=r"shard-1/data/chunk-000/file-000.parquet is not as it was written"):
+    with pytest.raises(FileError, match=r"shard-1/data/chunk-000/file-000.parquet has changed since it was written"):
         merge_shards.merge_shards(urls, f"file://{tmp_path}/store/all")
 
 
@@ -134,5 +134,5 @@ def test_a_dataset_made_of_shards_grows_by_a_merge_of_all(episodes: list[Path], 
 
 def test_the_same_episodes_are_given_once(episodes: list[Path], tmp_path: Path) -> None:
     urls = shards_of(episodes, tmp_path)
-    with pytest.raises(InputError, match="shard-0 holds the same episodes as one before it"):
+    with pytest.raises(InputError, match="shard-0 contains the same episodes as an earlier one"):
         merge_shards.merge_shards([*urls, urls[0]], f"file://{tmp_path}/store/all")

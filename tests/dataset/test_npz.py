@@ -48,8 +48,8 @@ def test_numpy_and_this_read_the_same(tmp_path: Path, array: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (header("'<f8'", "(1000000000000, 50)"), "does not fit its size"),
-        (header("'<f8'", "(2, 2)", b"\0" * 100), "does not fit its size"),
+        (header("'<f8'", "(1000000000000, 50)"), "does not match its size"),
+        (header("'<f8'", "(2, 2)", b"\0" * 100), "does not match its size"),
         (header("'<f8'", "(-1, 4)", b"\0" * 32), "shape"),
         (header("'<f8'", "(1.5,)", b"\0" * 8), "shape"),
         (header("'|O'", "(1,)", b"\0" * 8), "array of object"),

@@ -77,7 +77,7 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="has 203 bytes, at most 202 are read"):
         read_bytes(file, limit=202)
     os.truncate(file, 2**40)
-    with pytest.raises(FileError, match="empty for the most part"):
+    with pytest.raises(FileError, match="is mostly empty"):
         read_json(file)
 
 

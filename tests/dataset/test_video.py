@@ -108,7 +108,7 @@ def test_damaged_and_missing_videos_are_named(tmp_path: Path) -> None:
         read_packets(tmp_path / "b.mp4")
     with pytest.raises(FileError, match=r"cannot read .*c\.mp4.*does not exist"):
         read_packets(tmp_path / "c.mp4")
-    with pytest.raises(FileError, match=r"a\.mp4 has 9 frames, its episode 8"):
+    with pytest.raises(FileError, match=r"a\.mp4 has 9 frames, but its episode has 8"):
         join_videos([(tmp_path / "a.mp4", 8)], tmp_path / "d.mp4", fps=30)
     feature = video_feature("observation.images.a", height=48, width=64)
     with pytest.raises(FileError, match="ends at frame 9, but 12 were expected"):

@@ -79,7 +79,7 @@ def test_verify_holds_a_cards_ids_against_the_processors(runs):
 
 def test_a_dataset_never_mixes_two_backends(runs, tmp_path):
     episodes = [next((run.path / "episodes").glob("episode_*")) for run in runs.values()]
-    with pytest.raises(FileError, match="drawn by cpu, those of the other by cuda; draw one of the runs again"):
+    with pytest.raises(FileError, match="rendered by cpu, those of the other by cuda; render one of the runs again"):
         merge_episodes(episodes, tmp_path / "mixed")
 
 

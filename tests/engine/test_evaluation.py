@@ -204,7 +204,7 @@ def constant(name: str, values: np.ndarray) -> onnx.NodeProto:
 
 
 BROKEN = {
-    "another shape of the state": ({"shape": [1, 14]}, "cannot be run on what is observed"),
+    "another shape of the state": ({"shape": [1, 14]}, "cannot be run on the observations"),
     "a scalar": ({"nodes": [made("ReduceSum", "observation.state", keepdims=0)]}, r"it has shape \(\)"),
     "text": ({"nodes": [made("Cast", "observation.state", to=onnx.TensorProto.STRING)]}, "cannot be read as ONNX"),
     "too few joints": (
@@ -213,7 +213,7 @@ BROKEN = {
     ),
     "a failing node": (
         {"nodes": [constant("shape", np.array([3, 5])), made("Reshape", "observation.state", "shape")]},
-        "cannot be run on what is observed",
+        "cannot be run on the observations",
     ),
     "unknown actions": ({"actions": "wishes"}, "wishes"),
 }
@@ -255,7 +255,7 @@ def test_scenes_that_all_end_with_a_fault_are_no_evaluation(
     assert main([*words, "-o", "result", "--json"]) == 1
     said = capsys.readouterr()
     assert json.loads(said.out)["faults"] == 2
-    assert re.search("2 of 2 scenes ended with a fault, .*IndexError.*faulty_policy.py:9", said.err), said.err
+    assert re.search("2 of 2 scenes ended in an error, .*IndexError.*faulty_policy.py:9", said.err), said.err
 
 
 @pytest.mark.parametrize("place", ["../secret.bin", "ABSOLUTE", "link.bin"])

@@ -160,7 +160,7 @@ def test_the_whole_run_and_its_shards_hold_it_against_each_other(finished):
 
 
 def test_another_task_or_seed_into_an_existing_run_is_refused(finished):
-    with pytest.raises(ConfigError, match="holds another run: its keep_failures is False, now True"):
+    with pytest.raises(ConfigError, match="contains another run: its keep_failures is False, now True"):
         RunDirectory.begin(finished.path, settings(keep_failures=True))
     other = RunSettings.of_task(load_task("fr3_pick_cube"), seed=0, unit_size=1)
     with pytest.raises(ConfigError, match="its task differs in 'cameras'"):
@@ -190,7 +190,7 @@ def test_another_run_in_the_place_of_a_removed_one_has_its_own_seed(tmp_path):
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("precious")
-    with pytest.raises(ConfigError, match="not empty and holds no run"):
+    with pytest.raises(ConfigError, match="not empty and contains no run"):
         RunDirectory.begin(tmp_path, settings())
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
 
@@ -251,9 +251,9 @@ def test_two_runs_into_one_folder_are_refused(finished):
 
 
 def test_a_run_or_dataset_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(FileError, match="holds no run"):
+    with pytest.raises(FileError, match="contains no run"):
         RunDirectory.open(tmp_path)
-    with pytest.raises(FileError, match="holds no dataset"):
+    with pytest.raises(FileError, match="contains no dataset"):
         list(verify_dataset(tmp_path, InlineExecutor()))
 
 

@@ -159,5 +159,5 @@ def test_a_network_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, tmp_path / "p.onnx")
     monkeypatch.setattr(policies, "LONGEST", 1.0)
-    with pytest.raises(InputError, match="cannot be run on what is observed"):
+    with pytest.raises(InputError, match="cannot be run on the observations"):
         policy_of(tmp_path / "p.onnx")

@@ -68,7 +68,7 @@ def test_an_interpreter_that_cannot_run_lerobot_is_named(checkpoint: Path, tmp_p
     bare = tmp_path / "bare"
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     bare.chmod(0o755)
-    with pytest.raises(MissingExtraError, match="bare has no package 'torch'; LeRobot needs other versions"):
+    with pytest.raises(MissingExtraError, match="bare has no package 'torch'; LeRobot needs different versions"):
         LeRobotPolicy(checkpoint, python=bare)
 
 
@@ -121,11 +121,15 @@ def test_parts_that_fetch_code_or_lead_elsewhere_are_refused(
         ("config.json", None, r"no LeRobot checkpoint: there is no config.json .*checkpoints/last/pretrained_model"),
         ("config.json", "{", "is not valid JSON"),
         ("config.json", '{"model": "bert"}', "it has no 'type', such as act or diffusion"),
-        ("config.json", '{"type": "reward_classifier"}', "'reward_classifier' without the output 'action'"),
+        ("config.json", '{"type": "reward_classifier"}', "'reward_classifier' has no output 'action'"),
         ("model.safetensors", None, "it has no model.safetensors in it"),
         ("policy_preprocessor.json", "[]", "it has no list 'steps'"),
         ("policy_preprocessor.json", '{"steps": 5}', "it has no list 'steps'"),
-        ("policy_preprocessor.json", None, r"LeRobot before 0.4 saved none, try: python -m lerobot.processor.migrate"),
+        (
+            "policy_preprocessor.json",
+            None,
+            r"LeRobot before 0.4 did not save it; try: python -m lerobot.processor.migrate",
+        ),
     ],
 )
 def test_a_folder_that_cannot_be_run_says_what_is_wrong_without_lerobot(
@@ -141,12 +145,12 @@ def test_a_folder_that_cannot_be_run_says_what_is_wrong_without_lerobot(
 def test_an_adapter_alone_is_refused(checkpoint: Path) -> None:
     (checkpoint / "model.safetensors").rename(checkpoint / "adapter_model.safetensors")
     (checkpoint / "adapter_config.json").write_text("{}")
-    with pytest.raises(FileError, match="an adapter only: merge it into its policy"):
+    with pytest.raises(FileError, match="only an adapter: merge it into its policy"):
         policy_source(str(checkpoint))
 
 
 def test_a_checkpoint_takes_no_weights(checkpoint: Path) -> None:
-    with pytest.raises(InputError, match="have their weights inside"):
+    with pytest.raises(InputError, match="contain their weights"):
         policy_source(str(checkpoint), checkpoint / "model.safetensors")
 
 

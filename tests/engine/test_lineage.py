@@ -80,7 +80,7 @@ def test_a_signature_holds_for_the_certificate_and_its_key_only(run: RunDirector
     assert check_certificate(run.dataset, public_key=told["signature"]["public_key"]) == ()
     assert check_certificate(run.dataset, public_key="0" * 64)
     file.write_text(json.dumps({**told, "episodes": 3}))
-    assert check_certificate(run.dataset) == (f"{CERTIFICATE}: the signature does not fit",)
+    assert check_certificate(run.dataset) == (f"{CERTIFICATE}: the signature does not match",)
     key.write_text("no key")
     with pytest.raises(InputError, match="is not an unencrypted private key"):
         write_certificate(run.path, key=key)

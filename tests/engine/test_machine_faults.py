@@ -105,8 +105,8 @@ def test_a_fault_that_passes_costs_nothing_and_one_that_stays_stops_the_run_unre
         generate_run(run, Goal(attempts=6), InlineExecutor())
     assert stopped.value.kind == "memory"
     assert str(stopped.value) == (
-        "FatalError: Could not allocate memory (attempt 1, tried 3 times); that is a fault of the machine, so nothing "
-        "was recorded: mend that and give the same command again, it resumes; fewer --workers leave more memory to "
+        "FatalError: Could not allocate memory (attempt 1, tried 3 times); this is a machine fault, so nothing was "
+        "recorded: fix that and run the same command again; it resumes; fewer --workers leave more memory for "
         "each; --skip-stuck counts such attempts as failed"
     )
     assert sorted(run.receipts()) == [0, 2, 3, 4, 5], "all others are made, those that met a passing fault among them"
@@ -208,7 +208,7 @@ def quick(monkeypatch):
 def test_the_wall_clock_decides_nothing_unless_it_is_told_to(tmp_path):
     run, executor = new_run(tmp_path / "run"), Stalling({4: 99})
     with pytest.raises(
-        MachineError, match=r"900 s of wall time \(attempt 4.*--attempt-seconds grants more time; --skip"
+        MachineError, match=r"900 s of wall time \(attempt 4.*--attempt-seconds allows more time; --skip"
     ):
         generate_run(run, Goal(attempts=8), executor)
     assert executor.order == [0, 2, 4, 5, 6, 4, 4], "the others first, then it alone"

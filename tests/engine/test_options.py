@@ -78,7 +78,7 @@ def test_ids_that_are_not_what_the_states_show_do_not_pass_verification(undrawn,
     (verdict,) = verify_dataset(drawn, InlineExecutor())
     assert verdict.verdict == "different"
     assert "head_segmentation" in verdict.detail
-    assert "of frame 0 do not show what is there" in verdict.detail
+    assert "of frame 0 are wrong" in verdict.detail
 
 
 def test_both_styles_of_columns_stand_side_by_side(undrawn):

@@ -142,9 +142,9 @@ def test_bad_input_ends_with_one_message(told, retold, tmp_path, capsys):
     assert "no robot at a table named 'genie2'; did you mean 'genie1'?" in message(
         *words(told, tmp_path / "run", "--robot", "genie2")
     )
-    assert "holds no dataset" in message(*words(tmp_path, tmp_path / "run", "--task", "fr3_pick_place"))
-    assert "say with --task TASK" in message(
+    assert "contains no dataset" in message(*words(tmp_path, tmp_path / "run", "--task", "fr3_pick_place"))
+    assert "give its task with --task TASK" in message(
         *words(shutil.copytree(told / "dataset", tmp_path / "d"), tmp_path / "run")
     )
-    assert "holds another run" in message(*words(told, retold, "--robot", "lift2"))
+    assert "contains another run" in message(*words(told, retold, "--robot", "lift2"))
     assert "--episodes must be at least 1" in message(*words(told, tmp_path / "run", "--episodes", "0"))

@@ -93,7 +93,7 @@ def test_a_shard_in_which_nothing_succeeds_is_done_too(tmp_path: Path):
 
 
 def test_shards_apart_count_attempts_only():
-    with pytest.raises(InputError, match="--upload goes with --attempts N and --shard I/N"):
+    with pytest.raises(InputError, match="--upload needs --attempts N and --shard I/N"):
         shard_goal(Goal(successes=5), (0, 2))
     with pytest.raises(InputError, match="3 attempts are fewer than 4 shards"):
         shard_goal(Goal(attempts=3), (0, 4))

@@ -169,7 +169,7 @@ def test_actions_changed_in_the_archive_too_do_not_verify(runs, tmp_path):
     assert verdict.verdict == "different"
     assert "master_actions.joint.position, frame 0" in verdict.detail
     # With tables that agree it would still be this:
-    assert "physics got other commands than were asked for, and the task disturbs nothing" in verdict.detail
+    assert "the applied commands differ from the requested ones, but the task has no disturbance" in verdict.detail
 
 
 def test_a_dataset_without_checksum_files_is_unsigned_and_does_not_verify(runs, tmp_path, capsys):
@@ -207,7 +207,7 @@ def test_an_edited_scene_is_found_where_the_run_is_there(runs, tmp_path):
     assert "the scene is not the one that run.yaml gives: lights.0.diffuse.0 is 0.1 in the archive" in first.detail
     alone = copied(run / "dataset", tmp_path / "alone")
     first, _ = verify_dataset(alone, InlineExecutor())
-    assert any("scenes with the task of the run: the dataset lies in no run" in gap for gap in first.not_compared)
+    assert any("scenes with the task of the run: the dataset is not inside a run" in gap for gap in first.not_compared)
 
 
 def test_a_run_whose_manifest_is_of_another_seed_does_not_give_the_scenes(runs, tmp_path):
@@ -216,7 +216,7 @@ def test_a_run_whose_manifest_is_of_another_seed_does_not_give_the_scenes(runs, 
     (run / "run.yaml").write_text(text.replace("\nseed: 0\n", "\nseed: 5\n"))
     assert {v.detail for v in verify_dataset(run, InlineExecutor())} == {"seed is 0 in the archive, 5 in run.yaml"}
     (run / "run.yaml").write_text("- nothing")
-    assert all("cannot be sampled anew from the run" in v.detail for v in verify_dataset(run, InlineExecutor()))
+    assert all("cannot be resampled from the run" in v.detail for v in verify_dataset(run, InlineExecutor()))
 
 
 def test_on_another_platform_columns_may_differ_in_their_last_bits_only(runs, tmp_path, monkeypatch):

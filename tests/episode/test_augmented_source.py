@@ -1,4 +1,4 @@
-"""Demonstrations are taken apart into segments relative to objects, and these are carried over to new scenes."""
+"""Demonstrations are split into segments relative to objects, which are transferred to new scenes."""
 
 from dataclasses import replace
 

@@ -144,7 +144,7 @@ def test_a_recording_says_whether_it_was_asked_to_last_and_replays_by_that(tmp_p
     name = record.goal[-1].arguments["objects"][0]
     put(scene, name, scene.object_pose(name)[:3, 3] + np.array([0.0, 0.0, 0.03]))
     forged = replace(earlier, states=np.vstack([record.states[:-1], scene.world.save_state()[None]]))
-    assert "does not ask that success lasts, and it does not" in goal_differs(run, tmp_path, scene, forged)
+    assert "does not require success to last, and it does not last" in goal_differs(run, tmp_path, scene, forged)
     never = replace(record.goal[-1], arguments={**record.goal[-1].arguments, "distance": 0.0, "angle": 0.0})
     assert not replay(replace(record, goal=(*record.goal[:-1], never))).success_again
 

@@ -47,7 +47,7 @@ def test_a_folder_shows_every_dataset_below_it_and_links_are_not_followed(
 
 
 def test_a_folder_without_datasets_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no dataset and no run"):
+    with pytest.raises(InputError, match="contains no dataset and no run"):
         Library([tmp_path])
     with pytest.raises(InputError, match="no such folder"):
         Library([tmp_path / "none"])

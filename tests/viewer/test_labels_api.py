@@ -69,5 +69,5 @@ def test_states_that_do_not_fit_the_scene_are_refused(pick_record) -> None:
     from handloom.scene import build_scene
 
     scene = build_scene(pick_record.instance)
-    with pytest.raises(FileError, match="do not fit"):
+    with pytest.raises(FileError, match="do not match"):
         touches(scene, replace(pick_record, states=pick_record.states[:, :-1]))

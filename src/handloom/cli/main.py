@@ -1,4 +1,4 @@
-"""Finds the verb, imports only its module, and turns errors into one message and an exit code."""
+"""Finds the verb, imports only its module, and turns errors into a message and an exit code."""
 
 import contextvars
 import importlib
@@ -34,43 +34,45 @@ VERBS = {
     "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and what to do about each gap"),
     "warmup": Verb("handloom.cli.verbs.doctor:warmup", "compile the kernels before they are needed"),
     "check": Verb("handloom.cli.verbs.task:check", "validate task files"),
-    "show": Verb("handloom.cli.verbs.task:show", "print a task with everything written out"),
+    "show": Verb("handloom.cli.verbs.task:show", "print a task written out in full"),
     "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
-    "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; resumes"),
+    "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; can be resumed"),
     "coverage": Verb("handloom.cli.verbs.coverage:run", "which task files of a folder run here, by family and robot"),
     "verify": Verb("handloom.cli.datasets.dataset:verify", "replay every episode and compare the bits"),
-    "render": Verb("handloom.cli.datasets.dataset:render", "draw recorded episodes again: sizes, lights, presets"),
+    "render": Verb(
+        "handloom.cli.datasets.dataset:render", "render recorded episodes again: other sizes, lights, presets"
+    ),
     "label": Verb(
         "handloom.cli.datasets.label:run", "boxes, masks, traces, words and other labels of recorded episodes"
     ),
     "merge": Verb("handloom.cli.datasets.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.datasets.export:run", "a dataset in another format"),
     "publish": Verb(
-        "handloom.cli.datasets.publish:publish", "a dataset with its card and certificate; to the Hub, if asked"
+        "handloom.cli.datasets.publish:publish", "write card and certificate of a dataset; upload it to the Hub"
     ),
     "remake": Verb(
-        "handloom.cli.datasets.publish:remake", "make a dataset again from its certificate and compare the bytes"
+        "handloom.cli.datasets.publish:remake", "reproduce a dataset from its certificate and compare the bytes"
     ),
     "audit": Verb(
         "handloom.cli.datasets.audit:run", "quality figures of a dataset: idle, jerk, jumps, duplicates, blur"
     ),
     "report": Verb("handloom.cli.datasets.report:run", "funnel, failure reasons and rates of a run"),
     "view": Verb("handloom.cli.datasets.view:run", "look at datasets, episodes, tasks and runs in a browser"),
-    "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and keep what was done as a dataset"),
-    "retell": Verb("handloom.cli.verbs.retell:run", "the demonstrations of a dataset, done again by another robot"),
-    "augment": Verb("handloom.cli.verbs.augment:run", "new demonstrations in new scenes, made of a few that exist"),
+    "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and record it as a dataset"),
+    "retell": Verb("handloom.cli.verbs.retell:run", "repeat the demonstrations of a dataset with another robot"),
+    "augment": Verb("handloom.cli.verbs.augment:run", "turn a few demonstrations into many in new scenes"),
     "evaluate": Verb(
         "handloom.cli.verbs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
     ),
     "improve": Verb("handloom.cli.verbs.improve:run", "demonstrations by the expert from where a policy fails"),
     "object": Verb("handloom.cli.verbs.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb(
-        "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in physics"
+        "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in simulation"
     ),
-    "robot": Verb("handloom.cli.verbs.robot", "show: draw a robot; check: look it over; add: bring your own"),
+    "robot": Verb("handloom.cli.verbs.robot", "show: draw a robot; check: validate it; add: bring your own"),
     "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in physics, measure it, draw it"),
-    "bench": Verb("handloom.cli.verbs.bench:run", "measure, beside peers where they are installed"),
+    "bench": Verb("handloom.cli.verbs.bench:run", "benchmark, next to other libraries where installed"),
 }
 
 
@@ -78,11 +80,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
     Args:
-        arguments: Words after ``handloom``; None takes them from the process.
+        arguments: Arguments after ``handloom``; None takes those of the process.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     mend_streams()
-    drop_unusable_mujoco_gl()  # Before anything imports MuJoCo; processes that are started from here inherit it.
+    drop_unusable_mujoco_gl()  # Before anything imports MuJoCo; child processes inherit it.
     return _guarded(words[0] if words else "help", words[1:])
 
 
@@ -90,14 +92,14 @@ def _guarded(name: str, words: list[str]) -> int:
     """Run a verb; a user's mistake ends with one message, not a traceback."""
     try:
         try:
-            # In its own context: what one command allows does not carry over to the next in this process.
+            # In its own context: permissions given to one command do not carry over to the next in this process.
             return contextvars.copy_context().run(_run_verb, name, words)
         finally:
             sys.stdout.flush()
     except SystemExit as ended:  # Help was shown, or the flags were wrong; tyro has said so.
         return int(ended.code or DONE)
     except BrokenPipeError:
-        discard_output()  # The reader of a pipe went away, as `handloom list | head` does.
+        discard_output()  # The reader of the pipe has closed it, as in `handloom list | head`.
         return DONE
     except (HandloomError, OSError, MemoryError, ImportError, KeyboardInterrupt) as error:
         code, message = _explained(error)
@@ -110,22 +112,22 @@ OF_THE_MACHINE = ("memory", "devices", "time", "killed")
 
 
 def _explained(error: BaseException) -> tuple[int, str]:
-    """Return the exit code and message for an error of a verb; re-raise bugs of our own."""
+    """Return the exit code and message for an error in a verb; re-raise our own bugs."""
     match error:
         case HandloomError():
             of_the_machine = isinstance(error, MachineError) and error.kind in OF_THE_MACHINE
-            # An error of the disk carries its number for programs; people read the sentence.
+            # A disk error carries its number for programs; people read the sentence.
             return FAILED if of_the_machine else BAD_INPUT, getattr(error, "strerror", None) or str(error)
         case OSError():
             discard_output()
             place = f"{error.filename}: " if error.filename else ""
             return FAILED, f"{place}{error.strerror or error}{_memory_note()}"
         case MemoryError():
-            return FAILED, f"this takes more memory than there is{_memory_note()}"
+            return FAILED, f"not enough memory{_memory_note()}"
         case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
             return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
         case ImportError(name=str(package)) if package.split(".")[0] != "handloom":
-            # A library that does not fit into memory or is damaged; our own errors are HandloomErrors.
+            # A library that is damaged or does not fit into memory; our own errors are HandloomErrors.
             return FAILED, f"a library of {error.path or package} cannot be loaded: {error}{_memory_note()}"
         case KeyboardInterrupt():
             return FAILED, "stopped"
@@ -134,7 +136,7 @@ def _explained(error: BaseException) -> tuple[int, str]:
 
 
 def _memory_note() -> str:
-    """Return a note for a process that may use less memory than most verbs need."""
+    """Return a note if the memory limit of the process is below what most verbs need."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY or limit >= ENOUGH:
         return ""

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def plain(text: str) -> str:
-    """Return a text without control sequences: no cursor moves, no colours, no change of writing direction."""
+    """Return a text without control sequences: no cursor movement, no colours, no change of writing direction."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -26,7 +26,7 @@ def mend_streams() -> None:
 
 
 def discard_output() -> None:
-    """Discard what standard output cannot take, so that the interpreter does not retry at exit."""
+    """Discard buffered text that standard output cannot take, so that the interpreter does not retry at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -35,7 +35,7 @@ def discard_output() -> None:
 
 
 def _occupied(number: int) -> int:
-    """Return a descriptor of the empty device: this number, unless it is taken by now."""
+    """Return a descriptor of the null device: this number, unless it is already taken."""
     descriptor = os.open(os.devnull, os.O_RDWR)
     if descriptor == number:
         return number

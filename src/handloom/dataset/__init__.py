@@ -1,4 +1,4 @@
-"""Episodes on disk: folders, archives, video, and LeRobot v3 datasets made of them."""
+"""Episodes on disk: folders, archives, video, and the LeRobot v3 datasets made from them."""
 
 from handloom.dataset.episodes.archive import (
     EpisodeArchive,

@@ -20,12 +20,12 @@ from handloom.dataset.lerobot.feature import Feature
 from handloom.errors import FileError, InputError, require
 
 PICTURE_DIMENSIONS = 3
-"""Arrays with this many dimensions are images, a frame each."""
+"""Arrays with this many dimensions are images, one per frame."""
 JPEG_QUALITY = 75
 FRAMES, ROWS = 4, 32
-"""Images are packed in strips of so many rows, over so many frames; who reads one frame unpacks all of these."""
+"""Images are stored in chunks of this many rows and frames; reading one frame unpacks all of its chunks."""
 LEVEL = 4
-"""How hard gzip tries on images, of 9."""
+"""Gzip level for images, of 9."""
 ModelFile = Callable[[EpisodeArchive], str]
 
 
@@ -47,14 +47,14 @@ def export_hdf5(
     Args:
         dataset: The dataset.
         out: The file to write; it must not exist.
-        action: Column that holds the actions.
+        action: Column of the actions.
         images: Decode the cameras into the file; without them it is a hundredth of the size.
         model_file: Returns the MuJoCo model of an episode as MJCF, for the attribute of that name; states begin with
             its time, positions and velocities. None writes no models.
         next_obs: Also write each observation shifted by one frame as ``next_obs``, the last one repeated; this doubles
             the file and adds no information.
         jpeg: Keep colour images as JPEG files, (frames,) of bytes with the attribute ``encoding``; a tenth of the
-            size. Readers of arrays cannot use them.
+            size. Programs that expect arrays cannot read them.
 
     Raises:
         MissingExtraError: The package h5py is not installed.
@@ -82,7 +82,7 @@ def export_hdf5(
 
 
 def _environment(dataset: DatasetReader) -> dict[str, Any]:
-    """Return what robomimic keeps about where the episodes came from; type 2 is its number for Gym environments."""
+    """Return robomimic's description of the environment; type 2 is its number for Gym environments."""
     return {
         "env_name": "handloom",
         "env_version": dataset.info["codebase_version"],
@@ -122,7 +122,7 @@ def _write_demo(
 
 
 def _write_next(group: Any) -> None:
-    """Write the observations of one episode again, each at the frame before, the last one twice."""
+    """Write the observations of one episode again, each shifted to the previous frame, the last one twice."""
     for name, observed in group["obs"].items():
         following = group.create_dataset(
             f"next_obs/{name}", shape=observed.shape, dtype=observed.dtype, **_how(observed.shape)
@@ -134,14 +134,14 @@ def _write_next(group: Any) -> None:
 
 
 def _how(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return how an array (n, ...) is stored: compressed; images as strips of a few rows over a few frames.
+    """Return how an array (n, ...) is stored: compressed; images in chunks of a few rows over a few frames.
 
-    Gzip looks back 32 kB. In a strip the same rows of the frame before are nearer than that, so what does not move
-    costs next to nothing: two thirds of the size of images packed each by itself. Sixteen frames would save another
-    6 % and take 3.5 times as long for a frame at random, as training reads them.
+    Gzip looks back 32 kB. Within a chunk, the same rows of the previous frame are closer than that, so static parts
+    cost next to nothing: two thirds of the size of images compressed separately. Sixteen frames would save another 6
+    % but make random access, as in training, 3.5 times as slow.
     """
     if len(shape) < PICTURE_DIMENSIONS:
-        # Numbers hardly change from frame to frame, so that their bytes pack well when sorted by place.
+        # Numbers hardly change from frame to frame, so their bytes compress well when shuffled by position.
         return {"chunks": shape, "compression": "gzip", "shuffle": True, "track_times": False}
     chunks = (min(FRAMES, shape[0]), min(ROWS, shape[1]), *shape[2:])
     return {"chunks": chunks, "compression": "gzip", "compression_opts": LEVEL, "track_times": False}
@@ -159,7 +159,7 @@ def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file:
 def _kept_states(archive: EpisodeArchive) -> Array:
     """Return the states (n, size) before each frame of the demonstration, and the one after the last.
 
-    The archive has every simulated frame, also those that a skill kept out of the demonstration.
+    The archive has every simulated frame, including those that a skill kept out of the demonstration.
     """
     states = archive.states[STATES]
     kept = np.ones(len(states), dtype=bool)
@@ -196,7 +196,7 @@ def _jpeg(image: NDArray[np.uint8]) -> bytes:
 
 
 def _write_images(group: Any, name: str, images: Iterator[NDArray[Any]], length: int) -> None:
-    """Write a camera's images as they are decoded."""
+    """Write a camera's images while they are decoded."""
     observed, start = None, 0
     while block := list(islice(images, FRAMES)):
         if observed is None:

@@ -1,10 +1,10 @@
-"""Columns made of a robot's series: the canonical ones, equal for all robots, and the reference system's keys.
+"""Columns made from a robot's time series: the canonical ones, equal for all robots, and the reference system's keys.
 
-Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and opening asked for),
-both openings from 0, closed, to 1, open; ``observation.gripper_width`` (openings [m]); ``observation.ee_pose.base``
-and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz). Where the base drives, state
-and action end with its velocity in its own frame, measured and asked for, and ``observation.base_pose`` and
-``observation.base_velocity`` are columns of their own.
+Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and commanded opening),
+both openings from 0 (closed) to 1 (open); ``observation.gripper_width`` (openings [m]); ``observation.ee_pose.base``
+and ``observation.ee_pose.world`` (end effector of every arm, x y z and quaternion wxyz). If the base drives, state
+and action end with its velocity in its own frame, measured and commanded, and ``observation.base_pose`` and
+``observation.base_velocity`` are additional columns.
 
 Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
 (what was commanded), with ``left_`` and ``right_`` for robots with two arms.
@@ -34,13 +34,13 @@ class ArmSeries:
     joint_position: Array
     """Measured (T, J) [m or rad]."""
     joint_command: Array
-    """Target given to the drives in each frame (T, J) [m or rad]."""
+    """Drive targets in each frame (T, J) [m or rad]."""
     gripper_position: Array
     """Measured opening (T,) [m], or as the robot's description defines it."""
     gripper_opening: Array
     """Measured opening (T,) in the unit of the action: 1 open, 0 closed."""
     gripper_openness: Array
-    """Opening asked for in each frame (T,): 1 open, 0 closed."""
+    """Commanded opening in each frame (T,): 1 open, 0 closed."""
     T_armbase_ee: Array
     """Pose of the end effector in the arm's base (T, 4, 4)."""
     T_armbase_tcp: Array
@@ -72,11 +72,11 @@ class BaseSeries:
     """A base that drives, over T frames."""
 
     pose: Array
-    """Measured x, y [m] and yaw [rad] in the world (T, 3); the yaw counts on, it does not wrap."""
+    """Measured x, y [m] and yaw [rad] in the world (T, 3); the yaw is continuous and does not wrap."""
     velocity: Array
     """Measured speed forward and to the left [m/s] and yaw rate [rad/s], in the frame of the base (T, 3)."""
     command: Array
-    """The same, asked for in each frame (T, 3)."""
+    """The same, as commanded in each frame (T, 3)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +88,7 @@ class RobotSeries:
     T_world_robot: Array
     """Pose of the robot in the world (T, 4, 4)."""
     base: BaseSeries | None = None
-    """Its base, where that drives."""
+    """Its base, if it drives."""
 
     def __post_init__(self) -> None:
         """Refuse a robot without arms, or arms of different lengths."""
@@ -161,7 +161,7 @@ def reference_columns(robot: RobotSeries) -> Columns:
         prefix = _prefix(arm)
         states |= {f"{prefix}{key}": value for key, value in _arm_states(arm, single=len(robot.arms) == 1).items()}
         master[f"{prefix}joint.position"] = (arm.joint_names, arm.joint_command)
-        # The reference system logs the opening that was reached one frame later as the one commanded.
+        # The reference system logs the opening reached one frame later as the commanded one.
         master[f"{prefix}gripper.position"] = (("width",), _next(arm.gripper_position[:, None]))
         master[f"{prefix}gripper.openness"] = (("openness",), arm.gripper_openness[:, None])
         if len(robot.arms) == 1:
@@ -189,7 +189,7 @@ def _arm_states(arm: ArmSeries, *, single: bool) -> dict[str, tuple[Any, NDArray
 
 
 def _prefix(arm: ArmSeries) -> str:
-    """Return what the names of an arm start with."""
+    """Return the prefix of an arm's column names."""
     return f"{arm.name}_" if arm.name else ""
 
 
@@ -221,7 +221,7 @@ def _columns(parts: Mapping[str, tuple[Any, NDArray[Any]]]) -> Columns:
 DETAILED = "detailed"
 """Style of the columns that need the scene: ``handloom.episode.columns``."""
 INTERVENTION = "intervention"
-"""Style of the column that says which frames a person drove in place of a policy."""
+"""Style of the column that marks frames driven by a person in place of a policy."""
 STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,

@@ -1,6 +1,6 @@
 """The data engine: work ledger, executors, attempts to episodes to datasets.
 
-Names are imported when they are first used, so that a worker process that only needs an executor starts at once.
+Names are imported on first use, so that a worker process that only needs an executor starts quickly.
 """
 
 import importlib
@@ -44,12 +44,12 @@ _OWNERS = {
     "runs.run_settings": ("RunSettings",),
     "verification.verify": ("Verification", "verify_dataset"),
 }
-"""Module of this folder > the names of ``__all__`` that it owns."""
+"""Module of this folder > the names in ``__all__`` that it defines."""
 _OWNER = {name: owner for owner, names in _OWNERS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from the module that owns it."""
+    """Import a public name from the module that defines it."""
     if name not in _OWNER:
         raise AttributeError(f"module 'handloom.engine' has no attribute {name!r}; its names: {', '.join(__all__)}")
     value = getattr(importlib.import_module(f"handloom.engine.{_OWNER[name]}"), name)

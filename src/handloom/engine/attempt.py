@@ -30,13 +30,13 @@ from handloom.tasks.retelling.retold_scene import PLACEMENTS, retold_instance
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
 LAYOUTS = 5
-"""Layouts of an attempt at a task for any robot that are tried until the expert has a plan."""
+"""Layouts tried in an attempt at a robot-independent task until the expert has a plan."""
 IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing"})
-"""Reasons that an object has wherever it lies."""
+"""Reasons that do not depend on where an object lies."""
 
 
 class Stopwatch:
-    """Adds up wall time by stage, and processor time since it was made."""
+    """Adds up wall time by stage, and processor time since its creation."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -44,12 +44,12 @@ class Stopwatch:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of this process since the watch was made [s]."""
+        """Processor time of this process since the watch was created [s]."""
         return time.process_time() - self._begin
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count the time of a block for a stage."""
+        """Add the duration of a block to a stage."""
         begin = time.perf_counter()
         try:
             yield
@@ -58,13 +58,13 @@ class Stopwatch:
 
 
 def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
-    """Sample, simulate, judge, render and write one attempt; the result depends on (task, seed, episode) only.
+    """Sample, simulate, judge, render and write one attempt; the result depends only on (task, seed, episode).
 
     Args:
         settings: The run.
         task: Its task, loaded once per worker.
         episode: Attempt index.
-        episodes: Folder the episode's folder goes into.
+        episodes: Folder in which the episode's folder is written.
     """
     watch = Stopwatch()
     try:
@@ -80,14 +80,14 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
 def simulate(
     task: Task, seed: int, episode: int, watch: Stopwatch, *, source: str = EXPERT
 ) -> tuple[Scene, EpisodeRecord]:
-    """Sample a scene and let a source, by default the scripted expert, carry the task out in it.
+    """Sample a scene and let a source, by default the scripted expert, perform the task in it.
 
-    A scene that is told again lies where the robot probably reaches everything; if the expert finds that it does not,
-    it tries the next such place. Likewise the objects of a task that any robot can do are put elsewhere in their
-    regions where the expert has no plan: reach maps, by which regions are cut, know nothing of what is in the way.
+    A retold scene lies where the robot probably reaches everything; if the expert finds that it does not, the next
+    such place is tried. Likewise, the objects of a robot-independent task are moved elsewhere in their regions if the
+    expert has no plan: the reach maps that clip the regions ignore obstacles.
 
     Raises:
-        SamplingError: There is no scene that meets the task's regions.
+        SamplingError: No scene satisfies the task's regions.
     """
     with watch.stage("sample"), files_of_the_run():
         instance = sample_task(task, seed, episode)
@@ -108,7 +108,7 @@ def simulate(
 
 
 def _redrawn(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Scene, EpisodeRecord] | None:
-    """Return the first further layout of an attempt in which the expert has a plan, acted; None if there is none."""
+    """Try further layouts of an attempt; return the first episode in which the expert has a plan, or None."""
     for layout in range(1, LAYOUTS):
         try:
             with watch.stage("sample"), files_of_the_run():
@@ -122,7 +122,7 @@ def _redrawn(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Sce
 
 
 def _act(task: Task, instance: TaskInstance, watch: Stopwatch, source: str) -> tuple[Scene, EpisodeRecord]:
-    """Let a source carry a task out in a scene."""
+    """Let a source perform a task in a scene."""
     with watch.stage("sample"), files_of_the_run():
         stages = worded_skills(task, instance)
     scene, record = _carried_out(task, parked(instance) if source == EXPERT else instance, stages, source, watch)
@@ -137,7 +137,7 @@ def _act(task: Task, instance: TaskInstance, watch: Stopwatch, source: str) -> t
 def _carried_out(
     task: Task, instance: TaskInstance, stages: Stages, source: str, watch: Stopwatch
 ) -> tuple[Scene, EpisodeRecord]:
-    """Let a source carry a task out in a sampled scene."""
+    """Let a source perform a task in a sampled scene."""
     with watch.stage("build"), files_of_the_run():
         scene = build_scene(instance)
     with watch.stage("build"):
@@ -149,9 +149,9 @@ def _carried_out(
 
 
 def parked(instance: TaskInstance) -> TaskInstance:
-    """Return a scene whose robots stay where they stand: those that may drive nearer do so in a second try only.
+    """Return a scene whose robots stay in place: those that may drive closer do so only in a second try.
 
-    The model, and every bit of an episode that needs no driving, is that of a robot whose base is held.
+    The model, and every bit of an episode that needs no driving, is that of a robot with a fixed base.
     """
     robots = tuple(
         replace(robot, overrides={**robot.overrides, "base": "parked"})
@@ -163,7 +163,7 @@ def parked(instance: TaskInstance) -> TaskInstance:
 
 
 def may_be_redrawn(task: Task) -> bool:
-    """Return whether an attempt may have several layouts: regions of tasks for any robot are wider than its reach."""
+    """Return whether an attempt may have several layouts: a robot-independent task's regions exceed the reach."""
     return task.config.work_point is not None and task.config.retold is None
 
 
@@ -182,7 +182,7 @@ def out_of_reach(record: EpisodeRecord) -> bool:
 def files_of_the_run() -> Iterator[None]:
     """Treat unusable files of the task or the run as a machine fault.
 
-    They concern the run and not the attempt that happens to need them first; when they are back it would succeed.
+    They concern the run and not the attempt that happens to need them first, which may succeed once they are back.
     """
     try:
         yield
@@ -191,7 +191,7 @@ def files_of_the_run() -> Iterator[None]:
 
 
 def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
-    """Return the small facts of an attempt that was carried out."""
+    """Return the outcome and timings of an executed attempt."""
     instance = record.instance
     if record.failure is not None:
         return _failed(instance.episode, record.failure, watch, fps=instance.fps, record=record)
@@ -208,10 +208,12 @@ def receipt_of(record: EpisodeRecord, watch: Stopwatch) -> Receipt:
 
 
 def write_episode(settings: RunSettings, scene: Scene, record: EpisodeRecord, folder: Path, watch: Stopwatch) -> None:
-    """Render an episode and write its folder, which appears under its name only when it is whole."""
+    """Render an episode and write its folder, which appears under its name only once it is complete."""
     instance = record.instance
     render = settings.render == "now" and bool(instance.cameras)
-    scene.world.restore_state(record.states[0])  # Columns follow from the record, not from where the scene was left.
+    scene.world.restore_state(
+        record.states[0]
+    )  # Columns follow from the record, not from the state in which the scene was left.
     columns = episode_columns(scene, record, settings.columns)
     kinds = ("rgb", *(kind for kind in ("depth", "segmentation") if kind in settings.lerobot_features))
     videos = video_features(instance.cameras, settings.codec, kinds) if render else ()
@@ -286,11 +288,11 @@ class Unit:
     run: str
     """Folder of the run."""
     settings: RunSettings
-    """The run; a worker that read it from the folder could have another one in mind."""
+    """The run; passed on because the manifest in the folder might change before a worker reads it."""
     shard: tuple[int, int] = ALL
-    """Part of the run that is being made; it can be stopped by itself."""
+    """Shard of the run; it can be stopped separately."""
     index: int
-    """Number of the unit."""
+    """Index of the unit."""
     first: int
     count: int
 
@@ -317,24 +319,24 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
 
 
 def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
-    """Run one attempt; an error in it, ours or the user's, fails this attempt with its place, not the run.
+    """Run one attempt; an error in it, ours or the user's, fails only this attempt and is recorded with its location.
 
     Raises:
-        MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
+        MachineError: Memory, disk, device or a file of the run failed; the outcome of the attempt is unknown.
         HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
     """
     return guarded_receipt(episode, lambda: run_attempt(settings, task, episode, episodes))
 
 
 def guarded_receipt(episode: int, attempt: Callable[[], Receipt]) -> Receipt:
-    """Make an attempt; an error in it becomes the reason of its receipt.
+    """Make an attempt; an error in it becomes the failure reason in its receipt.
 
     Args:
         episode: Attempt index.
-        attempt: Makes it.
+        attempt: The function that makes it.
 
     Raises:
-        MachineError: Memory, disk, device or a file of the run failed; nothing is known of the attempt.
+        MachineError: Memory, disk, device or a file of the run failed; the outcome of the attempt is unknown.
         HandloomError: No attempt of the run can be made: a package, a permission or the source is missing.
     """
     try:
@@ -352,18 +354,18 @@ def guarded_receipt(episode: int, attempt: Callable[[], Receipt]) -> Receipt:
 
 
 def error_receipt(episode: int, error: BaseException) -> Receipt:
-    """Return the receipt of an attempt that an error ended."""
+    """Return the receipt of an attempt that ended in an error."""
     detail = f"{type(error).__name__}: {_said(error)} ({_place(error)})"
     return Receipt(episode=episode, success=False, stage="execute", reason=reason_of(error), detail=detail)
 
 
 def _said(error: BaseException) -> str:
-    """Return the words of an error; one of the disk carries its number for programs, and a sentence for people."""
+    """Return the message of an error; a disk error carries its number for programs, and a sentence for people."""
     return (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for one not ours."""
+    """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for those not ours."""
     if not isinstance(error, HandloomError):
         return "internal_error"
     ours = next(kind for kind in type(error).__mro__ if kind.__module__ == HandloomError.__module__)
@@ -371,7 +373,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """Return the file and line of an error: where the standard library was called, if the error is from inside it."""
+    """Return the file and line of an error: the calling line, if the error was raised inside the standard library."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if not f.filename.startswith(STANDARD_LIBRARY) or "site-packages" in f.filename]
     place = (ours or frames)[-1]

@@ -1,4 +1,4 @@
-"""Demonstrations of a dataset as the source of a run: checked when it begins, taken apart once per worker."""
+"""Demonstrations of a dataset as the source of a run: checked when it begins, segmented once per worker."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -17,19 +17,19 @@ from handloom.tasks import Task
 from handloom.values import EpisodeRecord, TaskInstance
 
 PREFIX = "augment="
-"""How the name of a source begins that makes new demonstrations of others."""
+"""Prefix of the name of a source that makes new demonstrations from existing ones."""
 
 
 def augmenting_source(path: Path, *, most: int | None = None) -> str:
-    """Return the name of the source that makes new demonstrations of those of a run or dataset.
+    """Return the name of the source that makes new demonstrations from those of a run or dataset.
 
     Args:
         path: A run or a dataset.
-        most: Take the first so many only; None takes all.
+        most: Use only this many, from the first; None uses all.
 
     Raises:
         FileError: There is no dataset, it cannot be read, or it has no archives.
-        InputError: It holds no demonstration.
+        InputError: It contains no demonstrations.
     """
     if most is not None and most < 1:
         raise InputError(f"--demonstrations must be at least 1, got {most}")
@@ -37,16 +37,16 @@ def augmenting_source(path: Path, *, most: int | None = None) -> str:
     if not folders:
         raise FileError(
             f"{path} has no archives of its episodes (extras/): it was written by another program, or they were "
-            "removed; only what Handloom recorded can be taken apart"
+            "removed; only recordings made by Handloom can be augmented"
         )
     wins = [folder for folder, record in _records(folders) if record.success]
     if not wins:
-        raise InputError(f"{path} holds no demonstration: none of its {len(folders)} episodes succeeded")
+        raise InputError(f"{path} contains no demonstration: none of its {len(folders)} episodes succeeded")
     return _name(wins[:most])
 
 
 def _name(folders: Sequence[Path]) -> str:
-    """Return the name of a source, by place and content."""
+    """Return the name of a source, which contains its path and a content hash."""
     content = hashlib.sha256(b"".join(EpisodeFiles.at(folder).read("certificate.json") for folder in folders))
     names = ",".join(folder.name for folder in folders)
     return f"{PREFIX}{folders[0].parent.resolve()}|{names}|{content.hexdigest()[:16]}"
@@ -58,21 +58,21 @@ def _folders(source: str) -> list[Path]:
 
 
 def augmenting_factory(source: str) -> Any:
-    """Return what makes the sources of a run that new demonstrations are made in."""
+    """Return the factory of the sources of an augmentation run."""
     return partial(AugmentedSource, demonstrations=demonstrations_of(source))
 
 
 @cache
 def demonstrations_of(source: str) -> tuple[Demonstration, ...]:
-    """Take the demonstrations of a source apart.
+    """Read the demonstrations of a source and split them into segments.
 
     Raises:
-        FileError: They are no longer there, or no longer the same.
-        InputError: One of them cannot be carried over.
+        FileError: They are gone or have changed.
+        InputError: One of them cannot be transferred.
     """
     folders = _folders(source)
     if not all(EpisodeFiles.at(folder).has("certificate.json") for folder in folders) or _name(folders) != source:
-        raise FileError(f"the demonstrations in {folders[0].parent} are no longer those that the run began with")
+        raise FileError(f"the demonstrations in {folders[0].parent} are no longer those that the run started with")
     found = []
     for folder, record in _records(folders):
         with damage_named(folder):
@@ -81,22 +81,24 @@ def demonstrations_of(source: str) -> tuple[Demonstration, ...]:
 
 
 def check_demonstrations(source: str, task: Task, seed: int | None) -> int:
-    """Return the seed of new scenes: the given one, or the first after those of the demonstrations.
+    """Return the seed of the new scenes: the given one, or the first after those of the demonstrations.
 
     Args:
         source: Name of the source.
-        task: What is to be done in the new scenes.
-        seed: The seed, if the user gave one.
+        task: The task for the new scenes.
+        seed: The seed given by the user, if any.
 
     Raises:
-        InputError: The demonstrations are of another task or other robots, or the scenes would be theirs.
+        InputError: The demonstrations are of another task or other robots, or the scenes would be the same.
     """
     seeds = set()
     for folder, record in _records(_folders(source)):
         _check_task(folder.name, record.instance, task)
         seeds.add(record.instance.seed)
     if seed is not None and seed in seeds:
-        raise InputError(f"--seed {seed} is that of the demonstrations, so its scenes are not new; give another one")
+        raise InputError(
+            f"--seed {seed} is the seed of the demonstrations, so its scenes are not new; give another one"
+        )
     return max(seeds) + 1 if seed is None else seed
 
 
@@ -111,7 +113,7 @@ def _check_task(name: str, instance: TaskInstance, task: Task) -> None:
         what = (
             f"the robots {sorted(robots)}, not {sorted(wanted)}" if robots != wanted else f"no object {min(missing)!r}"
         )
-        raise InputError(f"{name} has {what}: the task {task.name!r} was another one when it was recorded")
+        raise InputError(f"{name} has {what}: the task {task.name!r} has changed since it was recorded")
 
 
 def _records(folders: Sequence[Path]) -> Iterator[tuple[Path, EpisodeRecord]]:

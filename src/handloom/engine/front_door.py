@@ -1,4 +1,4 @@
-"""What most programs do, in one call each: make demonstrations, or carry out one episode."""
+"""What most programs need, in one call each: make demonstrations, or run one episode."""
 
 import os
 from collections.abc import Sequence
@@ -35,21 +35,21 @@ def generate(
 ) -> DatasetReader:
     """Make demonstrations of a task, as ``handloom generate TASK -n N -o OUT`` does, and return the dataset.
 
-    Called again with the same arguments it continues where it was stopped, or returns what is there.
+    Called again with the same arguments, it continues where it stopped, or returns the finished dataset.
 
     Args:
         task: A task of the library, a YAML file, or a loaded task.
         out: Folder of the run.
         n: Demonstrations wanted.
         seed: Seed of the run.
-        workers: Worker processes; None takes one per core, 0 runs in this process.
+        workers: Worker processes; None starts one per core, 0 runs in this process.
         overrides: Keys of the task to set, such as ``"data.max_episode_length=500"``.
         options: Further settings of the run: ``render``, ``preset``, ``backend``, ``codec``, ``columns``,
             ``keep_failures``.
 
     Raises:
         HandloomError: The task or an option is wrong.
-        StateError: Too few attempts succeeded; the text says why the others failed.
+        StateError: Too few attempts succeeded; the message says why the others failed.
     """
     settings = RunSettings.of_task(_loaded(task, overrides), seed=seed, **options)
     count = (os.cpu_count() or 1) if workers is None else workers
@@ -72,12 +72,12 @@ def run_episode(
     episode: int = 0,
     overrides: Sequence[str] = (),
 ) -> EpisodeRecord:
-    """Carry out one episode of a task: the very one that ``handloom generate`` makes of it.
+    """Run one episode of a task: exactly the one that ``handloom generate`` makes.
 
     Args:
         task: A task of the library, a YAML file, or a loaded task; or a built scene, with a source made for it.
-        source: Who carries it out: ``expert``, or ``my_module:MySource``.
-        disturbance: Noise on what is executed, for a built scene; a task says its own.
+        source: Who performs the task: ``expert``, or ``my_module:MySource``.
+        disturbance: Noise on the executed commands, for a built scene; a task defines its own.
         seed: Seed of the run.
         episode: Attempt index within the run.
         overrides: Keys of the task to set.
@@ -87,7 +87,9 @@ def run_episode(
             raise StateError("a built scene needs a source made for it, such as Schedule(scene, stages, rng)")
         return run_source(task, source, disturbance)
     if not isinstance(source, str):
-        raise StateError("a source belongs to a built scene; for a task give its name, such as my_module:MySource")
+        raise StateError(
+            "a source object needs a built scene; for a task, give the source's name, such as my_module:MySource"
+        )
     return simulate(_loaded(task, overrides), seed, episode, Stopwatch(), source=source)[1]
 
 

@@ -1,4 +1,4 @@
-"""Run attempts in units until there are enough demonstrations, again where the machine failed, then merge them."""
+"""Run attempts in units until there are enough demonstrations, retry those that hit machine faults, then merge."""
 
 import itertools
 from collections import ChainMap, Counter
@@ -22,22 +22,22 @@ from handloom.errors import FileError, MachineError
 ReceiptCallback = Callable[[dict[int, Receipt]], None]
 
 STUCK = {"memory": "out_of_memory", "time": "hang", "killed": "worker_killed"}
-"""Kinds of fault that may be the attempt's own after all > reason under which a user can have it counted as failed."""
+"""Kinds of machine fault that the attempt itself may cause > failure reason with ``skip_stuck``."""
 
 
 class Work:
-    """Runs units, and tells failures of an attempt from faults of the machine.
+    """Runs units, and distinguishes failures of an attempt from faults of the machine.
 
     An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. An attempt that
-    hit a machine fault is not counted: it is retried alone once no other work is left. When that does not help, either,
+    hit a machine fault is not counted: it is retried alone once no other work is left. If that does not help either,
     the run stops.
 
     Args:
         run: The run.
         goal_tracker: Says when it is done.
-        receipts: The attempts that are finished; brought up to date.
+        receipts: The finished attempts; updated.
         shard: Part of the run.
-        staging: URL through which episodes come back; empty for the way the executor has.
+        staging: URL through which episodes are returned; empty for the executor's own way.
         skip_stuck: Count attempts of the kinds in ``STUCK`` as failed instead of stopping.
     """
 
@@ -59,20 +59,20 @@ class Work:
         self.skip_stuck = skip_stuck
         self._again: list[Unit] = []
         self._waiting: dict[int, tuple[Unit, Finished]] = {}
-        """Attempts that met a fault of the machine, by index, and the last one."""
+        """Attempts that hit a machine fault, by index, and the latest fault."""
         self._losses = Counter[tuple[int, bool]]()
-        """How often there was no result, by attempt and by whether the machine was to blame."""
+        """Number of times without a result, by attempt and by whether it was a machine fault."""
         self._alone = shard == ALL
         self._finished_units = 0
         self._in_a_row = 0
-        """Faults of the machine since an attempt was last finished."""
+        """Machine faults since the last finished attempt."""
         self._supposed = GoalTracker(goal_tracker.goal)
 
     def run_units(self, executor: Executor, units: Iterator[Unit], on_receipts: ReceiptCallback) -> None:
         """Run units in order until the goal is met, or the run is stopped, or nothing is left.
 
         Raises:
-            MachineError: The machine fails time and again.
+            MachineError: The machine fails repeatedly.
         """
         away = not executor.shares_files
         if away:
@@ -92,7 +92,7 @@ class Work:
         return not self.stop_file.exists() and self.goal_tracker.update(self.receipts) is None
 
     def _handed_out(self, units: Iterator[Unit]) -> Iterator[Unit]:
-        """Yield units until the goal is met, also when it would be if all attempts that wait were to fail."""
+        """Yield units until the goal is met even if all waiting attempts fail."""
         while self._goes_on() and self._supposed.update(self._with_waiting()) is None:
             unit = self._again.pop(0) if self._again else next(units, None)
             if unit is None:
@@ -111,7 +111,7 @@ class Work:
         *,
         away: bool,
     ) -> bool:
-        """Try attempts that met a fault of the machine again, one at a time; return whether there were any."""
+        """Retry attempts that hit a machine fault, one at a time; return whether there were any."""
         suspects = sorted(self._waiting.items())
         for episode, (unit, _) in suspects:
             while episode in self._waiting and self._losses[episode, True] < MAX_TRIES and self._goes_on():
@@ -141,7 +141,7 @@ class Work:
         on_receipts(news)
 
     def _news(self, unit: Unit) -> dict[int, Receipt]:
-        """Take in what the journal of a unit has that was not known yet, and return it."""
+        """Add the new receipts in the journal of a unit, and return them."""
         known = self.run.journal(unit.index).read()
         news = {episode: receipt for episode, receipt in known.items() if episode not in self.receipts}
         self.receipts.update(news)
@@ -150,7 +150,7 @@ class Work:
         return news
 
     def _after_loss(self, unit: Unit, finished: Finished) -> None:
-        """Charge a loss to the attempt that ran, the first without a receipt, and queue it and those after it again."""
+        """Attribute a loss to the attempt that was running, the first without a receipt; requeue the rest."""
         left = [episode for episode in unit.attempts if episode not in self.receipts]
         if not left:
             return
@@ -174,22 +174,22 @@ class Work:
             self.run.journal(unit.index).append(receipt)
 
     def _stopped(self) -> MachineError:
-        """Return the error that ends the run, about the attempt with most tries; nothing was written about it."""
+        """Return the error that ends the run, about the attempt with the most tries; nothing is recorded for it."""
         episode = max(self._waiting, key=lambda number: (self._losses[number, True], -number))
         _, finished = self._waiting[episode]
         tries = "once" if self._losses[episode, True] == 1 else f"{self._losses[episode, True]} times"
         others = len(self._waiting) - 1
-        ways = ["mend that and give the same command again, it resumes"]
+        ways = ["fix that and run the same command again; it resumes"]
         if finished.fault in ("memory", "killed"):
-            ways.append("fewer --workers leave more memory to each")
+            ways.append("fewer --workers leave more memory for each")
         if finished.fault == "time":
-            ways.append("--attempt-seconds grants more time")
+            ways.append("--attempt-seconds allows more time")
         if finished.fault in STUCK:
             ways.append("--skip-stuck counts such attempts as failed")
         said = finished.crash.removeprefix(f"attempt {episode} cannot continue: ")
         text = (
-            f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); that is a "
-            f"fault of the machine, so nothing was recorded: {'; '.join(ways)}"
+            f"{said} (attempt {episode}, tried {tries}{f', and {others} more' if others else ''}); this is a machine "
+            f"fault, so nothing was recorded: {'; '.join(ways)}"
         )
         return MachineError(text, kind=finished.fault)
 
@@ -203,15 +203,15 @@ def missing_units(
     stop: tuple[int, int] | None = None,
     first: int = 0,
 ) -> Iterator[Unit]:
-    """Yield the units of a shard that are not finished, in order.
+    """Yield the unfinished units of a shard, in order.
 
     Args:
         run: The run.
         end: Number of attempts.
-        receipts: What is finished.
+        receipts: The finished attempts.
         shard: ``(i, n)`` yields every n-th unit from i on.
-        stop: Shard whose stop file the workers heed; by default the same.
-        first: Attempt to begin with.
+        stop: Shard whose stop file the workers obey; by default the same.
+        first: First attempt.
     """
     size = run.settings.unit_size
     for index in itertools.count(shard[0], shard[1]):
@@ -233,7 +233,7 @@ def missing_units(
 
 
 def _one_by_one(units: Iterator[Unit], receipts: dict[int, Receipt]) -> Iterator[Unit]:
-    """Yield the unfinished attempts of units as units of their own: nothing is known of a lost worker's progress."""
+    """Yield the unfinished attempts of units as separate units: the progress of a lost worker is unknown."""
     for unit in units:
         for episode in unit.attempts:
             if episode not in receipts:
@@ -242,15 +242,15 @@ def _one_by_one(units: Iterator[Unit], receipts: dict[int, Receipt]) -> Iterator
 
 @dataclass(frozen=True, kw_only=True)
 class RunOutcome:
-    """What a call of ``generate_run`` achieved."""
+    """Result of a call of ``generate_run``."""
 
     run: RunDirectory
     receipts: dict[int, Receipt]
     """Attempts that count towards the goal."""
     complete: bool
-    """False when it was stopped, or when this was one shard of several."""
+    """False if it was stopped, or if this was one of several shards."""
     shard_done: bool = False
-    """Whether this shard has done its part, and others have not."""
+    """Whether this shard has finished its part while others have not."""
 
 
 def generate_run(
@@ -263,19 +263,19 @@ def generate_run(
     skip_stuck: bool = False,
     on_receipts: ReceiptCallback = lambda _: None,
 ) -> RunOutcome:
-    """Run what is missing, then merge.
+    """Run the missing attempts, then merge.
 
     Args:
-        run: The run directory; what is finished in it is kept.
+        run: The run directory; finished attempts in it are kept.
         goal: When to stop.
         executor: Runs the work units.
-        shard: ``(i, n)``: of the attempts that the goal needs in any case (``Goal.least``), run every n-th unit from i
-            on, for jobs that share a run directory. The one that ends last runs what else it takes, and merges.
-        staging: URL through which episodes come back from workers that do not see the folder; empty for the way the
-            executor has for results.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, whenever they were
-            tried; by default the run stops, since another machine might well have made them.
-        on_receipts: Told about the attempts that were finished before, then about more whenever there are some.
+        shard: ``(i, n)``: of the attempts that are certainly needed (``Goal.least``), run every n-th unit from i on,
+            for jobs that share a run directory. The last shard to finish runs any further attempts, and merges.
+        staging: URL through which workers that cannot see the folder return episodes; empty for the executor's own
+            way of returning results.
+        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, in every try; by
+            default the run stops, since they might succeed on another machine.
+        on_receipts: Called with the attempts finished earlier, then with new ones as they finish.
 
     Raises:
         MachineError: The machine failed repeatedly; finished work is kept, and the same call continues from there.
@@ -305,7 +305,7 @@ def generate_run(
             part = missing_units(run, goal.least, receipts, shard=shard)
             done = shard != ALL and next(part, None) is None and not run.stop_file(shard).exists()
             return RunOutcome(run=run, receipts=receipts, complete=False, shard_done=done)
-        counted = {episode: receipts[episode] for episode in range(goal.first, end)}  # in order, however they came
+        counted = {episode: receipts[episode] for episode in range(goal.first, end)}  # in order, regardless of arrival
         merge_run(run, counted)
         run.note_finished(end)
         return RunOutcome(run=run, receipts=counted, complete=True)
@@ -321,13 +321,13 @@ def _rest_of_the_run(
         run: The run.
         goal: Its goal.
         shard: The present shard.
-        receipts: Brought up to date with what other shards have finished.
+        receipts: Updated with the attempts that other shards have finished.
     """
     if shard == ALL:
         yield True
         return
     with ExitStack() as stack:
-        with run.locked(".rest", wait=True):  # Two that end in the same moment look one after another.
+        with run.locked(".rest", wait=True):  # Two shards that finish at the same moment check one after the other.
             receipts.update(run.receipts())
             ours = all(episode in receipts for episode in range(goal.least))
             if ours:
@@ -341,6 +341,6 @@ def _rest_of_the_run(
 
 
 def _tidy(run: RunDirectory, shard: tuple[int, int]) -> None:
-    """Remove what killed workers left; other shards may be at work, so only alone."""
+    """Remove leftovers of killed workers; only if no other shard is running."""
     if shard == ALL and run.episodes.is_dir():
         remove_unfinished(run.episodes)

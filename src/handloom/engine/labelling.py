@@ -1,4 +1,4 @@
-"""Adds labels to a dataset that exists, or compares those it has with what its recordings give."""
+"""Adds labels to an existing dataset, or compares its labels with those computed from the recordings."""
 
 import shutil
 import tempfile
@@ -50,7 +50,7 @@ class _Job:
     again: bool = False
     check: bool = False
     apart: str = ""
-    """Folder that the labels of a packed archive go into until all are there; empty: into its own folder."""
+    """Folder for the labels of a packed archive until all are complete; empty for the archive's own folder."""
 
 
 def label_dataset(
@@ -61,13 +61,13 @@ def label_dataset(
     again: bool = False,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Write labels beside the archives of a dataset; called again after a kill, it goes on.
+    """Write labels beside the archives of a dataset; called again after a kill, it continues.
 
     Args:
         path: A dataset, or a run.
         kinds: Kinds of labels, or ``all``.
         executor: Runs the episodes.
-        again: Also of episodes that have these labels.
+        again: Also write them for episodes that already have these labels.
         on_episode: Called after each episode.
 
     Returns:
@@ -75,7 +75,7 @@ def label_dataset(
     """
     root = dataset_of(path)
     wanted = chosen_kinds(kinds)
-    # Named for what is written: a call that was killed is taken up by the same call only.
+    # Named for the kinds written: only the same call resumes a killed one.
     work = name_of_call(root, json_bytes(["labels", wanted, again]))
     jobs = [
         _Job(
@@ -87,7 +87,7 @@ def label_dataset(
         for folder in archives_of(path)
     ]
     if not jobs:
-        raise FileError(f"{root} has no archives, so there is nothing to make labels of")
+        raise FileError(f"{root} has no archives, so there is nothing to label")
     for _ in _results(jobs, executor):
         on_episode()
     _pack_labels(root, work)
@@ -98,7 +98,7 @@ def label_dataset(
 
 
 def _pack_labels(root: Path, work: Path) -> None:
-    """Put labels of packed archives, each in a folder of its own so far, into packs beside those of the archives."""
+    """Move the labels of packed archives from their separate folders into packs beside those of the archives."""
     made = {int(folder.name.rpartition("_")[2]) for folder in work.glob("episode_*")}
     for pack in map(open_pack, packs_in(root / EXTRAS, ARCHIVES)):
         members = range(pack.first, pack.first + pack.count)
@@ -118,13 +118,13 @@ def _pack_labels(root: Path, work: Path) -> None:
 
 
 def _label_contents(new: Path, present: EpisodeFiles) -> list[tuple[str, bytes]]:
-    """Return the label files of an episode: new ones where there are some."""
+    """Return the label files of an episode, preferring new ones."""
     files = EpisodeFiles(folder=new) if new.is_dir() else present
     return [(name, files.read(name)) for name in LABEL_FILES if files.has(name)]
 
 
 def label_faults(path: Path, executor: Executor, *, on_episode: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """Return where the labels of a dataset are not those that its recordings give; empty when all are."""
+    """Return where the labels of a dataset differ from those computed from its recordings; empty if none do."""
     jobs = [_Job(archive=str(folder), kinds=(), check=True) for folder in archives_of(path)]
     found: list[str] = []
     for faults in _results(jobs, executor):
@@ -145,7 +145,7 @@ def _results(jobs: list[_Job], executor: Executor) -> Iterator[tuple[str, ...]]:
 
 
 def label_episode(job: _Job) -> tuple[str, ...]:
-    """Write, or compare, the labels of one archive; return what differs."""
+    """Write, or compare, the labels of one archive; return the differences."""
     folder, apart = Path(job.archive), Path(job.apart)
     if job.apart and apart.is_dir():
         return ()
@@ -165,7 +165,7 @@ def label_episode(job: _Job) -> tuple[str, ...]:
             stored = EpisodeFiles.at(folder)
             again = EpisodeFiles(folder=Path(scratch))
             names = [name for name in made if not _same_labels(again, stored, name)]
-            return tuple(f"{folder / name} is not what the recording gives" for name in names)
+            return tuple(f"{folder / name} differs from the labels computed from the recording" for name in names)
         if job.apart:
             with atomic_folder(apart) as whole:
                 for name in made:
@@ -179,7 +179,7 @@ def label_episode(job: _Job) -> tuple[str, ...]:
 
 
 def _same_labels(made: EpisodeFiles, stored: EpisodeFiles, name: str) -> bool:
-    """Return whether a label file is the stored one; images that earlier versions packed are compared one by one."""
+    """Return whether a label file equals the stored one; images packed by earlier versions are compared one by one."""
     if made.read(name) == stored.read(name):
         return True
     if name != PICTURE_FILE:
@@ -199,7 +199,7 @@ def labels_present(folder: Path) -> tuple[str, ...]:
     """Return the kinds of labels that an archive has.
 
     Raises:
-        FileError: A label file is none.
+        FileError: A label file is invalid.
     """
     stored = EpisodeFiles.at(folder)
     found = list(label_metadata(stored)["kinds"]) if stored.has(LABEL_FILE) else []
@@ -210,11 +210,11 @@ def labels_present(folder: Path) -> tuple[str, ...]:
 
 
 def list_labels(root: Path, *, changed: bool = False) -> None:
-    """Bring the list of files up to date with the labels; the rest of it stays.
+    """Update the list of files with the labels; the rest of it stays.
 
     Args:
-        root: The dataset; one without a list is left as it is.
-        changed: Also take in labels that are listed and were written again.
+        root: The dataset; without a list it is left unchanged.
+        changed: Also update labels that are already listed but were rewritten.
     """
     if not (root / FILE_LIST).is_file():
         return

@@ -1,4 +1,4 @@
-"""A dataset as others should find it: a card, a certificate, sample images; pushed to a hub on request."""
+"""Publishing a dataset: a card, a certificate, sample images; optionally uploaded to a hub."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,9 +14,9 @@ from handloom.version import VERSION
 
 CARD, PICTURE = "README.md", "sample.png"
 SAMPLES = 8
-"""Images on the card."""
+"""Number of images on the card."""
 MOST_TASKS = 20
-"""Instructions that the card lists."""
+"""Number of instructions that the card lists."""
 
 
 def write_card(path: Path, *, licence: str = "mit", key: Path | None = None, title: str = "") -> Path:
@@ -39,7 +39,7 @@ def write_card(path: Path, *, licence: str = "mit", key: Path | None = None, tit
 
 
 def _pictures(dataset: DatasetReader) -> list[Any]:
-    """Return the first image of a few episodes, by the first camera."""
+    """Return the first image of a few episodes, from the first camera."""
     camera = next(feature.name for feature in dataset.table.videos if feature.is_colour)
     count = len(dataset.episodes)
     chosen = sorted({k * count // SAMPLES for k in range(SAMPLES)} & set(range(count)))
@@ -91,7 +91,7 @@ def card_text(dataset: DatasetReader, *, licence: str, title: str = "") -> str:
         "|---|---|---|",
         *columns,
         "",
-        "## Check it, make it again",
+        "## Check it, reproduce it",
         "",
         "Every episode carries its scene, commands and states. A random sample is replayed bit for bit by",
         "",
@@ -113,18 +113,18 @@ def _signed(told: Any) -> str:
 def push_to_hub(
     path: Path, repo: str, *, endpoint: str | None = None, token: str | None = None, private: bool = True
 ) -> str:
-    """Upload a dataset, with its card, to a repository of the Hub; return the address of it.
+    """Upload a dataset, with its card, to a repository of the Hub; return its address.
 
     Args:
         path: A dataset, or a run; its card is written.
         repo: ``user/name``.
-        endpoint: Address of the server; None takes the Hub's own, or that of the environment.
-        token: Access token; None takes the one that the user logged in with.
+        endpoint: Address of the server; None uses the Hub's own, or the one set in the environment.
+        token: Access token; None uses the one that the user logged in with.
         private: Make a new repository private.
 
     Raises:
         MissingExtraError: The package huggingface_hub is not installed.
-        InputError: The name is not a repository, or the server refuses.
+        InputError: The name is not a valid repository, or the server refuses.
     """
     hub: Any = require("huggingface_hub", extra="hub")
     root = dataset_of(path)

@@ -1,4 +1,4 @@
-"""What became of a run: funnel, reasons, rates."""
+"""The outcome of a run: funnel, reasons, rates."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ class RunReport:
     episodes: int
     """Successful attempts."""
     funnel: dict[str, int]
-    """How many attempts came past each stage."""
+    """How many attempts passed each stage."""
     failure_reasons: dict[str, int]
-    """Typed reason > how often, most frequent first."""
+    """Typed reason > number of attempts, most frequent first."""
     failure_examples: dict[str, str]
     """Typed reason > the detail of its first occurrence."""
     robot_hours: float
@@ -32,9 +32,9 @@ class RunReport:
     skill_seconds: dict[str, float]
     """Mean simulated time per skill and demonstration [s]."""
     disturbed: dict[str, int]
-    """Object that the task is not about > attempts in which it was moved by more than 5 cm or fell over."""
+    """Object not involved in the task > attempts in which it was moved by more than 5 cm or fell over."""
     disturbed_attempts: int
-    """Attempts in which that happened to any."""
+    """Attempts in which that happened to any such object."""
 
     @property
     def success_rate(self) -> float:
@@ -43,7 +43,7 @@ class RunReport:
 
     @property
     def realtime_factor(self) -> float:
-        """Seconds of demonstration per second of one core's work; 0 without work."""
+        """Seconds of demonstration per second of wall time on one core; 0 before any work."""
         work = sum(self.worker_seconds.values())
         return self.robot_hours * 3600.0 / work if work else 0.0
 
@@ -53,11 +53,11 @@ class RunReport:
         return self.robot_hours * 3600.0 / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def robot_hours_per_day(self, workers: int = 1) -> float:
-        """Return the hours of demonstrations that this many workers make in a day."""
+        """Return how many hours of demonstrations this many workers make per day."""
         return self.realtime_factor * workers * DAY / 3600.0
 
     def to_json(self, *, workers: int = 1) -> dict[str, object]:
-        """Return the figures under the names machines read."""
+        """Return the figures under their JSON names."""
         return {
             "attempts": self.attempts,
             "episodes": self.episodes,
@@ -77,7 +77,7 @@ class RunReport:
 
 
 class Tally:
-    """Adds up receipts as they come; a report costs the same however many there were."""
+    """Adds up receipts as they arrive; a report costs the same however many there are."""
 
     def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
         self._attempts = 0
@@ -130,7 +130,7 @@ class Tally:
         )
 
     def _funnel(self) -> dict[str, int]:
-        """Return how many attempts came past each stage, in order."""
+        """Return how many attempts passed each stage, in order."""
         funnel, left = {"attempts": self._attempts}, self._attempts
         for stage in FunnelStage:
             left -= self._lost[stage]

@@ -1,4 +1,4 @@
-"""Draws recorded episodes again: other cameras, sizes, lights, textures or presets over the same states."""
+"""Renders recorded episodes again: other cameras, sizes, lights, textures or presets for the same states."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -38,9 +38,9 @@ class CameraList(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class RenderOverrides:
-    """How recorded episodes are drawn differently: nothing that changes the physics.
+    """How to render recorded episodes differently: nothing that changes the physics.
 
-    Plain values, so that workers on other machines can have them.
+    Plain values, so that they can be sent to workers on other machines.
     """
 
     cameras: tuple[dict[str, Any], ...] = ()
@@ -53,15 +53,15 @@ class RenderOverrides:
     """Seed of new textures, of the same kinds; None keeps the recorded ones."""
 
     def __post_init__(self) -> None:
-        """Refuse what could not be drawn."""
+        """Refuse settings that cannot be rendered."""
         if self.size is not None and min(self.size) < 1:
-            raise InputError(f"size: an image is at least 1 pixel wide and high, got {self.size}")
+            raise InputError(f"size: an image must be at least 1 pixel wide and high, got {self.size}")
         for name, seed in (("relight", self.relight), ("retexture", self.retexture)):
             if seed is not None and seed < 0:
-                raise InputError(f"{name}: a seed is 0 or more, got {seed}")
+                raise InputError(f"{name}: a seed must be 0 or more, got {seed}")
 
     def applied(self, instance: TaskInstance, settings: RunSettings) -> TaskInstance:
-        """Return the instance with this look; the same for the same episode, whoever draws it."""
+        """Return the instance with this look; it depends only on the episode, not on the worker."""
         if self.cameras:
             instance = replace(instance, cameras=self._sampled_cameras(instance, settings))
         if self.size is not None:
@@ -78,7 +78,7 @@ class RenderOverrides:
     def _sampled_cameras(self, instance: TaskInstance, settings: RunSettings) -> Any:
         task = settings.loaded_task()
         entries = tuple(CameraConfig.model_validate(entry) for entry in self.cameras)
-        # Neither the manifest nor the file of cameras can allow files elsewhere.
+        # Neither the manifest nor the camera file can allow files elsewhere.
         allowed = {"cameras": entries, "allow_outside": is_outside_allowed()}
         task = replace(task, config=task.config.model_copy(update=allowed))
         rng = generator(settings.seed, instance.episode, "cameras", task=task.name)
@@ -86,13 +86,15 @@ class RenderOverrides:
 
 
 def read_cameras(file: Path) -> tuple[dict[str, Any], ...]:
-    """Read a file of cameras: a YAML file with the key ``cameras``, as in a task."""
+    """Read a camera file: a YAML file with the key ``cameras``, as in a task."""
     return tuple(camera.model_dump(mode="json") for camera in load_config(file, CameraList).cameras)
 
 
 def _retextured(obj: ObjectInstance, rng: np.random.Generator) -> ObjectInstance:
-    """Return an object with other seeds for the textures it has."""
-    seed = int(rng.integers(LOOKS))  # Drawn for every object, so that one without texture changes nothing for others.
+    """Return an object with new seeds for its textures."""
+    seed = int(
+        rng.integers(LOOKS)
+    )  # Sampled for every object, so that an object without a texture changes nothing for the others.
     changed = {
         name: {**values, "texture_seed": seed}
         for name, values in (("parameters", obj.parameters), ("look", obj.look))
@@ -102,7 +104,7 @@ def _retextured(obj: ObjectInstance, rng: np.random.Generator) -> ObjectInstance
 
 
 MOST_PIXELS = 2**24
-"""Pixels of all cameras together, four thousand squared; drawing them takes half a gigabyte."""
+"""Maximum pixels of all cameras together, about 4,000 squared; rendering them takes half a gigabyte."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,11 +129,11 @@ def rerender_run(
     labels: tuple[str, ...] | None = None,
     on_episode: Callable[[], None] = lambda: None,
 ) -> Path:
-    """Draw every demonstration of a run again and write a dataset of its own; called again after a kill, it continues.
+    """Render every demonstration of a run again into a new dataset; called again after a kill, it continues.
 
     Args:
-        run: The run whose dataset holds the archives.
-        out: Folder of the new dataset. An earlier drawing of this run is replaced, nothing else.
+        run: The run whose dataset contains the archives.
+        out: Folder of the new dataset. Only an earlier rendering of this run is replaced.
         executor: Runs the episodes.
         look: What changes; None changes nothing but the preset.
         preset: fast, balanced or quality.
@@ -156,7 +158,7 @@ def rerender_run(
         segmentation=segmentation,
         labels=labels,
     )
-    # Named for how it is drawn: what a killed call left is taken up by the same call only.
+    # Named for the render settings: only the same call resumes a killed one.
     episodes = name_of_call(out, json_bytes([settings.fingerprint(), asdict(look)]))
     jobs = [
         _Job(archive=str(archive), folder=str(episodes / folder_name(index)), settings=settings, look=look)
@@ -170,10 +172,10 @@ def rerender_run(
 
 
 def _check_output(run: RunDirectory, out: Path) -> None:
-    """Refuse an output folder that holds anything but an earlier rendering of the same states.
+    """Refuse an output folder that contains anything but an earlier rendering of the same states.
 
     Raises:
-        FileError: There is.
+        FileError: It does.
     """
     settle(out)
     check_replaceable(out)
@@ -181,20 +183,20 @@ def _check_output(run: RunDirectory, out: Path) -> None:
         return
     own = (out.resolve().parent / MANIFEST).is_file() and out.resolve().name in DATASETS
     if own or not _state_hashes(out) <= _state_hashes(dataset_of(run.path)):
-        what = "the dataset of a run" if own else "other episodes than this run has"
+        what = "the dataset of a run" if own else "episodes that are not from this run"
         raise FileError(
-            f"{out} holds {what}, so it is not replaced by a drawing of {run.path}; nothing was changed; choose "
+            f"{out} contains {what}, so it is not replaced by a rendering of {run.path}; nothing was changed; choose "
             "another folder with -o"
         )
 
 
 def _state_hashes(dataset: Path) -> set[str]:
-    """Return what the episodes of a dataset are known by, whatever they look like."""
+    """Return an identity of the episodes of a dataset that does not depend on their looks."""
     return {str(episode.columns.get("state_hash")) for episode in DatasetReader(dataset).episodes}
 
 
 def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], None]) -> None:
-    """Draw every episode; one whose worker died is drawn again by another."""
+    """Render every episode; if its worker dies, another worker renders it again."""
     failed = ""
     for finished in with_retries(executor, with_permission(rerender_episode), jobs):
         if finished.crash:
@@ -202,11 +204,11 @@ def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], Non
         else:
             on_episode()
     if failed:
-        raise StateError(f"{failed}; the other episodes are drawn, the same command continues from there")
+        raise StateError(f"{failed}; the other episodes are rendered, and the same command continues from there")
 
 
 def rerender_episode(job: _Job) -> None:
-    """Draw one archive again, unless that was done before."""
+    """Render one archive again, unless that has already been done."""
     folder = Path(job.folder)
     if folder.is_dir():
         return
@@ -215,7 +217,7 @@ def rerender_episode(job: _Job) -> None:
         record = replace(record, instance=job.look.applied(record.instance, job.settings))
         pixels = sum(camera.width * camera.height for camera in record.instance.cameras)
         if pixels > MOST_PIXELS:
-            raise InputError(f"its cameras have {pixels} pixels, at most {MOST_PIXELS} are drawn; give a --size")
+            raise InputError(f"its cameras have {pixels} pixels, the limit is {MOST_PIXELS}; give a smaller --size")
         write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
 
 
@@ -229,7 +231,7 @@ def drawn_settings(
     segmentation: bool = False,
     labels: tuple[str, ...] | None = None,
 ) -> RunSettings:
-    """Return the settings of a run whose episodes are drawn; refuses words that do not exist."""
+    """Return the settings of a run with other render options; refuses unknown names."""
     streams = {"depth": depth, "segmentation": segmentation}
     features = [name for name in settings.lerobot_features if name not in streams]
     features += [name for name, wanted in streams.items() if wanted]

@@ -1,4 +1,4 @@
-"""Runs that tell the demonstrations of a dataset again with another robot; the scenes are collected at the start."""
+"""Runs that retell the demonstrations of a dataset with another robot; the scenes are collected at the start."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from handloom.tasks.retelling.told_scenes import SCENES, ToldScene, pair_ids, sc
 
 @dataclass(frozen=True, kw_only=True)
 class Retelling:
-    """What a run tells again."""
+    """The input of a retelling run."""
 
     task: Task
     """The task, for the other robot."""
     rows: tuple[dict[str, Any], ...]
-    """The scenes, as their file has them."""
+    """The scenes, as stored in their file."""
     seed: int
     """Seed of the first scene, and of the run."""
 
     def write(self, run: RunDirectory) -> None:
-        """Put the scenes beside the manifest of the run, unless they are there."""
+        """Write the scenes beside the manifest of the run, unless they are already there."""
         file = run.path / SCENES
         if not file.is_file():
             with file_errors("write", file):
@@ -38,19 +38,19 @@ class Retelling:
 def retelling_of(
     path: Path, robot: str, out: Path, *, task: Task | None = None, most: int | None = None, same_view: bool = False
 ) -> Retelling:
-    """Collect the scenes of a run or dataset, and fit their task to another robot.
+    """Collect the scenes of a run or dataset, and adapt their task to another robot.
 
     Args:
         path: A run, or a dataset.
-        robot: Who acts in the scenes now.
+        robot: The robot that acts in the new run.
         out: Folder of the new run.
-        task: The task of a dataset without its run; None takes the one that the run recorded.
-        most: Take the first so many demonstrations only; None takes all.
-        same_view: Whether the cameras that hung in the room are there too, moved with the scene.
+        task: The task of a dataset without its run; None uses the task recorded by the run.
+        most: Use only this many demonstrations, from the first; None uses all.
+        same_view: Whether to keep the original room cameras, too, moved with the scene.
 
     Raises:
         FileError: There is no dataset, it cannot be read, or it has no archives.
-        InputError: It holds no demonstration, or those of another task; or no other robot can do the task.
+        InputError: It contains no demonstrations, or those of another task; or no other robot can do the task.
     """
     if most is not None and most < 1:
         raise InputError(f"--episodes must be at least 1, got {most}")
@@ -59,7 +59,7 @@ def retelling_of(
     if not folders:
         raise FileError(
             f"{path} has no archives of its episodes (extras/): it was written by another program, or they were "
-            "removed; only scenes that Handloom recorded can be built again"
+            "removed; only scenes recorded by Handloom can be rebuilt"
         )
     rows, seed = [], None
     for folder in folders[:most]:
@@ -71,7 +71,7 @@ def retelling_of(
         seed = record.instance.seed if seed is None else seed
         rows.append(ToldScene(instance=record.instance, last_state=record.states[-1]).row())
     if seed is None:
-        raise InputError(f"{path} holds no demonstration: none of its {len(folders)} episodes succeeded")
+        raise InputError(f"{path} contains no demonstration: none of its {len(folders)} episodes succeeded")
     scenes = scenes_hash(row["sha256"] for row in rows)
     told = retold_task(source, robot, run=out.resolve(), scenes=scenes, same_view=same_view)
     return Retelling(task=told, rows=tuple(rows), seed=seed)
@@ -84,7 +84,7 @@ def recorded_task(path: Path) -> Task:
         InputError: There is no run around the dataset.
     """
     if not any((folder / MANIFEST).is_file() for folder in (path, path.parent)):
-        raise InputError(f"{path} is a dataset without its run; say with --task TASK of which task it is")
+        raise InputError(f"{path} is a dataset without its run; give its task with --task TASK")
     run = RunDirectory.open(path)
     task = trusted_task(run.settings.loaded_task(), run.path)
     trust_task(task)
@@ -92,7 +92,7 @@ def recorded_task(path: Path) -> Task:
 
 
 def not_retold(run: RunDirectory, receipts: Mapping[int, Receipt]) -> Iterator[tuple[str, Receipt]]:
-    """Yield the scenes that the robot of a run could not do, by name, with what became of the attempt; none for others.
+    """Yield the scenes in which the robot of a retelling run failed, by name, with the outcome of the attempt.
 
     Args:
         run: Any run.

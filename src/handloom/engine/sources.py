@@ -1,4 +1,4 @@
-"""Who commands the robot in an attempt: the scripted expert, a person, a policy, demonstrations, your own class."""
+"""Sources that command the robot in an attempt: the scripted expert, a person, a policy, demonstrations, your class."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -29,12 +29,12 @@ from handloom.values import Failure, SkillSpan
 class JudgedSource:
     """A source of commands that is judged by the success terms of the task, not by its own report.
 
-    When the source has ended, all targets are held, outside the demonstration, until the task's terms hold, for as
-    long as a demonstration rests: an object may still be settling.
+    When the source has ended, all targets are held, outside the demonstration, until the task's terms hold, for at
+    most the rest period of a demonstration: an object may still be settling.
 
     Args:
-        source: Who carries the task out. Terms in its own timeline must hold, too.
-        judge: Knows what the task wants.
+        source: Who performs the task. Terms in its own timeline must hold, too.
+        judge: Judge of the task's goal.
     """
 
     def __init__(self, source: Source, judge: Judge) -> None:
@@ -46,21 +46,21 @@ class JudgedSource:
 
     @property
     def failure(self) -> Failure | None:
-        """Why the task was not done: what the source says, or else which terms of the task do not hold."""
+        """Why the task failed: the source's own reason, or else the terms of the task that do not hold."""
         return self._source.failure or self._missing
 
     @property
     def timeline(self) -> list[SkillSpan]:
-        """What the source says, and then what was achieved of the task."""
+        """The source's own timeline, then the achieved steps of the task."""
         return [*self._source.timeline, *self._judge.timeline]
 
     @property
     def recording(self) -> bool:
-        """Whether the frame asked for last belongs to the demonstration."""
+        """Whether the last requested frame belongs to the demonstration."""
         return self._ended is None and self._source.recording
 
     def next(self, frame: int) -> Array | None:
-        """Return the targets (controls,) of a frame; None when the source has ended and the task was judged."""
+        """Return the targets (controls,) of a frame; None once the source has ended and the task has been judged."""
         self._judge.look(frame, fully=self._ended is not None)
         if self._ended is None:
             targets = self._source.next(frame)
@@ -80,30 +80,30 @@ TELEOP = "teleop"
 SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.session.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 RETRIES = 3
-"""How often the expert begins again, per arm and block, in an episode in which objects are pushed or dropped."""
+"""How often the expert starts over, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class SourceFactory(Protocol):
-    """Makes the source of one attempt; a class whose constructor takes this will do."""
+    """Makes the source of one attempt; a class with this constructor signature works."""
 
     def __call__(self, scene: Scene, stages: Stages, rng: np.random.Generator) -> Source:
         """Return a source.
 
         Args:
-            scene: The scene in its first state.
-            stages: The skills of the task, as its file nests them; the expert carries them out, others may ignore them.
-            rng: The only source of randomness: with any other an attempt would not come out the same again.
+            scene: The scene in its initial state.
+            stages: The skills of the task, nested as in its file; the expert executes them, others may ignore them.
+            rng: The only source of randomness: with any other, an attempt could not be repeated exactly.
         """
         ...
 
 
 def source_factory(name: str) -> SourceFactory:
-    """Return what makes the sources of a run, by name or, for a user's own, by ``my_module:MySource``.
+    """Return the factory of the sources of a run, by name or, for a user's own class, by ``my_module:MySource``.
 
     Raises:
         NotFoundError: There is no source of that name.
-        NotAllowedError: It is a user's own, and that was not allowed.
-        InputError: A user's own cannot be imported.
+        NotAllowedError: It is a user's own class, which was not allowed.
+        InputError: A user's own class cannot be imported.
     """
     if name.startswith(policies.PREFIX):
         return policies.policy_factory(name)
@@ -117,11 +117,11 @@ def source_factory(name: str) -> SourceFactory:
 
 
 def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[Source, Judge, Disturbance | None]:
-    """Return what commands an attempt, the judge of its task, and what disturbs it.
+    """Return the source of an attempt, the judge of its task, and the disturbance.
 
     Args:
         task: The task.
-        scene: The scene of the attempt in its first state.
+        scene: The scene of the attempt in its initial state.
         stages: The skills of the task with the words of the attempt.
         source: Name of the source.
 
@@ -133,10 +133,10 @@ def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[
         make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
     seed, episode = scene.instance.seed, scene.instance.episode
     rng = generator(seed, episode, "skills", task=task.name)
-    # Whether a policy fits the task is known when it is given a scene, and the same for all of them.
+    # Whether a policy fits the task shows when it is given a scene, and is the same for all scenes.
     with _loading(source) if source.startswith((policies.PREFIX, policies.TAKEOVER)) else nullcontext():
         commands = make(scene, stages, rng)
-    # The expert's own terms say where a task of mere motions leads; others are asked to go where it would.
+    # For a task that only consists of motions, the expert's terms define the target, for other sources, too.
     draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)
     judge = make_judge(scene, stages, draws, hold=0.0)
     if source != EXPERT and not source.startswith(policies.PREFIX):
@@ -163,4 +163,4 @@ def _loading(source: str) -> Iterator[None]:
 
 
 class SourceNotLoadedError(InputError):
-    """Who carries the task out cannot be loaded: a fault of the run, not of one attempt."""
+    """The source cannot be loaded: a fault of the run, not of one attempt."""

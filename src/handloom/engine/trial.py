@@ -1,4 +1,4 @@
-"""Tries of a task before a run: the expert carries it out in physics; what became of it, by file and line."""
+"""Tries of a task before a run: the expert performs it in physics; failures are reported by file and line."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -11,36 +11,36 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
 
 ENOUGH = 0.6
-"""A task of whose tries fewer than this fraction succeed is taken for wrong. From three tries on this finds 83 in 100
-tasks of 45 % success and 97 in 100 of 30 % (the others begin with three successes, or get to 60 %); of those of 90 % it
-calls 5 in 1,000 wrong."""
+"""A task with a lower fraction of successful tries is considered wrong. Starting from three tries, this detects 83 in
+100 tasks with 45 % success and 97 in 100 with 30 % (the others begin with three successes, or reach 60 %); of tasks
+with 90 % success it calls 5 in 1,000 wrong."""
 MORE = 4
-"""Times as many tries are made at most where some succeed and some do not."""
+"""Maximum factor on the number of tries if some succeed and some fail."""
 
 
 class Try(NamedTuple):
-    """What became of one try."""
+    """The outcome of one try."""
 
     episode: int
     failure: Failure | None
-    """Why it did not succeed; None: it did."""
+    """Why it failed; None on success."""
     keys: tuple[str | int, ...] = ()
-    """Where the skill that failed stands in the task."""
+    """Location of the failed skill in the task."""
 
 
 def tries_of(
     task: Task, count: int, *, seed: int = 0, on_try: Callable[[Try, int], None] | None = None
 ) -> tuple[Try, ...]:
-    """Let the expert carry a task out in its first scenes, without images.
+    """Let the expert perform a task in its first scenes, without images.
 
-    Where some of them succeed and some do not, the first few may be luck: up to ``MORE`` times as many are looked at,
-    until the rest could not change what is thought of the task.
+    If some tries succeed and some fail, the first few may be luck: up to ``MORE`` times as many are made, until the
+    rest could not change the verdict.
 
     Args:
         task: The task.
         count: How many scenes.
         seed: Seed of the scenes.
-        on_try: Called with each try and how many there will be at most, as far as is known then.
+        on_try: Called with each try and the maximum number of tries known at that point.
     """
     tries: list[Try] = []
     most = MORE * count
@@ -58,12 +58,12 @@ def tries_of(
 
 
 def better_than(task: Task, count: int, best: int) -> int:
-    """Return in how many of its first scenes the expert does a task, given up once it cannot be more than ``best``.
+    """Return in how many of its first scenes the expert succeeds; stops early once it cannot exceed ``best``.
 
     Args:
         task: The task.
         count: How many scenes.
-        best: What another task of its kind has reached.
+        best: Number of successes of an alternative task.
     """
     good = 0
     for episode in range(count):
@@ -74,7 +74,7 @@ def better_than(task: Task, count: int, best: int) -> int:
 
 
 def of_places(tries: Sequence[Try]) -> bool:
-    """Return whether most failed tries had no plan: other places of the objects could mend that."""
+    """Return whether most failed tries had no plan: placing the objects elsewhere could fix that."""
     stages = (FunnelStage.SAMPLE, FunnelStage.GRASP, FunnelStage.REACH, FunnelStage.PLAN)
     failed = [one.failure for one in tries if one.failure is not None]
     return 2 * sum(failure.stage in stages for failure in failed) >= len(failed)
@@ -86,7 +86,7 @@ def fails(tries: Sequence[Try]) -> bool:
 
 
 def in_words(task: Task, tries: Sequence[Try]) -> list[str]:
-    """Return how many tries succeeded, and a line for each reason of the others, the most frequent first."""
+    """Return how many tries succeeded, and a line for each failure reason, the most frequent first."""
     good = sum(one.failure is None for one in tries)
     lines = [f"the expert did it in {good} of {len(tries)} tries (attempts 0 to {len(tries) - 1} of seed 0)"]
     failed = [(one, one.failure) for one in tries if one.failure is not None]
@@ -106,7 +106,7 @@ def _try(task: Task, seed: int, episode: int) -> Try:
 
 
 def _where(task: Task, record: EpisodeRecord, failure: Failure) -> tuple[str | int, ...]:
-    """Return the keys of the skill that an attempt ended in; those of the goal where all skills were done."""
+    """Return the keys of the skill in which an attempt ended, or those of the goal if all skills were done."""
     last = record.timeline[-1] if record.timeline else None
     if last is None or last.success or failure.stage is FunnelStage.SUCCESS:
         return ("goal",) if task.config.goal else ("skills",)

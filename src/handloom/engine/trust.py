@@ -1,6 +1,6 @@
-"""Archives of datasets and runs, and what those of someone else may name: trust comes from the command line only.
+"""Archives of datasets and runs, and which files they may refer to: trust comes only from the command line.
 
-An archive names its robots and objects, a manifest its task and everything in that. Files in the folders around them,
+An archive names its robots and objects, a manifest its task and everything in it. Files in the folders around them,
 in the working folder or in our package are read; anything else needs ``--allow-outside``.
 """
 
@@ -27,7 +27,7 @@ from handloom.values import EpisodeRecord, TaskInstance
 
 
 def dataset_of(path: Path) -> Path:
-    """Return a dataset folder: the path itself, or the dataset of the run at it.
+    """Return a dataset folder: the path itself, or the dataset of the run at that path.
 
     Raises:
         FileError: There is no dataset there.
@@ -35,11 +35,11 @@ def dataset_of(path: Path) -> Path:
     for root in (path, path / "dataset"):
         if (root / "meta" / "info.json").is_file():
             return root
-    raise FileError(f"{path} holds no dataset: neither meta/info.json nor dataset/meta/info.json is there")
+    raise FileError(f"{path} contains no dataset: neither meta/info.json nor dataset/meta/info.json exists")
 
 
 def archives_of(path: Path) -> tuple[Path, ...]:
-    """Return the archives of a dataset, or of the dataset of a run, in order; folders of no episode are left out.
+    """Return the archives of a dataset, or of the dataset of a run, in order; other folders are skipped.
 
     Raises:
         FileError: The dataset cannot be read, or has links that lead out of it.
@@ -52,12 +52,12 @@ def archives_of(path: Path) -> tuple[Path, ...]:
 
 
 def sampled_archives(path: Path, count: int, seed: int) -> tuple[int, tuple[Path, ...]]:
-    """Return how many episodes a dataset has, and the archives of some, drawn at random; the others are not looked at.
+    """Return how many episodes a dataset has, and randomly chosen archives; the others are not read.
 
     Args:
         path: A dataset, or a run.
-        count: How many to draw, if there are as many.
-        seed: Seed of the drawing.
+        count: How many to choose, if there are that many.
+        seed: Seed of the random choice.
 
     Raises:
         FileError: The dataset cannot be read, or has links that lead out of it.
@@ -72,16 +72,16 @@ def sampled_archives(path: Path, count: int, seed: int) -> tuple[int, tuple[Path
 
 
 def _count(dataset: DatasetReader) -> int:
-    """Return the number of episodes; a small dataset is asked for its rows, in case they are fewer."""
+    """Return the number of episodes; for a small dataset the rows are counted, in case there are fewer."""
     return dataset.episode_count if dataset.episode_count > LARGE else len(dataset.episodes)
 
 
 _FILES = ("path", "picture")
-"""Keys of an object's parameters and look that name a file."""
+"""Keys of an object's parameters and looks that name a file."""
 
 
 def trusted_record(folder: Path) -> tuple[EpisodeArchive, EpisodeRecord]:
-    """Read an archive and the record in it, unless it names files elsewhere that the user did not allow.
+    """Read an archive and its record, unless it refers to files elsewhere that the user did not allow.
 
     Raises:
         FileError: It is damaged.
@@ -95,7 +95,7 @@ def trusted_record(folder: Path) -> tuple[EpisodeArchive, EpisodeRecord]:
 
 
 def demand_trusted(instance: TaskInstance, folder: Path) -> None:
-    """Refuse a scene of an archive whose robots or objects are files elsewhere, before any of them is opened.
+    """Refuse an archived scene whose robots or objects are files elsewhere, before any of them is opened.
 
     Args:
         instance: The scene.
@@ -115,7 +115,7 @@ def demand_trusted(instance: TaskInstance, folder: Path) -> None:
         for key, value in _entries({"parameters": obj.parameters, "look": obj.look}):
             if key == "allow_outside" and value:
                 raise NotAllowedError(
-                    f"{what}: object {obj.name!r} wants to read files outside its folders; if you trust the archive, "
+                    f"{what}: object {obj.name!r} refers to files outside its folders; if you trust the archive, "
                     "allow it with --allow-outside"
                 )
             if key in _FILES and isinstance(value, str):
@@ -123,23 +123,23 @@ def demand_trusted(instance: TaskInstance, folder: Path) -> None:
 
 
 def trust_task(task: Task) -> None:
-    """Let runs and archives name, from here on, what a task may name that the user gave on the command line."""
+    """Let runs and archives refer, from here on, to the files that a task given on the command line may refer to."""
     allow_folders(task.asset_folders)
     if task.config.allow_outside:
         allow_outside()
 
 
 def trusted_task(task: Task, folder: Path) -> Task:
-    """Return the task of a manifest, unless it names files elsewhere that the user did not allow.
+    """Return the task of a manifest, unless it refers to files elsewhere that the user did not allow.
 
-    If its file lies, or lay, elsewhere, relative paths of the task start at the run instead.
+    If its file is, or was, elsewhere, relative paths of the task start at the run instead.
 
     Args:
-        task: The task as the manifest has it.
+        task: The task as stored in the manifest.
         folder: Folder of the run.
 
     Raises:
-        NotAllowedError: It is told to read files elsewhere, or names one.
+        NotAllowedError: It is set to read files elsewhere, or refers to one.
     """
     task = at_run(task, folder)
     if is_outside_allowed():
@@ -151,7 +151,9 @@ def trusted_task(task: Task, folder: Path) -> Task:
             "the command line can allow that, with --allow-outside"
         )
     around = (*search_folders(folder), *allowed_folders())
-    if not is_inside(task.path, around):  # Where it lay on another machine, or where a stranger would like to look.
+    if not is_inside(
+        task.path, around
+    ):  # Its location on another machine, or a location that an attacker would like to read.
         task = replace(task, path=folder / "run.yaml")
     for root in task.asset_folders[len(task.folders_around) :]:
         demand_inside(root, (*around, *task.folders_around), what=f"{what}: asset_root")
@@ -161,7 +163,7 @@ def trusted_task(task: Task, folder: Path) -> Task:
 
 
 def _entries(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield every key with its value, those inside other values too."""
+    """Yield every key with its value, including nested ones."""
     for key, value in values.items():
         yield key, value
         if isinstance(value, Mapping):
@@ -171,5 +173,5 @@ def _entries(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def _expanded(name: str) -> Path:
     try:
         return Path(name).expanduser()
-    except RuntimeError:  # A home that does not exist.
+    except RuntimeError:  # The home folder does not exist.
         return Path(name)

@@ -26,13 +26,13 @@ TINY = ("cameras.0.size=[16, 16]", "cameras.1.size=[16, 16]")
 
 
 def warm_up(steps: Sequence[str] = GENERATE, *, on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
-    """Compile and cache kernels by running a tiny example of each; a step that was done before is left out.
+    """Compile and cache kernels by running a tiny example of each; finished steps are skipped.
 
-    They compile side by side, a process each. Workers that start afterwards read the cache.
+    They compile in parallel, one process each. Workers that start afterwards read the cache.
 
     Args:
         steps: Rows of ``STEPS``.
-        on_step: Told what is finished, how many steps are done and how many there are.
+        on_step: Called with the finished step, the number of finished steps and the total.
     """
     cold = [name for name in steps if not is_warm([name])]
     if not cold:
@@ -47,20 +47,20 @@ def warm_up(steps: Sequence[str] = GENERATE, *, on_step: Callable[[str, int, int
 
 
 def compile_step(name: str) -> None:
-    """Run one of the examples, in a worker."""
+    """Run one of the examples in a worker."""
     module, _, function = STEPS[name].code.partition(":")
     getattr(importlib.import_module(module), function)()
 
 
 def plan_and_write() -> None:
-    """Carry out one attempt without images."""
+    """Run one attempt without images."""
     task = load_task(TASK, overrides=TINY)
     with tempfile.TemporaryDirectory() as folder:
         run_attempt(RunSettings.of_task(task, seed=0, render="none"), task, 0, Path(folder))
 
 
 def draw() -> None:
-    """Draw one image and encode it."""
+    """Render one image and encode it."""
     instance = sample_task(load_task(TASK, overrides=TINY), 0, 0)
     scene = build_scene(instance)
     images = Renderer(scene.world.model, "quality", looks=scene.looks).render(scene.world.data, instance.cameras)
@@ -84,5 +84,5 @@ def label() -> None:
 
 
 def pour() -> None:
-    """Make one physics step of a scene with grains."""
+    """Run one physics step of a scene with grains."""
     build_scene(sample_task(load_task("fr3_pour_cup_bowl"), 0, 0)).world.step()

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 Fields = Mapping[str, pa.Array]
-"""Values of the items of all frames, one after another, by field."""
+"""Values of the items of all frames, concatenated, by field."""
 
 
 def vectors(values: ArrayLike, *, dtype: Any = np.float32) -> pa.Array:
@@ -23,7 +23,7 @@ def numbers(values: ArrayLike, *, dtype: Any = np.float32) -> pa.Array:
 
 
 def names(choices: Sequence[str], which: ArrayLike) -> pa.Array:
-    """Return texts by their number among a few choices."""
+    """Return strings given by their index among a few choices."""
     table = pa.array(list(choices), pa.string())
     return table.take(pa.array(np.asarray(which, np.int64)))
 
@@ -32,7 +32,7 @@ def ragged(counts: ArrayLike, fields: Fields) -> pa.Array:
     """Return one list of structs per frame.
 
     Args:
-        counts: How many items each frame has (k,).
+        counts: Number of items per frame (k,).
         fields: The items of all frames in order.
     """
     flat = pa.StructArray.from_arrays(list(fields.values()), names=list(fields))

@@ -34,7 +34,7 @@ def camera_column(motion: EpisodeMotion, cameras: Sequence[CameraSpec]) -> pa.Ar
 def pixels_of(camera: CameraSpec, T_world_camera: Array, points: Array) -> tuple[Array, Array]:
     """Return pixels (k, n, 2) and depths (k, n) [m] of points (k, n, 3) seen from poses (k, 4, 4).
 
-    What is not in front of the camera has NaN pixels.
+    Points that are not in front of the camera get NaN pixels.
     """
     T = invert_pose(T_world_camera)
     p = np.einsum("kij,knj->kni", T[:, :3, :3], points) + T[:, None, :3, 3]

@@ -1,4 +1,4 @@
-"""What labels are about: objects, their moving parts, and robots, with poses and boxes in space."""
+"""The labelled entities: objects, their moving parts, and robots, with poses and 3D boxes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,14 +15,14 @@ from handloom.labels.surfaces import SeenSurface, Surfaces
 from handloom.spatial import invert_pose, pos_quat_from_pose
 
 BACKGROUND = ("plane",)
-"""Categories that are walls and floors: they appear in masks only."""
+"""Categories of walls and floors, which appear only in masks."""
 STILL = 1e-5
 """A part's box is measured again only if the part moved relative to its object by more than this [m or 1]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Entity:
-    """An object, a part of one that moves by a joint, or a robot."""
+    """An object, a jointed part of an object, or a robot."""
 
     owner: str
     """Object or robot."""
@@ -31,9 +31,9 @@ class Entity:
     body: int
     """Id of its root body."""
     surface: SeenSurface | None
-    """What cameras see of it; None for robots."""
+    """Its visible surface; None for robots."""
     parts: NDArray[np.int64]
-    """Numbers of its parts in masks."""
+    """Indices of its parts in masks."""
 
     @property
     def name(self) -> str:
@@ -42,11 +42,11 @@ class Entity:
 
 
 class Entities:
-    """The entities of an episode and where they are.
+    """The entities of an episode and their poses.
 
     Args:
         motion: The motion of the episode.
-        surfaces: What cameras see of its objects.
+        surfaces: Visible surfaces of its objects.
     """
 
     def __init__(self, motion: EpisodeMotion, surfaces: Surfaces) -> None:
@@ -74,7 +74,7 @@ class Entities:
 
     @cached_property
     def robots(self) -> tuple[Entity, ...]:
-        """The robots, each as one."""
+        """The robots, each as one entity."""
         model = self.motion.scene.world.model
         found = []
         for name in self.motion.scene.robots:
@@ -91,7 +91,7 @@ class Entities:
         return Entity(owner=owner, part=part, body=int(surface.bodies[0]), surface=surface, parts=np.array(numbers))
 
     def _moving(self, surface: SeenSurface, body: str) -> SeenSurface:
-        """Return the part of an object's surface that a body carries."""
+        """Return the part of an object's surface that belongs to a body."""
         world = self.motion.scene.world
         carried = [world.body_index(name) for name in world.subtree(body)]
         mine = np.isin(surface.bodies[surface.rows], carried)
@@ -160,7 +160,7 @@ class Entities:
         return arrow_rows.ragged(np.full(frames, len(self.objects)), fields)
 
     def opening(self, entity: Entity) -> tuple[Array, Array]:
-        """Return joint position [m or rad] and how open a part is, 0 closed to 1 open; NaN for what has no joint."""
+        """Return joint position [m or rad] and opening of a part, 0 closed to 1 open; NaN without a joint."""
         nothing = np.full(self.motion.frames, np.nan)
         if not entity.part:
             return nothing, nothing
@@ -173,6 +173,6 @@ class Entities:
 
 
 def pose7(T: Array) -> Array:
-    """Return poses (..., 4, 4) as position [m] and quaternion wxyz (..., 7), the scalar part not negative."""
+    """Return poses (..., 4, 4) as position [m] and quaternion wxyz (..., 7), with a non-negative scalar part."""
     position, quat = pos_quat_from_pose(T)
     return np.concatenate([position, np.where(quat[..., :1] < 0, -quat, quat)], axis=-1)

@@ -29,7 +29,7 @@ class EpisodeLabels:
         labels.mask(12, "head", "cube")     # (h, w) bool
 
     Args:
-        folder: ``extras/episode_XXXXXX`` of a dataset, also where that is in a pack, or an episode folder.
+        folder: ``extras/episode_XXXXXX`` of a dataset, in a folder or a pack, or an episode folder.
 
     Raises:
         FileError: There are no labels, or they are damaged.
@@ -43,7 +43,7 @@ class EpisodeLabels:
 
     @cached_property
     def table(self) -> pa.Table:
-        """The labels as they are stored, one row per frame."""
+        """The stored labels, one row per frame."""
         try:
             return pq.read_table(pa.BufferReader(self.files.read(LABEL_FILE)), use_threads=False)
         except (OSError, pa.ArrowException) as error:
@@ -60,11 +60,11 @@ class EpisodeLabels:
         return self.table.num_rows
 
     def rows(self, column: str, frame: int | None = None) -> list[dict[str, Any]]:
-        """Return the items of a column, of one frame or of all; those of all have their ``frame_index``.
+        """Return the items of a column, for one frame or for all; in the latter case they include ``frame_index``.
 
         Args:
             column: ``boxes``, ``objects``, ``points`` and so on.
-            frame: Number of the frame; None for all.
+            frame: Frame index; None for all.
         """
         if column not in self.table.column_names:
             raise unknown_name("label column", column, self.table.column_names)
@@ -83,7 +83,7 @@ class EpisodeLabels:
         raise unknown_name("camera", camera, (c["camera"] for c in self.metadata["cameras"]))
 
     def mask(self, frame: int, camera: str, obj: str, part: str = "") -> NDArray[np.bool_]:
-        """Return where an object, or one of its parts, is seen (h, w)."""
+        """Return the visible mask (h, w) of an object or one of its parts."""
         known = self.metadata["parts"]
         numbers = [n for n, p in enumerate(known) if p["object"] == obj and part in ("", p["part"])]
         if not numbers:
@@ -96,14 +96,14 @@ class EpisodeLabels:
 
     @cached_property
     def words(self) -> dict[str, Any]:
-        """``words.json`` as it is."""
+        """Raw ``words.json``."""
         if not self.files.has(WORDS_FILE):
             raise FileError(f"{self.folder} has no {WORDS_FILE}; handloom label --labels words writes it")
         return json.loads(self.files.read(WORDS_FILE))
 
 
 def stored_pictures(files: EpisodeFiles, kind: str) -> Iterator[tuple[int, str, NDArray[Any]]]:
-    """Yield frame, camera and image of a kind of an episode, as ``EpisodeLabels.pictures``.
+    """Yield frame, camera and image of a kind for an episode, like ``EpisodeLabels.pictures``.
 
     Raises:
         FileError: There are no such images.
@@ -121,7 +121,7 @@ def stored_pictures(files: EpisodeFiles, kind: str) -> Iterator[tuple[int, str, 
 
 
 def label_metadata(files: EpisodeFiles) -> dict[str, Any]:
-    """Return what the label file of an episode says about itself.
+    """Return the metadata of an episode's label file.
 
     Raises:
         FileError: Not a label file, or written by another version.
@@ -132,5 +132,5 @@ def label_metadata(files: EpisodeFiles) -> dict[str, Any]:
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise FileError(f"{file} is not a label file: {error}; write it again with handloom label --again") from error
     if metadata["version"] != LABELS_VERSION:
-        raise FileError(f"{file} has labels of version {metadata['version']}, this reads {LABELS_VERSION}")
+        raise FileError(f"{file} has labels of version {metadata['version']}, expected {LABELS_VERSION}")
     return metadata

@@ -20,19 +20,19 @@ QUALITY = 95
 """Of JPEG images."""
 CAMERA = "observation.images."
 HIDDEN, SEEN = 1, 2
-"""Visibility of key points in COCO: labelled and hidden, labelled and seen; 0 is not labelled."""
+"""Visibility of keypoints in COCO: labelled but hidden, labelled and visible; 0 is not labelled."""
 
 
 def export_coco(dataset: DatasetReader, out: Path, *, every: int = 10) -> Path:
-    """Write images as JPEG files and ``annotations.json`` with boxes, masks and key points in the layout of COCO.
+    """Write images as JPEG files and ``annotations.json`` with boxes, masks and keypoints in the COCO layout.
 
     Categories are those of the object library. Each annotation also has ``object`` (its name in the scene), ``visible``
-    and ``whole_box``, which readers that do not know them pass over.
+    and ``whole_box``, which other readers ignore.
 
     Args:
         dataset: A dataset with the labels boxes, masks and points.
         out: Folder to write; it must not exist.
-        every: Take every so many frames.
+        every: Export every N-th frame.
 
     Raises:
         FileError: The dataset has no labels.
@@ -53,7 +53,7 @@ def export_coco(dataset: DatasetReader, out: Path, *, every: int = 10) -> Path:
 
 
 def export_questions(dataset: DatasetReader, out: Path) -> Path:
-    """Write one JSON line per question: the image it is about, the question and its answer.
+    """Write one JSON line per question: its image, the question and the answer.
 
     Args:
         dataset: A dataset with the labels words.
@@ -77,7 +77,7 @@ def export_questions(dataset: DatasetReader, out: Path) -> Path:
 
 
 def picture_name(episode: int, camera: str, frame: int) -> str:
-    """Return the name of an image's file."""
+    """Return the file name of an image."""
     safe = "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in camera)
     return f"{episode:06d}_{safe}_{frame:06d}.jpg"
 
@@ -90,7 +90,7 @@ def _new_folder(out: Path) -> Any:
 
 def _labelled(dataset: DatasetReader) -> Iterator[tuple[int, EpisodeLabels, dict[str, Any]]]:
     if not dataset.table.videos:
-        raise FileError(f"{dataset.root} has no images; draw them with handloom render")
+        raise FileError(f"{dataset.root} has no images; render them with handloom render")
     for episode in dataset.episodes:
         files = dataset.archive_files(episode.index)
         if not files.has(LABEL_FILE):
@@ -104,15 +104,15 @@ def _save(file: Path, picture: NDArray[np.uint8]) -> None:
 
 
 class _Book:
-    """The annotations in the making."""
+    """The annotations collected so far."""
 
     def __init__(self) -> None:
         self.kinds: dict[str, str] = {}
-        """Category by object of the present episode."""
+        """Category by object in the current episode."""
         self._images: list[dict[str, Any]] = []
         self._annotations: list[dict[str, Any]] = []
         self._points: dict[str, dict[str, None]] = {}
-        """Names of the key points by category, in the order in which they were met."""
+        """Names of the keypoints by category, in order of appearance."""
 
     def add(self, name: str, labels: EpisodeLabels, frame: int, camera: str) -> None:
         """Add the annotations of an image."""

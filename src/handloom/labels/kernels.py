@@ -5,20 +5,20 @@ import numpy as np
 from handloom.kernels import picture_kernel
 
 NOTHING = -1
-"""Value of pixels that show nothing labelled."""
+"""Value of pixels without a label."""
 ROOM = 1e-6
-"""More than rounding moves the crossing of an edge and a row [px]."""
+"""Upper bound of the rounding error where an edge crosses a row [px]."""
 FEW = 8.0
-"""Triangles up to this size [px] are first looked up: with the one before them, they often cover the same pixels."""
+"""Triangles up to this size [px] are checked first: they often cover the same pixels as the previous one."""
 
 
 @picture_kernel(entry=True)
 def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
-    """Cut an image of geoms into runs of equal parts, row by row, and measure every part.
+    """Split an image of geoms into runs of equal parts, row by row, and measure every part.
 
     Args:
         segmentation: Geom ids (h, w), -1 for the background.
-        part_of_geom: MaskPart by geom id + 1 (ngeom + 1,), -1 for what is not labelled.
+        part_of_geom: MaskPart by geom id + 1 (ngeom + 1,), -1 for unlabelled geoms.
         boxes: Receives left, top, right, bottom (n, 4) [px] of every part; right and bottom are one past the last.
         counts: Receives the pixels (n,) of every part.
         parts: Receives the part of each run (h * w,).
@@ -59,7 +59,7 @@ def scan_parts(segmentation, part_of_geom, boxes, counts, parts, lengths):
 def _fill(polygon, corners, taken, stamp, filled):
     """Mark the pixels whose centre is inside a convex polygon (corners, 2) [px], and count those of each row.
 
-    Rows in which every pixel is marked are not looked at again.
+    Rows in which every pixel is marked are skipped.
     """
     height, width = taken.shape
     low, high = polygon[0, 1], polygon[0, 1]
@@ -80,7 +80,7 @@ def _fill(polygon, corners, taken, stamp, filled):
             ax, ay = bx, by
         if left > right:
             continue
-        # The ends of a row are compared with the image first: far beyond it they do not fit a whole number.
+        # The ends of a row are clipped to the image first: far outside they would overflow an integer.
         begin = int(np.ceil(max(left - 0.5, 0.0)))
         end = int(np.floor(min(right - 0.5, width - 1.0)))
         line = taken[y, begin : max(end + 1, begin)]
@@ -93,9 +93,9 @@ def _fill(polygon, corners, taken, stamp, filled):
 
 @picture_kernel
 def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
-    """Return whether a triangle surely covers no pixel that is not marked: most of a fine surface do not.
+    """Return whether a triangle certainly covers no unmarked pixel, as is the case for most of a fine surface.
 
-    Rows are compared exactly; where an edge crosses one is rounded, so that columns need room.
+    Rows are compared exactly; the crossing of an edge with a row is rounded, so columns need a margin.
     """
     height, width = taken.shape
     top, bottom = np.ceil(min(ay, by, cy) - 0.5), np.floor(max(ay, by, cy) - 0.5)
@@ -113,7 +113,7 @@ def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
 
 @picture_kernel(entry=True)
 def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, filled, points, polygon, box):
-    """Draw the outline of an object with nothing in front of it; return how many pixels of the image it covers.
+    """Draw the outline of an object without occlusion; return how many pixels of the image it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
 
@@ -124,12 +124,12 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, fille
         T_camera_body: Poses of the bodies in the camera (b, 4, 4).
         lens: fx, fy, cx, cy [px] and the near plane [m].
         taken: Scratch image of stamps (h, w), in which ``stamp`` must not occur yet.
-        stamp: What covered pixels receive.
+        stamp: Value written to covered pixels.
         filled: Scratch (h,) int64: covered pixels of every row.
         points: Receives the corners in the camera [m] and, of those in front of it, in the image [px] (n, 5).
         polygon: Scratch (4, 2).
         box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
-            when a part of it is behind the camera.
+            if a part of it is behind the camera.
     """
     fx, fy, cx, cy, near = lens[0], lens[1], lens[2], lens[3], lens[4]
     left, top, right, bottom = np.inf, np.inf, -np.inf, -np.inf
@@ -180,7 +180,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, fille
 
 @picture_kernel(entry=True)
 def flow_planes(depth, geoms, M, still, body, lens, nothing, u, v):
-    """Write where the surface of every pixel is in the next image, as displacement in 1/32 px.
+    """Write the displacement of every pixel's surface point to the next image, in 1/32 px.
 
     With p = z ((x - cx) / fx, (y - cy) / fy, 1) the point a pixel shows and M its motion from camera to next camera,
     q = M p and the displacement is (cx + fx qx / qz - x, cy + fy qy / qz - y).
@@ -189,7 +189,7 @@ def flow_planes(depth, geoms, M, still, body, lens, nothing, u, v):
         depth: Planar z (h, w) [m], infinite for the background.
         geoms: Geom ids (h, w), -1 for the background.
         M: T_nextcamera_nextbody T_body_camera of every body (nbody, 4, 4).
-        still: Whether M is the identity (nbody,), whose pixels stay where they are.
+        still: Whether M is the identity (nbody,), so that pixels do not move.
         body: Body of every geom (ngeom,).
         lens: fx, fy, cx, cy [px].
         nothing: Value for pixels without surface, or whose surface is behind the next camera.
@@ -206,7 +206,7 @@ def flow_planes(depth, geoms, M, still, body, lens, nothing, u, v):
         cv = np.float32(32 * (cy - 0.5 - y))
         x = 0
         while x < width:
-            # Along a run of one geom the motion is one, and the loop over it has no branch.
+            # Along a run of one geom the motion is constant, so the inner loop has no branch.
             g, start = geoms[y, x], x
             while x < width and geoms[y, x] == g:
                 x += 1

@@ -1,4 +1,4 @@
-"""The kinds of labels: what each is called, which columns it writes, and what it needs."""
+"""The kinds of labels: their names, the columns they write, and what they need."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from handloom.errors import unknown_name
 LABELS_VERSION = 1
 """Raised when columns change their meaning."""
 LABEL_FILE, PICTURE_FILE, WORDS_FILE = LABEL_FILES
-"""Files of an episode: one row per frame; one row per frame and camera; what is said about it."""
+"""Files of an episode: one row per frame; one row per frame and camera; the words about it."""
 ALL = "all"
 
 
@@ -21,9 +21,9 @@ class LabelKind:
     """Columns of the file that it writes."""
     file: str = LABEL_FILE
     images: tuple[str, ...] = ()
-    """Images that must be drawn for it: ``geoms``, ``depth``, ``normals``."""
+    """Images that must be rendered for it: ``geoms``, ``depth``, ``normals``."""
     contacts: bool = False
-    """Whether contacts must be found for it."""
+    """Whether it needs contacts."""
 
 
 KINDS: dict[str, LabelKind] = {
@@ -41,7 +41,7 @@ KINDS: dict[str, LabelKind] = {
     "normals": LabelKind(columns=("normals",), file=PICTURE_FILE, images=("normals",)),
     "flow": LabelKind(columns=("flow",), file=PICTURE_FILE, images=("depth", "geoms")),
 }
-"""Name > what it writes and needs. docs/reference/labels.md says what every column means."""
+"""Name > what it writes and needs. docs/reference/labels.md explains every column."""
 SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
 """Everything that is not an image: what ``--labels`` writes by default."""
 
@@ -60,5 +60,5 @@ def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def images_for(kinds: Iterable[str]) -> tuple[str, ...]:
-    """Return the images that kinds of labels are made of."""
+    """Return the images required by kinds of labels."""
     return tuple(dict.fromkeys(image for kind in kinds for image in KINDS[kind].images))

@@ -1,4 +1,4 @@
-"""Labels that are images: depth, normals and optical flow, written while they are drawn."""
+"""Labels that are images: depth, normals and optical flow, written while they are rendered."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 
 NO_FLOW = -32768
-"""Flow of a pixel that shows nothing."""
+"""Flow of a pixel without a surface."""
 ROWS_PER_GROUP = 64
 """Images held in memory at a time."""
 DENSE = {
@@ -25,15 +25,15 @@ DENSE = {
     "normals": ("<i1", 1.0 / 127.0, (3,)),
     "flow": ("<i2", 1.0 / 32.0, (2,)),
 }
-"""Kind > type of the stored numbers, what one of them is worth [m, 1, px], channels."""
+"""Kind > type of the stored numbers, value of one unit [m, 1, px], channels."""
 LAYOUT = {"depth": (1, 1), "normals": (1, 3), "flow": (2, 1)}
 """Kind > planes that are packed one after the other, channels side by side in each."""
 STORED = {"depth": (1e4, 0.0, 6.5535), "normals": (127.0, -1.0, 1.0), "flow": (1.0, NO_FLOW, -NO_FLOW - 1.0)}
-"""Kind > stored numbers per unit, of flow as the kernel gives it; least and largest value that can be stored."""
+"""Kind > stored numbers per unit, for flow as the kernel gives it; smallest and largest value that can be stored."""
 PACKING, PACKED = b"handloom.label_pictures", b"2"
 """Entry of the metadata of files whose images are packed; older files hold plain differences along rows."""
 STILL = 1e-6
-"""Motions whose largest entry is below this count as none [m or 1]."""
+"""Motions whose largest entry is below this count as no motion [m or 1]."""
 
 
 class LabelPictures:
@@ -71,7 +71,7 @@ class LabelPictures:
         self._first_move = 0
 
     def add(self, frame: int, camera: int, images: Mapping[str, NDArray[Any]]) -> None:
-        """Take the images of a camera: ``depth``, ``normals`` and ``geoms`` as far as the kinds need them."""
+        """Add the images of a camera: ``depth``, ``normals`` and ``geoms`` as far as the kinds need them."""
         for kind in self._kinds:
             values = self._flow(frame, camera, images) if kind == "flow" else images[kind]
             self._ends[kind].append(self._pack(kind, values))
@@ -107,10 +107,10 @@ class LabelPictures:
         return planes
 
     def _moves_of(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
-        """Return T_nextcamera_nextbody T_body_camera of every body, and which of them are 1; the last frame is still.
+        """Return T_nextcamera_nextbody T_body_camera of every body, and whether it is 1; the last frame is static.
 
-        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre. A number
-        of frames are computed at a time.
+        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre. Several
+        frames are computed at a time.
         """
         if not self._first_move <= frame < self._first_move + len(self._T_move):
             now = np.arange(frame, min(frame + ROWS_PER_GROUP, self._motion.frames))
@@ -167,7 +167,7 @@ def picture_of(row: Mapping[str, Any], kind: str, *, packed: bool = True) -> NDA
     if packed:
         planes, sides = LAYOUT[kind]
         stored = unpack(row[kind], planes, (*shape[:2], sides), dtype)
-        # Planes or channels, of which one kind of image has either, become the last axis, if there is one.
+        # Planes or channels (an image kind has only one of them) become the last axis.
         stored = np.moveaxis(stored, 0, -2).reshape(shape)
     else:
         steps = np.frombuffer(row[kind], np.dtype(dtype)).reshape(shape)

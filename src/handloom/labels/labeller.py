@@ -1,4 +1,4 @@
-"""Labels of one episode: computed while its images are drawn, or from the recording alone."""
+"""Labels of one episode: computed while its images are rendered, or from the recording alone."""
 
 import json
 from bisect import bisect_right
@@ -48,22 +48,22 @@ class EpisodeLabeller:
 
     Example::
 
-        labeller = EpisodeLabeller(scene, record, ("boxes", "traces"), folder)
-        for frame, images in enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
+        labeller = EpisodeLabeller(scene, record, ("boxes", "traces"), folder) for frame, images in
+        enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
             labeller.add(frame, images)
         labeller.finish()
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.
-        record: What happened.
+        record: The recorded episode.
         kinds: Kinds of labels, see ``KINDS``.
-        folder: Folder the files go into.
+        folder: Folder for the files.
     """
 
     def __init__(self, scene: Scene, record: EpisodeRecord, kinds: Sequence[str], folder: Path) -> None:
         self.kinds = chosen_kinds(kinds)
         self.images = images_for(self.kinds)
-        """Kinds of images that ``add`` needs of every camera."""
+        """Kinds of images that ``add`` needs from every camera."""
         self._folder = folder
         self._cameras = record.instance.cameras
         self._record = record
@@ -86,7 +86,7 @@ class EpisodeLabeller:
         )
 
     def add(self, frame: int, images: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
-        """Take the images of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
+        """Add the images of a frame: by camera, then by kind (``geoms``, ``depth``, ``normals``)."""
         for number, camera in enumerate(self._cameras):
             drawn = images[camera.name]
             if self._outlines is not None:
@@ -171,7 +171,7 @@ def step_columns(record: EpisodeRecord) -> dict[str, pa.Array]:
 
 
 def acting_arms(record: EpisodeRecord) -> list[tuple[str, ...]]:
-    """Return the arms that carry out a skill in each frame of the demonstration, as ``robot/arm``."""
+    """Return the arms that execute a skill in each frame of the demonstration, as ``robot/arm``."""
     busy: list[set[str]] = [set() for _ in range(record.frames)]
     for span in record.timeline:
         if span.skill in RESTING or not span.robot:
@@ -182,7 +182,7 @@ def acting_arms(record: EpisodeRecord) -> list[tuple[str, ...]]:
 
 
 def step_at(starts: list[int], frame: int) -> int:
-    """Return the number of the last step that starts at or before a frame; -1 before the first."""
+    """Return the index of the last step that starts at or before a frame; -1 before the first."""
     return bisect_right(starts, frame) - 1
 
 

@@ -1,4 +1,4 @@
-"""Where everything was in every frame of a demonstration: one pass over the recorded states."""
+"""The poses of everything in every frame of a demonstration, from one pass over the recorded states."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class EpisodeMotion:
     qpos: Array
     """Joint positions (k, nq)."""
     contacts: Contacts
-    """Empty unless contacts were asked for."""
+    """Empty unless contacts were requested."""
 
     @property
     def frames(self) -> int:
@@ -73,8 +73,8 @@ def motion_of(scene: Scene, record: EpisodeRecord, *, contacts: bool = False) ->
 
     Args:
         scene: The scene of the record's instance.
-        record: What happened.
-        contacts: Also find what touches what, which costs as much again.
+        record: The recorded episode.
+        contacts: Also find contacts, which doubles the cost.
     """
     world = scene.world
     model, data = world.model, world.data

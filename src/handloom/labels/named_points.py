@@ -1,4 +1,4 @@
-"""Key points of objects: handles, tips, rims, buttons and the like, their positions in the world and in the images."""
+"""Keypoints of objects, such as handles, tips, rims and buttons, with their positions in the world and the images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ KINDS_OF_POINTS = {
     "rim": "rim",
     "center": "center",
 }
-"""Start of a point's name > what it is for. Others are ``surface``."""
+"""Prefix of a point's name > its purpose. Others are ``surface``."""
 HIDDEN_BY = 0.02
 """How far in front of a point something else must be for the point to be hidden [m]: handles and rims are that deep."""
 
@@ -50,7 +50,7 @@ class NamedPoint:
 
 
 def named_points(motion: EpisodeMotion) -> tuple[NamedPoint, ...]:
-    """Return the key points of all objects: those of its annotation, handle and push point of each joint."""
+    """Return the keypoints of all objects: annotated points, and handle and push point of each joint."""
     found = []
     for name, asset in motion.scene.assets.items():
         if asset.category in BACKGROUND:
@@ -77,7 +77,7 @@ def _kind(name: str) -> str:
 
 
 class PointLabels:
-    """Key points of an episode in pixels, with visibility found while its images are drawn.
+    """Keypoints of an episode in pixels, with visibility determined while its images are rendered.
 
     Args:
         motion: The motion.
@@ -93,7 +93,7 @@ class PointLabels:
             for p in self.points
         ]
         self.world = np.stack(at, axis=1) if at else np.zeros((motion.frames, 0, 3))
-        """Where the points are (k, n, 3) [m]."""
+        """Positions of the points (k, n, 3) [m]."""
         seen_from = [pixels_of(c, motion.T_world_camera(c), self.world) for c in cameras]
         self.pixels = [pixels for pixels, _ in seen_from]
         self._depths = [depths for _, depths in seen_from]
@@ -109,7 +109,7 @@ class PointLabels:
         self._visible[frame, camera, inside] = depth[y, x] >= z[inside] - HIDDEN_BY
 
     def column(self) -> pa.Array:
-        """Return the column ``points``: position of every key point in the world and in each image."""
+        """Return the column ``points``: position of every keypoint in the world and in each image."""
         frames, cameras, points = self.motion.frames, self.cameras, self.points
         rows = [(c, p) for c in range(len(cameras)) for p in range(len(points))]
         which = arrow_rows.every_frame(frames, rows)

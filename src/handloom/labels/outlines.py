@@ -1,4 +1,4 @@
-"""Boxes and masks of every object: the visible part, and the whole as if nothing occluded it."""
+"""Boxes and masks of every object: the visible part, and the whole outline without occlusion."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,10 +20,10 @@ UNMOVED = 0.02
 
 
 class OutlineLabels:
-    """Boxes, visibility and masks of an episode, measured while its images are drawn.
+    """Boxes, visibility and masks of an episode, measured while its images are rendered.
 
     Args:
-        entities: What is labelled.
+        entities: The labelled entities.
         surfaces: The parts of the scene.
         cameras: The cameras.
         boxes: Measure boxes.
@@ -69,20 +69,20 @@ class OutlineLabels:
             self._whole_pixels[frame, camera, k], self._whole[frame, camera, k] = outline.measure(frame)
 
     def _seen(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return boxes (k, cameras, n, 4) and pixels (k, cameras, n) of what is seen of every entity."""
+        """Return boxes (k, cameras, n, 4) and pixels (k, cameras, n) of the visible part of every entity."""
         boxes = np.zeros((*self._whole.shape[:3], 4), np.int32)
         pixels = np.zeros(self._whole.shape[:3], np.int32)
         for k, entity in enumerate(self._labelled):
             mine = self._parts[:, :, entity.parts]
             pixels[:, :, k] = mine[..., 4].sum(axis=2)
             seen = pixels[:, :, k, None] > 0
-            # A part that is not seen has an inside-out box, which no minimum or maximum takes.
+            # The box of an invisible part is inside out, so that no minimum or maximum picks it.
             boxes[:, :, k, :2] = np.where(seen, mine[..., :2].min(axis=2), 0)
             boxes[:, :, k, 2:] = np.where(seen, mine[..., 2:4].max(axis=2), 0)
         return boxes, pixels
 
     def box_column(self) -> pa.Array:
-        """Return the column ``boxes``: of every camera, object, moving part and robot."""
+        """Return the column ``boxes``: for every camera, object, moving part and robot."""
         motion, cameras, labelled = self.entities.motion, self.cameras, self._labelled
         frames = motion.frames
         rows = [(c, e) for c in range(len(cameras)) for e in range(len(labelled))]
@@ -132,7 +132,7 @@ class _Outline:
 
     Args:
         camera: The camera.
-        surface: What is seen of the entity.
+        surface: Visible surface of the entity.
         T_camera_body: Poses of its bodies in the camera (k, b, 4, 4).
     """
 
@@ -202,7 +202,7 @@ def _box_corners(points: Array) -> Array:
 
 
 def share_in_view(boxes: NDArray[Any], size: Array) -> NDArray[Any]:
-    """Return which share (n,) of boxes (n, 4) [px] lies inside images of sizes (n, 2); NaN for a box that is NaN."""
+    """Return the fraction (n,) of boxes (n, 4) [px] lies inside images of sizes (n, 2); NaN for a box that is NaN."""
     inside = np.clip(boxes[:, 2:], 0, size) - np.clip(boxes[:, :2], 0, size)
     area = np.maximum(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1), 1e-9)
     return np.prod(inside, axis=1) / area

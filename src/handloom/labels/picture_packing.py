@@ -1,11 +1,10 @@
-"""Lossless packing of label images: small differences between neighbouring pixels in few bits, in one pass.
+"""Lossless packing of label images: small differences between neighbouring pixels are stored in few bits, in one pass.
 
-An image is packed as one plane or several, one after the other: rows of numbers, of which each is predicted as
-left + upper - upper left in the same channel, where what lies outside the image is 0. An error e of the prediction is
-stored as 2 e for e >= 0 and as -2 e - 1 otherwise. Sixteen of these numbers along a row make a block, which takes 0, 1,
-2, 4, 8 or 16 bits for each of them; the last block of a row is filled up with zeros. First come the codes of all blocks
-(0 to 5, row by row), then the blocks. Everything is written to words of 16 bits, little-endian, from the lowest bit
-on; a code takes four bits.
+An image is packed as one or more consecutive planes: rows of numbers, each predicted as left + upper - upper left in
+the same channel, with 0 outside the image. An error e of the prediction is stored as 2 e for e >= 0 and as -2 e - 1
+otherwise. Sixteen of these numbers along a row make a block, which uses 0, 1, 2, 4, 8 or 16 bits per number; the last
+block of a row is padded with zeros. First come the codes of all blocks (0 to 5, row by row), then the blocks.
+Everything is written to words of 16 bits, little-endian, from the lowest bit on; a code takes four bits.
 """
 
 import numpy as np
@@ -18,20 +17,20 @@ BLOCK = 16
 WIDTHS = (0, 1, 2, 4, 8, 16)
 """Bits of each number, by the code of the block."""
 ROUND = np.float32(12582912.0)
-"""1.5 * 2^23: added and subtracted, it rounds to the nearest whole number, ties to the even one, below 2^22."""
+"""1.5 * 2^23: added and subtracted, it rounds numbers below 2^22 to the nearest integer, ties to even."""
 INFINITE, ZERO = np.float32(np.inf), np.float32(0.0)
 ONE, TWO, THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 def most_words(height: int, width: int) -> int:
-    """Return the most words of 16 bits that a packed plane of that many rows and numbers in a row takes."""
+    """Return the maximum number of 16-bit words of a packed plane with this many rows and numbers per row."""
     blocks = height * -(-width // BLOCK)
     return blocks * BLOCK + -(-blocks // 4)
 
 
 @picture_kernel(inline="always")
 def _squeezed(four, bits):
-    """Return four numbers of 16 bits, held in one of 64, with only the lowest bits of each, side by side."""
+    """Return the lowest bits of four 16-bit numbers, held in one 64-bit number, side by side."""
     pairs = (four | (four >> np.uint64(16 - bits))) & np.uint64(((1 << 2 * bits) - 1) * ((1 << 32) + 1))
     return (pairs | (pairs >> np.uint64(32 - 2 * bits))) & np.uint64((1 << 4 * bits) - 1)
 
@@ -78,9 +77,9 @@ def pack_plane(values, channels, scale, low, high, is_depth, is_byte, rows, numb
 
     Args:
         values: The plane (h, n) float32.
-        channels: How many channels follow each other in a pixel.
+        channels: Number of interleaved channels per pixel.
         scale: Stored numbers per unit.
-        low: Least value; what is below is stored as this.
+        low: Smallest value; lower values are clipped to it.
         high: Largest value.
         is_depth: Whether infinite values are stored as 0.
         is_byte: Whether stored numbers have 8 bits, and wrap around there, else 16.
@@ -132,7 +131,7 @@ def unpack(packed: bytes, planes: int, shape: tuple[int, int, int], dtype: str) 
 
     Args:
         packed: Its bytes.
-        planes: Planes that follow each other.
+        planes: Number of consecutive planes.
         shape: Height, width and channels of each.
         dtype: Type of the stored numbers, of 8 or 16 bits.
     """
@@ -148,7 +147,7 @@ def unpack(packed: bytes, planes: int, shape: tuple[int, int, int], dtype: str) 
 
 
 def _unpacked_errors(words: NDArray[np.uint16], start: int, height: int, blocks: int) -> tuple[NDArray[np.int16], int]:
-    """Return the errors (height, 16 * blocks) of the plane that begins at a word, and where it ends."""
+    """Return the prediction errors (height, 16 * blocks) of the plane that begins at a word, and its end."""
     count = height * blocks
     halves = words[start : start + -(-count // 4), None] >> np.arange(0, 16, 4, dtype=np.uint16)
     codes = (halves & 15).reshape(-1)[:count]

@@ -1,4 +1,4 @@
-"""What cameras see of each object, as triangles: for outlines, boxes and parts."""
+"""The visible surface of each object as triangles: for outlines, boxes and parts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from handloom.scene import Scene
 from handloom.spatial import matrix_from_quat
 
 DRAWN_GROUPS = 3
-"""Geom groups 0 to 2 are seen, as everywhere in MuJoCo."""
+"""Geom groups 0 to 2 are visible, as everywhere in MuJoCo."""
 DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
-"""Colour of a geom that names none and shows its material's colour."""
+"""Default colour of a geom, which means that its material's colour is used."""
 FLAT = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Infinite shapes and height fields, which have no outline."""
 FLUID = "fluid"
@@ -26,7 +26,7 @@ FLUID = "fluid"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaskPart:
-    """One rigid piece of an object or robot, as a mask tells it apart."""
+    """One rigid piece of an object or robot, as distinguished in masks."""
 
     number: int
     """Id in masks."""
@@ -35,12 +35,12 @@ class MaskPart:
     name: str
     """Body within its owner: ``object`` for whatever is rigidly attached to it, ``drawer``, ``fr3_hand`` and so on."""
     body: int
-    """Id of the body in the model; of a fluid that of its first grain."""
+    """Id of the body in the model; for a fluid, that of its first grain."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SeenSurface:
-    """The triangles of an object that cameras see, each fixed to a body."""
+    """The visible triangles of an object, each fixed to a body."""
 
     vertices: Array
     """Corners (n, 3) in the frames of their bodies [m]."""
@@ -65,7 +65,7 @@ class Surfaces:
 
     @cached_property
     def objects(self) -> tuple[str, ...]:
-        """Names of the objects that cameras see and that have an outline, in the order of the scene."""
+        """Names of the visible objects that have an outline, in the order of the scene."""
         return tuple(name for name in self.scene.assets if len(self.surface(name).faces))
 
     @cached_property
@@ -79,7 +79,7 @@ class Surfaces:
 
     @cached_property
     def part_of_geom(self) -> NDArray[np.int64]:
-        """Number of a part by geom id + 1 (ngeom + 1,); -1 for nothing."""
+        """Index of a part by geom id + 1 (ngeom + 1,); -1 for nothing."""
         numbers = {(part.owner, part.name): part.number for part in self.parts}
         table = np.full(self.model.ngeom + 1, -1, np.int64)
         for geom in self._drawn:
@@ -154,14 +154,14 @@ class Surfaces:
 
 
 def _hidden_by(look: Look) -> tuple[str, ...]:
-    """Return the geoms that are not drawn because of a look; of tubes all stay, which they follow closely."""
+    """Return the geoms that are hidden by a look; for tubes none are, since tubes follow them closely."""
     if isinstance(look.shape, str):
         return look.hides[1:]
     return look.hides if isinstance(look.shape, Turned) else ()
 
 
 SIDES = 96
-"""Corners of a drawn circle: the chord lies 0.05 % of the radius inside."""
+"""Corners of a drawn circle: chords deviate by 0.05 % of the radius."""
 
 
 def _revolved(look: Look) -> tuple[Array, NDArray[np.int64]]:
@@ -180,7 +180,7 @@ def _revolved(look: Look) -> tuple[Array, NDArray[np.int64]]:
 
 
 def _triangles(model: mujoco.MjModel, geom: int) -> tuple[Array, NDArray[np.int64]]:
-    """Return corners (n, 3) [m] and triangles (m, 3) of a geom in its own frame; a mesh as it is, not its hull."""
+    """Return corners (n, 3) [m] and triangles (m, 3) of a geom in its own frame; a mesh itself, not its hull."""
     if int(model.geom_type[geom]) != mujoco.mjtGeom.mjGEOM_MESH:
         vertices, faces = geom_mesh(model, geom)
         return vertices, faces.astype(np.int64)

@@ -18,7 +18,7 @@ from handloom.spatial import invert_pose
 from handloom.values import MARK, CameraSpec, EpisodeRecord, SkillSpan
 
 TOUCHING = 1e-3
-"""Distance of surfaces up to which they touch [m]; objects at rest hover by less than this in physics."""
+"""Distance up to which surfaces count as touching [m]; resting objects hover by less than this in physics."""
 LEAST_HOLD = 0.3
 """Time for which fingers must hold an object for it to count as a grasp [s]."""
 GAP = 0.1
@@ -28,7 +28,7 @@ RECTANGLE_HEIGHT = 0.02
 
 
 def contact_column(motion: EpisodeMotion) -> pa.Array:
-    """Return the column ``contacts``: the points at which something that moves touches anything, in every frame."""
+    """Return the column ``contacts``: the points at which a movable body touches anything, in every frame."""
     found, model = motion.contacts, motion.scene.world.model
     bodies = model.geom_bodyid[found.geoms]
     moves = model.body_weldid[bodies] != 0
@@ -51,7 +51,7 @@ def contact_column(motion: EpisodeMotion) -> pa.Array:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grasp:
-    """A grasp that was carried out: where on the object the fingers closed."""
+    """An executed grasp: where on the object the fingers closed."""
 
     robot: str
     arm: str
@@ -71,7 +71,7 @@ class Grasp:
 
 
 def grasps_of(motion: EpisodeMotion) -> tuple[Grasp, ...]:
-    """Return every grasp of the episode, in order of time: two fingers, or a cup, on one body for a while."""
+    """Return every grasp of the episode, in order of time: two fingers, or a suction cup, on one body for a while."""
     found = []
     fps = motion.record.instance.fps
     model, world = motion.scene.world.model, motion.scene.world
@@ -175,14 +175,14 @@ FAILURE_FRAME, FAILURE_SKILL, PAIRS = "failure_frame", "failure_skill", "mistake
 def failure_facts(scene: Scene, record: EpisodeRecord) -> dict[str, Scalar]:
     """Return further columns of the episode table; none for an episode without mistakes.
 
-    ``failure_frame`` is the frame of the demonstration in which an attempt that failed went wrong: the last one in
-    which the object of the skill that failed was held, if it was lost on the way, else the last of that skill.
-    ``failure_skill`` names it; empty when time ran out. ``mistake_pairs`` is JSON: a list of stretches, first frame and
-    one past the last, of each mistake and of the skill that made up for it.
+    ``failure_frame`` is the frame of the demonstration in which a failed attempt went wrong: the last one in which
+    the object of the failed skill was held, if it was lost on the way, otherwise the last frame of that skill.
+    ``failure_skill`` names it; empty if time ran out. ``mistake_pairs`` is JSON: a list of spans, first frame and one
+    past the last, of each mistake and of the skill that made up for it.
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.
-        record: What happened.
+        record: The recorded episode.
     """
     facts: dict[str, Scalar] = {}
     if record.failure is not None:
@@ -216,7 +216,7 @@ def _moment(scene: Scene, record: EpisodeRecord, failed: SkillSpan | None) -> in
 
 
 def _shown(record: EpisodeRecord, frame: int) -> int:
-    """Return the number of a frame in the demonstration, in which some are left out."""
+    """Return the index of a frame in the demonstration, which omits some frames."""
     return max(int((record.kept <= frame).sum()) - 1, 0)
 
 

@@ -1,1 +1,1 @@
-"""Look at datasets, episodes, tasks and runs in a browser (extra ``view``)."""
+"""The browser pages for datasets, episodes, tasks and runs (extra ``view``)."""

@@ -22,7 +22,7 @@ def make_command(root: Path, *, task: str | None, seed: int | None, attempt: int
 
     Args:
         root: Folder of the dataset, or of the run.
-        task: Name of the task, as the dataset has it.
+        task: Name of the task in the dataset.
         seed: Seed of the run.
         attempt: Index of the attempt.
     """
@@ -59,7 +59,7 @@ def _which(task: str, seed: int, attempt: int) -> list[str]:
 
 
 def _settings(root: Path) -> RunSettings | None:
-    """Return what the run was that made a dataset, if its manifest is there."""
+    """Return the settings of the run that made a dataset, if its manifest exists."""
     for folder in (root, root.parent):
         if (folder / MANIFEST).is_file():
             try:
@@ -70,7 +70,7 @@ def _settings(root: Path) -> RunSettings | None:
 
 
 def _as_named(settings: RunSettings) -> tuple[str, list[str] | None]:
-    """Return the task as the user would name it, and the overrides that make it the one of the run; None: too many."""
+    """Return the user's name for the task, and the overrides that turn it into that of the run; None if too many."""
     for name in (settings.task_name, settings.task_path):
         try:
             present = RunSettings.of_task(load_task(name), seed=settings.seed).task
@@ -83,7 +83,7 @@ def _as_named(settings: RunSettings) -> tuple[str, list[str] | None]:
 
 
 def _differences(present: Any, wanted: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the keys, joined by dots, under which a task must be changed to become another, and their values."""
+    """Yield the dotted keys, and their values, that must be changed to turn one task into another."""
     if isinstance(present, dict) and isinstance(wanted, dict):
         if set(present) - set(wanted):
             yield path, wanted

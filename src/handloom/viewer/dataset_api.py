@@ -17,12 +17,12 @@ from handloom.viewer.library import Library, LiveRun
 from handloom.web import Request, Response, Route, json_response
 
 FIRST = "d0"
-"""Key of the shelf of the run that this program makes."""
+"""Shelf key of the run made by this program."""
 WINDOW, SOON = 300.0, 2.0
 """Window over which the rate of a run is measured, and how long to wait before showing it [s]."""
 MOST_PARTS = 50
-"""Parts of the ledger with which a run is too long to be read whenever its page is looked at: some 100,000 attempts.
-Its dataset is shown, and ``handloom report`` tells the rest."""
+"""Number of ledger parts above which a run is too long to read on every page view: some 100,000 attempts. Its
+dataset is shown, and ``handloom report`` prints the rest."""
 LIVE = 120.0
 """A run whose journal is older than this counts as stopped [s]."""
 
@@ -69,7 +69,7 @@ class Pace:
         self._seen: deque[tuple[float, int, int]] = deque()
 
     def figures(self, run: Mapping[str, Any], live: LiveRun | None) -> dict[str, Any]:
-        """Return attempts per hour, remaining seconds and workers, where known."""
+        """Return attempts per hour, remaining seconds and workers, if known."""
         now = self._now()
         if not self._seen or self._seen[-1][1:] != (run["attempts"], run["episodes"]):
             self._seen.append((now, run["attempts"], run["episodes"]))
@@ -127,12 +127,12 @@ def _aspect(source: EpisodeSource) -> float | None:
 
 
 def short_hash(value: object) -> str:
-    """Return a short text that changes with a value."""
+    """Return a short string that changes with a value."""
     return hashlib.sha256(repr(value).encode()).hexdigest()[:12]
 
 
 def unrecorded(receipts: dict[int, Receipt], sources: tuple[EpisodeSource, ...]) -> list[dict[str, Any]]:
-    """Return failed attempts without a stored episode, of which only the receipt is known."""
+    """Return failed attempts without a stored episode, for which there is only a receipt."""
     if not receipts:
         return []
     kept = {index for source in sources for index in source.table().columns["attempt_index"]}

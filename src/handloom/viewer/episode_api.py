@@ -27,7 +27,7 @@ from handloom.web import Request, Response, Route, json_response
 from handloom.web.exchange import file_response
 
 KEPT = "private, max-age=600"
-"""Images have the state of their dataset in their address, so a browser may keep them."""
+"""Image addresses include the state of their dataset, so a browser may cache them."""
 
 
 def episode_routes(library: Library) -> list[Route]:
@@ -104,7 +104,7 @@ def episode_routes(library: Library) -> list[Route]:
 
 
 def asked(library: Library, request: Request) -> tuple[EpisodeSource, int]:
-    """Return the source and the number of the episode that a request is about."""
+    """Return the source and the index of the episode in a request."""
     source = library.source(request.places["source"])
     return source, source.check(request.number("episode"))
 
@@ -166,7 +166,7 @@ def _commands(root: Path, row: dict[str, Any]) -> dict[str, str]:
 
 
 def _timeline(source: EpisodeSource, index: int) -> dict[str, Any]:
-    """Return the timeline of an episode; damaged timelines and those of other writers are left out."""
+    """Return the timeline of an episode; damaged timelines and those of other writers are skipped."""
     try:
         files = EpisodeFiles.at(source.archive_folder(index))
         return dict(files.json("timeline.json", Timeline)) if files.has("timeline.json") else {}
@@ -204,12 +204,12 @@ def touches_of(folder: Path) -> list[dict[str, Any]]:
         folder: Folder of the archive.
 
     Returns:
-        ``first``, ``second``: who touches whom, a robot first; ``start``, ``stop``: frames, the second exclusive;
-        ``robot``: whether one of them is a robot. Contacts that last the whole episode are left out.
+        ``first``, ``second``: the two bodies, a robot first; ``start``, ``stop``: frames, the second exclusive;
+        ``robot``: whether one of them is a robot. Contacts that last the whole episode are omitted.
 
     Raises:
-        FileError: The states do not fit the scene.
-        NotAllowedError: The archive names code or files that the user has to allow.
+        FileError: The states do not match the scene.
+        NotAllowedError: The archive refers to code or files that the user must allow.
     """
     _, record = trusted_record(folder)
     return touches(build_scene(record.instance), record)
@@ -219,7 +219,7 @@ def touches(scene: Scene, record: EpisodeRecord) -> list[dict[str, Any]]:
     """Return the contacts of a record in its scene, whose state is overwritten; see ``touches_of``."""
     world, states = scene.world, record.states[record.kept]
     if states.shape[1:] != world.save_state().shape:
-        raise FileError("its states do not fit the scene of its instance; it was recorded by another version")
+        raise FileError("its states do not match the scene of its instance; it was recorded by another version")
     names = [world.model.body(int(body)).name.partition("/")[0] for body in world.model.geom_bodyid]
     owners = sorted(set(names))
     number = np.array([owners.index(name) for name in names])

@@ -25,7 +25,7 @@ from handloom.safe_paths import below
 from handloom.viewer.episode_table import EpisodeTable, oddness_of, read_episode_table, table_of
 
 PLAYABLE = ("h264", "av1", "vp9", "vp8")
-"""Codecs that browsers play; images of others are decoded here."""
+"""Codecs that browsers can play; others are decoded on the server."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Camera:
 
 @dataclass(frozen=True, kw_only=True)
 class VideoPlace:
-    """Where the stream of an episode is."""
+    """Location of an episode's stream."""
 
     chunk: int
     file: int
@@ -53,16 +53,16 @@ class VideoPlace:
 
 
 MOST_EPISODES = 10_000
-"""Episodes of a dataset that the page shows."""
+"""Maximum number of episodes of a dataset shown on the page."""
 
 
 class EpisodeSource(ABC):
-    """Some episodes that are considered together.
+    """A group of episodes that are shown together.
 
     Args:
         key: Name in addresses.
         name: Display name.
-        root: Folder that everything is read from.
+        root: Folder from which everything is read.
     """
 
     kind = "dataset"
@@ -75,7 +75,7 @@ class EpisodeSource(ABC):
     @property
     @abstractmethod
     def features(self) -> dict[str, dict[str, Any]]:
-        """What each frame holds, as in ``meta/info.json``."""
+        """Features of each frame, as in ``meta/info.json``."""
 
     @property
     @abstractmethod
@@ -84,7 +84,7 @@ class EpisodeSource(ABC):
 
     @abstractmethod
     def stamp(self) -> Any:
-        """Return something that changes when episodes come or go."""
+        """Return a value that changes when episodes are added or removed."""
 
     @abstractmethod
     def _table(self) -> EpisodeTable: ...
@@ -95,7 +95,7 @@ class EpisodeSource(ABC):
 
     @abstractmethod
     def video_place(self, index: int, camera: str) -> VideoPlace | None:
-        """Return where the stream of a camera is; None if the dataset does not say."""
+        """Return the location of a camera's stream; None if the dataset does not say."""
 
     @abstractmethod
     def video_file(self, camera: str, chunk: int, file: int) -> Path:
@@ -110,12 +110,12 @@ class EpisodeSource(ABC):
         return self.root
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how unusual each episode is and by which number; empty if unknown."""
+        """Return how unusual each episode is and in which number; empty if unknown."""
         count = self.table().count
         return [0.0] * count, [""] * count
 
     def table(self) -> EpisodeTable:
-        """Return the episodes as they are now; read again only when they changed."""
+        """Return the current episodes; they are read again only if they have changed."""
         with self._lock:
             stamp = self.stamp()
             if self._read is None or self._read[0] != stamp:
@@ -123,7 +123,7 @@ class EpisodeSource(ABC):
             return self._read[1]
 
     def check(self, index: int) -> int:
-        """Return the number of an episode, or raise with the valid range."""
+        """Return a valid episode index, or raise an error with the valid range."""
         count = self.table().count
         if not 0 <= index < count:
             raise InputError(f"{self.name}: episode {index} is out of range (0-{count - 1})")
@@ -139,14 +139,14 @@ class EpisodeSource(ABC):
         }
 
     def camera(self, number: int) -> Camera:
-        """Return a camera by its place among them."""
+        """Return a camera by its index."""
         cameras = list(self.cameras.values())
         if not 0 <= number < len(cameras):
             raise InputError(f"{self.name}: camera {number} is out of range (0-{len(cameras) - 1})")
         return cameras[number]
 
     def has_archive(self, index: int) -> bool:
-        """Return whether an episode can be replayed and drawn again."""
+        """Return whether an episode can be replayed and rendered again."""
         return EpisodeFiles.at(self.archive_folder(self.check(index))).has("instance.json")
 
     def archive(self, index: int, *, check: bool = False) -> EpisodeArchive:
@@ -162,14 +162,14 @@ class DatasetSource(EpisodeSource):
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
         count = self.reader.episode_count
-        # No one can use a page with a million rows; what is read for a large dataset stays bounded.
+        # A page with a million rows is of no use, and the cost of a large dataset must stay bounded.
         name = f"{name}, the first {MOST_EPISODES:,} of {count:,} episodes" if count > MOST_EPISODES else name
         super().__init__(key, name, self.reader.root)
         self._odd: tuple[EpisodeTable, tuple[list[float], list[str]]] | None = None
 
     @property
     def features(self) -> dict[str, dict[str, Any]]:
-        """What each frame holds, as in ``meta/info.json``."""
+        """Features of each frame, as in ``meta/info.json``."""
         return self.reader.info["features"]
 
     @property
@@ -178,11 +178,11 @@ class DatasetSource(EpisodeSource):
         return self.reader.fps
 
     def stamp(self) -> Any:
-        """Return something that changes when the dataset is merged again or grows."""
+        """Return a value that changes when the dataset is merged again or grows."""
         return tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in self._files())
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how unusual each episode is, and by which number."""
+        """Return how unusual each episode is, and in which number."""
         table = self.table()
         with self._lock:
             if self._odd is None or self._odd[0] is not table:
@@ -210,7 +210,7 @@ class DatasetSource(EpisodeSource):
         return _read_rows(file, start, start + rows["length"][index])
 
     def video_place(self, index: int, camera: str) -> VideoPlace | None:
-        """Return where the stream of a camera is; None for images that are stored in the table."""
+        """Return the location of a camera's stream; None for images stored in the table."""
         rows = self.table().rows
         found = [rows.get(f"videos/{camera}/{part}") for part in ("chunk_index", "file_index", "from_timestamp")]
         if any(column is None or column[index] is None for column in found):
@@ -229,7 +229,7 @@ class DatasetSource(EpisodeSource):
 
 
 class RunSource(EpisodeSource):
-    """The finished episodes of a run that is under way."""
+    """The finished episodes of a run in progress."""
 
     kind = "run"
 
@@ -240,7 +240,7 @@ class RunSource(EpisodeSource):
 
     @property
     def features(self) -> dict[str, dict[str, Any]]:
-        """What each frame holds; empty before the first episode exists."""
+        """Features of each frame; empty before the first episode exists."""
         self.table()
         if not self._order:
             return {}
@@ -253,7 +253,7 @@ class RunSource(EpisodeSource):
         return self._order[0].table.fps if self._order else 30
 
     def stamp(self) -> Any:
-        """Return something that changes when an episode is finished."""
+        """Return a value that changes when an episode is finished."""
         return find_episodes([self.root]) if self.root.is_dir() else ()
 
     def _table(self) -> EpisodeTable:
@@ -292,12 +292,14 @@ def _row_of(folder: EpisodeFolder) -> dict[str, Any]:
 
 
 def _read_rows(path: Path, start: int, stop: int) -> pa.Table:
-    """Read rows of a file; only the groups that they are in are touched."""
+    """Read rows of a file; only the row groups that contain them are read."""
     with damage_named(path), open_parquet(path) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
         starts = list(accumulate(counts, initial=0))
         if stop > starts[-1]:
-            raise FileError(f"{path} has {starts[-1]} rows, the table of episodes says {stop}; merge the dataset again")
+            raise FileError(
+                f"{path} has {starts[-1]} rows, but the table of episodes says {stop}; merge the dataset again"
+            )
         groups = [g for g, count in enumerate(counts) if starts[g] < stop and starts[g] + count > start]
         return file.read_row_groups(groups, use_threads=False).slice(start - starts[groups[0]], stop - start)
 

@@ -1,4 +1,4 @@
-"""The episodes of a dataset as columns to filter and sort by, and how unusual each one is among the others."""
+"""The episodes of a dataset as columns to filter and sort by, and how unusual each one is."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class EpisodeTable:
     """One list per column, all of the same length; None for missing values."""
 
     columns: Mapping[str, list[Any]]
-    """``words``, ``length`` and those of ``TEXTS``, ``NUMBERS`` and ``FLAGS``."""
+    """``words``, ``length`` and the columns in ``TEXTS``, ``NUMBERS`` and ``FLAGS``."""
     rows: Mapping[str, list[Any]]
-    """Every column of the table, unchanged, by its own name."""
+    """Every column of the table, unchanged, by name."""
 
     @property
     def count(self) -> int:
@@ -49,7 +49,7 @@ def table_of(rows: Mapping[str, list[Any]]) -> EpisodeTable:
 
 
 def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
-    """Read the parquet files of ``meta/episodes`` from any writer; statistics are left out.
+    """Read the parquet files of ``meta/episodes`` from any writer, without statistics.
 
     Raises:
         FileError: A file is damaged, or the episodes are not numbered from 0.
@@ -73,25 +73,25 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
 
 STATISTICS = ("min", "max", "mean", "std")
 MOST_ENTRIES = 64
-"""Entries of a feature that are compared; longer ones are flattened images."""
+"""Maximum entries of a feature to compare; longer ones are flattened images."""
 LEAST_EPISODES = 8
-"""With fewer, nothing is usual."""
+"""Minimum number of episodes; with fewer, nothing can be called usual."""
 LEAST_SHARE = 0.02
 """Deviations below this fraction of a number's usual range are ignored."""
 TO_DEVIATION = 1.4826
-"""Median absolute deviation > standard deviation, for normal numbers."""
+"""Ratio of standard deviation to median absolute deviation for normally distributed numbers."""
 HIGHEST = 99.0
 
 
 def oddness_of(
     files: Iterable[Path], lengths: Sequence[int], features: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[float], list[str]]:
-    """Return each episode's largest deviation from the median, in standard deviations, and the number it occurs in.
+    """Return each episode's largest deviation from the median, in standard deviations, and where it occurs.
 
     Args:
         files: Parquet files of ``meta/episodes``.
         lengths: Frames of every episode.
-        features: What each frame holds, as in ``meta/info.json``.
+        features: Features of each frame, as in ``meta/info.json``.
     """
     named = {"length": np.asarray(lengths, np.float64)}
     names = {
@@ -118,7 +118,7 @@ def oddness_of(
 
 
 def _matrix(rows: list[Any], count: int) -> NDArray[np.float64]:
-    """Return statistics as (episodes, entries); without entries where they have no common shape."""
+    """Return statistics as (episodes, entries); empty if they have no common shape."""
     try:
         values = np.array(rows, np.float64).reshape(len(rows), -1)
     except (TypeError, ValueError):

@@ -96,7 +96,7 @@ def scenes_of(library: Library, key: str) -> dict[str, Any]:
     """Return the outcome of every attempt of a run, and the factors of their scenes."""
     run, shelf = library.run(key), library.shelf(key)
     if run is None:
-        raise InputError(f"{shelf.name} is a dataset without its run; scenes are shown of runs and evaluations")
+        raise InputError(f"{shelf.name} is a dataset without its run; scenes are shown only for runs and evaluations")
     receipts = run.counted()
     places = {
         attempt: (source, index)

@@ -30,7 +30,7 @@ def labels_of(folder: Path) -> dict[str, Any]:
     """Return the labels of an episode by camera and kind, one entry per frame; nothing if there are none.
 
     Boxes are ``[name, left, top, right, bottom]``, points ``[name, x, y]``, traces lists of ``[x, y]``, grasps four
-    corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera. ``parts`` says whose they are.
+    corners, masks ``[parts, lengths]`` of runs of pixels, all in pixels of the camera. ``parts`` names their objects.
     """
     files = EpisodeFiles.at(folder)
     if not files.has(LABEL_FILE):
@@ -73,7 +73,7 @@ def _grasp(item: dict[str, Any], frame: int) -> list[Any] | None:
 
 
 SHAPES = {"boxes": _box, "masks": _mask, "points": _point, "traces": _trace, "grasps": _grasp}
-"""Kind > what the page gets of an item."""
+"""Kind > data of an item sent to the page."""
 
 
 def _rounded(values: list[float]) -> list[float]:

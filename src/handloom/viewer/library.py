@@ -1,4 +1,4 @@
-"""What ``handloom view`` was given: datasets, runs, evaluations and tasks, by the keys that addresses carry."""
+"""The arguments of ``handloom view``: datasets, runs, evaluations and tasks, by their keys in addresses."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,14 @@ INFO = Path("meta") / "info.json"
 DEEPEST = 4
 """How many levels below a given folder are searched for datasets."""
 MOST = 200
-"""Datasets that a folder may hold."""
+"""Maximum number of datasets in a folder."""
 INSIDE = ("data", "videos", "extras", "meta", "episodes", "journal", "inputs", "report")
 """Folders inside datasets and runs, which are not searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """What one argument of the command line stands for."""
+    """One argument of the command line."""
 
     key: str
     name: str
@@ -33,10 +33,10 @@ class Shelf:
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRun:
-    """What is known only while this program makes a run."""
+    """State known only while this program makes a run."""
 
     wanted: int
-    """How many demonstrations, or attempts, it is to make."""
+    """Number of demonstrations or attempts to make."""
     counts_successes: bool
     """Whether that is a number of demonstrations."""
     workers: int
@@ -46,7 +46,7 @@ class Library:
     """Everything that the page may show; nothing else is reachable through it.
 
     Args:
-        paths: Datasets, runs, evaluations, and folders that hold such.
+        paths: Datasets, runs, evaluations, and folders that contain them.
         tasks: Names or files of tasks.
         live: The run that this program makes, the first of the paths; None if it makes none.
     """
@@ -68,7 +68,7 @@ class Library:
         return self.shelves[key]
 
     def sources(self, key: str) -> tuple[EpisodeSource, ...]:
-        """Return what is on a shelf now: a run has its dataset, its failures, and what is not merged yet."""
+        """Return the current content of a shelf: a run has its dataset, its failures, and episodes not merged yet."""
         shelf = self.shelf(key)
         places = [("", shelf.path, DatasetSource)]
         if shelf.kind != "dataset":
@@ -114,18 +114,20 @@ class Library:
 
 
 def _found(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what a path holds, with its kind."""
+    """Yield the contents of a path, with their kind."""
     if not path.exists():
-        raise InputError(f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that holds some")
+        raise InputError(
+            f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+        )
     kind = _kind(path)
     if kind is not None:
         yield path, kind
         return
     found = sorted(_below(path, DEEPEST)) if path.is_dir() else []
     if not found:
-        raise InputError(f"{path} holds no dataset and no run: there is no meta/info.json and no {MANIFEST} in it")
+        raise InputError(f"{path} contains no dataset and no run: there is no meta/info.json and no {MANIFEST} in it")
     if len(found) > MOST:
-        raise InputError(f"{path} holds {len(found)} datasets, at most {MOST} are shown; name a folder further down")
+        raise InputError(f"{path} holds {len(found)} datasets, but at most {MOST} are shown; name a subfolder")
     yield from found
 
 

@@ -18,14 +18,14 @@ from handloom.errors import FileError, InputError
 from handloom.viewer.episode_source import Camera, EpisodeSource
 
 STRIP = 10
-"""Images of a strip."""
+"""Number of images in a strip."""
 STRIP_HEIGHT = 120
 """Their height [px]."""
 QUALITY = 78
 MOST_KEPT = 600
-"""Images that are kept in memory; a strip takes about 20 kB."""
+"""Number of images kept in memory; a strip takes about 20 kB."""
 FAR = 0.5
-"""Seek to frames further ahead than this; decode through to nearer ones [s]."""
+"""Seek to frames further ahead than this [s]; decode up to nearer ones."""
 SOON = 0.002
 """Tolerance for the time of a frame [s]; they are at least 1 ms apart."""
 
@@ -38,7 +38,7 @@ class PictureCache:
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """Return an image, made now if it is missing."""
+        """Return an image, creating it if necessary."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -100,7 +100,7 @@ def _frames(source: EpisodeSource, index: int, camera: Camera, frames: Sequence[
 
 
 def _decoded(path: Path, times: Sequence[float]) -> list[Any]:
-    """Return the frames of a video that are shown at some times [s], in increasing order."""
+    """Return the frames of a video at given times [s], in increasing order."""
     try:
         with av.open(str(path)) as container:
             stream = container.streams.video[0]

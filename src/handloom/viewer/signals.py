@@ -12,7 +12,7 @@ MOST_ENTRIES = 64
 """Entries of a feature that are plotted; longer ones are flattened images or point clouds."""
 DIGITS = 5
 LEAST_TRAVEL = 1e-6
-"""A gripper whose command changes by less does not move."""
+"""Command changes smaller than this do not count as gripper motion."""
 
 
 def signals_of(rows: pa.Table, features: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -49,7 +49,7 @@ def gripper_events(signals: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _matrix(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
-    """Return a column as (frames, entries), None if it holds no numbers."""
+    """Return a column as (frames, entries), None if it is not numeric."""
     kind = column.type
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):

@@ -1,4 +1,4 @@
-"""Puts the page together: what is shown, the table of requests, the files, the server."""
+"""Assembles the page: content, table of requests, files, server."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ class ViewOptions:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0 takes a free port."""
+    """0 chooses a free port."""
     edit: bool = False
     """Whether flags and task files may be written."""
     https: bool = False
     """Serve HTTPS on this machine too; other machines always get HTTPS."""
     certificate_folder: Path | None = None
-    """Where the self-signed certificate and the token are kept."""
+    """Where the self-signed certificate and the token are stored."""
 
 
 def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
-    """Return the table of requests; each part of the page has a module with its own."""
+    """Return the table of requests; each part of the page has its own module."""
 
     def site(request: Request) -> Response:
         return json_response({"datasets": library.described(), "tasks": list(library.tasks), "edit": edit})
@@ -69,8 +69,8 @@ def serve(library: Library, options: ViewOptions, on_ready: Callable[[str], None
     """Serve the page until the program is interrupted.
 
     Args:
-        library: What is shown.
-        options: Where and how.
+        library: Content of the page.
+        options: Address and permissions.
         on_ready: Called with the address of the page.
     """
     server = view_server(library, options)

@@ -12,7 +12,7 @@ from handloom.errors import InputError
 
 TEXT, JSON, BINARY = "text/plain; charset=utf-8", "application/json", "application/octet-stream"
 LINES = "application/x-ndjson"
-"""JSON values, one per line, that are sent as they are made."""
+"""JSON values, one per line, streamed as they are produced."""
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -24,12 +24,12 @@ TYPES = {
     ".mp4": "video/mp4",
     ".txt": TEXT,
 }
-"""Ending of a file > its type; others are not served."""
+"""File extension > content type; others are not served."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a page asks."""
+    """A request of a page."""
 
     method: str = "GET"
     path: str = "/"
@@ -80,11 +80,11 @@ class FilePart:
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """What the page gets."""
+    """A response to the page."""
 
     status: int = HTTPStatus.OK
     body: bytes | FilePart | Iterator[bytes] = b""
-    """An iterator is sent piece by piece, as its pieces are made; it is closed when the page goes away."""
+    """An iterator is sent piece by piece as it produces them; it is closed when the page disconnects."""
     kind: str = JSON
     cache: str = "no-store"
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -100,12 +100,12 @@ def json_response(value: Any, status: int = HTTPStatus.OK) -> Response:
 
 
 def text_response(text: str, status: int = HTTPStatus.OK) -> Response:
-    """Return a line of text."""
+    """Return one line of text."""
     return Response(status=status, body=f"{text}\n".encode(), kind=TEXT)
 
 
 def file_response(path: Path, request: Request) -> Response:
-    """Return a file, or the part of it that a range request asks for."""
+    """Return a file, or the part in a range request."""
     size = path.stat().st_size
     kind = TYPES.get(path.suffix, BINARY)
     start, stop, status = 0, size, HTTPStatus.OK
@@ -115,7 +115,7 @@ def file_response(path: Path, request: Request) -> Response:
         first, last = found.groups()
         if first:
             start, stop = int(first), min(int(last) + 1 if last else size, size)
-        else:  # The last so many bytes.
+        else:  # A suffix range.
             start = max(size - int(last or 0), 0)
         if start >= stop:
             return Response(

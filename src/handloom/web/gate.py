@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 
 MOST_WAITING = 48
-"""Most connections without an open socket of the page; a page loads six files at once."""
+"""Maximum number of connections without an open socket of the page; a page loads six files at once."""
 PATIENCE = 6.0
-"""How long one of them may take, TLS and the request together [s]."""
+"""Time limit for each of them, TLS and request together [s]."""
 RESERVED = 160
-"""Descriptors that no connection gets: a save with four cameras opens about 40, the images and the journal a few."""
+"""Descriptors reserved from connections: a save with four cameras opens about 40, the images and the journal a few."""
 AT_ONCE = 16
-"""Connections taken from the queue of the operating system in one go."""
+"""Maximum number of connections accepted from the operating system's queue at a time."""
 QUEUE = 1024
 """Length of that queue: clients that arrive while it is full retry only after a second."""
 logger = logging.getLogger("handloom.web")
@@ -25,12 +25,12 @@ class Gate(socket.socket):
     """A listening socket that drops the oldest pending connection when there are too many.
 
     Clients with the token are admitted within milliseconds, so the oldest pending connections are the ones to drop:
-    strangers that send nothing, or a byte at a time, cost a bounded number of descriptors and lock no one out. This
+    strangers that send nothing, or one byte at a time, use a bounded number of descriptors and lock nobody out. This
     holds before TLS: every connection that the operating system has accepted counts.
     """
 
     def __init__(self, family: int = socket.AF_INET, *, now: Callable[[], float] = time.monotonic) -> None:
-        # Named, for asyncio switches Nagle's delay off only where the protocol is: 40 ms per answer otherwise.
+        # Named, because asyncio disables Nagle's delay only if the protocol is given: otherwise 40 ms per response.
         super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._now = now
         self._waiting: list[tuple[float, socket.socket]] = []
@@ -38,7 +38,7 @@ class Gate(socket.socket):
         """Connections that were dropped before they had opened a socket of the page."""
 
     def listen(self, backlog: int = QUEUE, /) -> None:
-        """Listen, with a queue of ``QUEUE`` however many are taken from it at once."""
+        """Listen with a queue of ``QUEUE``, however many connections are accepted at a time."""
         super().listen(max(backlog, QUEUE))
 
     def accept(self) -> tuple[socket.socket, tuple]:
@@ -46,7 +46,7 @@ class Gate(socket.socket):
         connection, address = super().accept()
         self._forget_closed()
         if connection.fileno() >= _first_reserved():
-            self._drop(connection)  # Descriptors are given out from below: those above are for saving.
+            self._drop(connection)  # Descriptors are assigned from below: those above are reserved for saving.
         else:
             self._waiting.append((self._now(), connection))
         while len(self._waiting) > MOST_WAITING:
@@ -74,7 +74,7 @@ class Gate(socket.socket):
         self._waiting = [entry for entry in self._waiting if entry[1].fileno() >= 0]
 
     def _drop(self, connection: socket.socket) -> None:
-        """End a connection; whoever reads from it sees its end and closes it."""
+        """End a connection; its reader sees the end and closes it."""
         self.dropped += 1
         if self.dropped == 1:
             logger.warning("web: dropped a connection that opened no page (said once)")
@@ -83,7 +83,7 @@ class Gate(socket.socket):
 
 
 def _first_reserved() -> float:
-    """Return the lowest descriptor that is kept free of connections."""
+    """Return the lowest descriptor reserved from connections."""
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return math.inf if limit == resource.RLIM_INFINITY else limit - min(RESERVED, limit // 2)
 
@@ -99,7 +99,7 @@ def listening(host: str, port: int) -> Gate:
     """Return a gate listening at an address: the first address of the name that can be bound.
 
     Raises:
-        OSError: None can be.
+        OSError: No address can be bound.
     """
     last: OSError | None = None
     for family, _, _, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE):

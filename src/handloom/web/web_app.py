@@ -35,7 +35,7 @@ class StaticFiles:
                     self.files[f"{prefix}/{file.relative_to(folder).as_posix()}"] = file
 
     def serve(self, request: Request) -> Response:
-        """Return a file, or only its state if the page already has it."""
+        """Return a file, or only its status if the page already has it."""
         file = self.files.get("/index.html" if request.path == "/" else request.path)
         if file is None or not file.is_file():
             return text_response("there is no such file", HTTPStatus.NOT_FOUND)
@@ -51,11 +51,11 @@ POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; connect-src 'self'; style-src 'self'; script-src 'self'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-"""The page loads nothing from anywhere else, runs no inline script, and no one may frame it."""
+"""The page loads nothing from elsewhere, runs no inline script, and cannot be framed."""
 LONGEST_BODY = 2**20
 """Largest body of a request [bytes]."""
 CHUNK = 2**18
-"""Bytes of a file that are read at once."""
+"""Number of bytes of a file read at a time."""
 THREADS = 4
 """Handlers that run at the same time."""
 logger = logging.getLogger("handloom.web")
@@ -71,7 +71,7 @@ class Route:
 
     method: str
     pattern: str
-    """Path; ``{name}`` stands for one part of it, passed to the handler in ``request.places``."""
+    """Path; ``{name}`` matches one component, passed to the handler in ``request.places``."""
     handler: Callable[[Request], Response]
     """Called in a thread; errors it raises deliberately become responses."""
     edits: bool = False
@@ -91,7 +91,7 @@ class Socket:
     Args:
         receive: Of ASGI.
         send: Of ASGI.
-        query: What its address asks for.
+        query: Query of its address.
     """
 
     def __init__(self, receive: Receive, send: Send, query: Mapping[str, str] | None = None) -> None:
@@ -99,7 +99,7 @@ class Socket:
         self.query = query or {}
 
     async def messages(self) -> AsyncIterator[str | bytes]:
-        """Yield what the page says until it goes away."""
+        """Yield messages of the page until it disconnects."""
         while (event := await self._receive())["type"] == "websocket.receive":
             text = event.get("text")
             yield (event.get("bytes") or b"") if text is None else text
@@ -161,7 +161,7 @@ class WebApp:
             else:
                 await self._answer(scope, request, receive, send)
         except (ConnectionError, OSError):
-            return  # The page went away; uvicorn notices.
+            return  # The page disconnected; uvicorn notices.
 
     async def _answer(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
         body = bytearray()
@@ -211,7 +211,7 @@ class WebApp:
         """Return why a request is refused, or an empty string."""
         origin, host = request.headers.get("origin"), request.headers.get("host", "")
         if origin is not None and urlsplit(origin).netloc != host:
-            return "a page of another origin"
+            return "a request from another origin"
         token = request.query.get("token") or _cookies(request).get(_cookie_name(scope), "")
         if not hmac.compare_digest(token.encode(), self.token.encode()):
             return "a wrong token; open the address that handloom printed"

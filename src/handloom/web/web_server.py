@@ -18,12 +18,12 @@ LONGEST = 2**16
 
 
 class WebServer:
-    """A server on one port: HTTP, WebSocket, TLS where it is given a certificate, and a gate for strangers.
+    """A server on one port: HTTP, WebSocket, TLS if a certificate is given, and a gate against strangers.
 
     Args:
-        app: What is served.
+        app: The application to serve.
         host: Address to listen at.
-        port: Port; 0 takes a free one.
+        port: Port; 0 chooses a free one.
         certificate: Certificate and key files for HTTPS; None serves HTTP.
         extra: The extra of Handloom that installs what this needs.
         longest: Largest message of a socket [bytes].
@@ -60,7 +60,7 @@ class WebServer:
         """Listen.
 
         Raises:
-            FileError: The address cannot be listened at.
+            FileError: It cannot listen at the address.
         """
         self._thread.start()
         self._ready.wait()
@@ -70,7 +70,7 @@ class WebServer:
     def close(self) -> None:
         """Close every socket and end the thread."""
         if self._thread.is_alive() and self._stop is not None:
-            with contextlib.suppress(RuntimeError):  # The loop ended in between.
+            with contextlib.suppress(RuntimeError):  # The loop ended in the meantime.
                 self.loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
         self.app.close()
@@ -87,7 +87,7 @@ class WebServer:
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address to open in a browser."""
         return f"{self.origin}/?token={self.app.token}"
 
     def _run(self) -> None:
@@ -105,7 +105,9 @@ class WebServer:
         gate = self.gate = listening(self._host, self._wanted_port)
         self.port = gate.getsockname()[1]
         self.app.on_admitted = gate.admit
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # Strangers' nonsense is counted, not told.
+        logging.getLogger("uvicorn.error").setLevel(
+            logging.CRITICAL
+        )  # Malformed requests from strangers are counted, not logged.
         server = self._uvicorn.Server(self._config())
         # uvicorn listens at the end of its start-up; requests before that wait in the queue of the gate.
         serving = asyncio.ensure_future(server.serve(sockets=[gate]))

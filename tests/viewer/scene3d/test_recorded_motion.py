@@ -73,5 +73,5 @@ def test_states_of_another_scene_are_refused(picked: Recorded) -> None:
     from dataclasses import replace
 
     scene, record = picked
-    with pytest.raises(FileError, match="do not fit the scene"):
+    with pytest.raises(FileError, match="do not match the scene"):
         recorded_motion(scene, replace(record, states=record.states[:, :-1]))

@@ -20,7 +20,7 @@ def run(
     state: Annotated[str, tyro.conf.arg(metavar="COLUMN")] = "observation.state",
     json: bool = False,
 ) -> int:
-    """Check the quality of any LeRobot v3 dataset; exits with 1 if a figure needs attention.
+    """Check the quality of any LeRobot v3 dataset; exit with 1 if a figure needs attention.
 
     Args:
         path: A run folder or a dataset.

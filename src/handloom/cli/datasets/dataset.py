@@ -45,7 +45,7 @@ def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
     root = dataset_of(path)
     check_files(root, hashes=not skip_hashes)
     if skip_hashes:
-        print(plain(f"note: the files of {root} were not compared with their hashes, as asked"), file=sys.stderr)
+        print(plain(f"note: the files of {root} were not compared with their hashes, as requested"), file=sys.stderr)
     elif not (root / FILE_LIST).is_file():
         print(plain(f"note: {root} has no {FILE_LIST}, so its files have no hashes to compare with"), file=sys.stderr)
     return root
@@ -80,11 +80,11 @@ def verify(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Simulate every episode again, judge it again, compute all tables again, and compare every bit; check every file.
+    """Re-simulate and re-judge every episode, recompute all tables, and compare every bit; check every file.
 
     Args:
         path: A run folder or a dataset.
-        sample: Check only this many episodes, drawn at random, and their files; against the dataset's certificate, if
+        sample: Check only this many randomly chosen episodes and their files, against the dataset's certificate, if
             any.
         seed: Seed of the random draw; default: a new one each time, which is printed.
         workers: Worker processes; default one per core; 0 runs in this process.
@@ -97,7 +97,7 @@ def verify(
     faults = list(dataset_faults(path) if chosen is None else sampled_faults(path, chosen))
     try:
         total = len(archives_of(path) if chosen is None else chosen)
-    except FileError:  # The faults say why.
+    except FileError:  # The faults explain why.
         total = 0
     count = workers if workers is not None else min(cores(), max(total, 1))
     executor = InlineExecutor() if count == 0 else ProcessExecutor(count)
@@ -132,7 +132,7 @@ def verify(
 
 
 def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
-    """Return archives drawn at random; prints the seed, so that the same can be drawn again."""
+    """Return randomly chosen archives; prints the seed, so that the choice can be repeated."""
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed
@@ -161,14 +161,14 @@ def merge(
     only_flagged: bool = False,
     skip_hashes: bool = False,
 ) -> None:
-    """Merge the finished attempts of a sharded run, or several datasets into a new one.
+    """Merge the finished attempts of a sharded run, or merge several datasets into a new one.
 
     Args:
-        paths: One run folder; or, with -o, runs and datasets in the wanted order; or the URL that all
-            shards of a run were uploaded to, or URLs of datasets, which are merged file by file (extra cloud).
+        paths: One run folder; or, with -o, runs and datasets in the desired order; or the URL that all shards of a run
+            were uploaded to, or URLs of datasets, which are merged file by file (extra cloud).
         output: Folder, or URL, of the new dataset; default of uploaded shards: dataset/ below their URL.
         drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
-        only_flagged: Take nothing but those; needs -o.
+        only_flagged: Keep only the flagged episodes; needs -o.
         skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     if drop_flagged and only_flagged:
@@ -177,7 +177,9 @@ def merge(
         raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
     if urls := [url for path in paths if (url := url_of(path))]:
         if len(urls) != len(paths) or drop_flagged or only_flagged:
-            raise InputError("URLs are merged with URLs, whole; fetch what is to be merged with local folders")
+            raise InputError(
+                "URLs can be merged only with URLs; to merge with local folders, download the datasets first"
+            )
         target = url_of(output) if output is not None else f"{urls[0].rstrip('/')}/dataset"
         merge_shards(shard_urls(urls), target or Path(output or "").resolve().as_uri())
         print(f"dataset: {target or output}")
@@ -214,7 +216,7 @@ def render(
     allow_outside: bool = False,
     skip_hashes: bool = False,
 ) -> None:
-    """Draw the recorded states of a run into a new dataset: other cameras, lights, textures, presets; the same motion.
+    """Render the recorded states of a run into a new dataset: other cameras, lights, textures, presets.
 
     Args:
         path: A run folder.
@@ -224,11 +226,11 @@ def render(
         codec: Video codec: h264 or av1.
         size: Width and height of every camera [px]; default as recorded.
         cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
-        relight: Seed of new lights; default keeps the recorded ones.
-        retexture: Seed of new textures of the same kinds; default keeps the recorded ones.
+        relight: Seed of new lights; the default keeps the recorded ones.
+        retexture: Seed of new textures of the same kinds; the default keeps the recorded ones.
         depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
         segmentation: Also write a stream of instance ids per camera.
-        labels: Kinds of labels to write beside the archives, or all; default those of the run.
+        labels: Kinds of labels to write beside the archives, or all; default: those of the run.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
         allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
@@ -238,7 +240,7 @@ def render(
     directory = checked_run(path)
     views = read_cameras(cameras) if cameras else ()
     look = RenderOverrides(cameras=views, size=size, relight=relight, retexture=retexture)
-    # Refuses unknown words at once.
+    # Refuses unknown kinds at once.
     how = {"preset": preset, "backend": backend, "codec": codec, "depth": depth, "segmentation": segmentation}
     how["labels"] = labels or None
     drawn_settings(directory.settings, **how)

@@ -1,4 +1,4 @@
-"""``handloom export``: a dataset in the formats that others read."""
+"""``handloom export``: a dataset in the formats that other programs read."""
 
 from collections.abc import Callable
 from functools import partial
@@ -57,8 +57,8 @@ def run(
         no_images: hdf5 and zarr: leave out the camera images; a hundredth of the size.
         jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic needs arrays and cannot read these.
         no_models: hdf5: leave out the MuJoCo model of every episode, otherwise stored as MJCF.
-        next_obs: hdf5: also write each observation a second time as that of the frame before, under next_obs; a reader
-            can take the next frame of obs instead, and needs half the disk.
+        next_obs: hdf5: also write, for each frame, the observation of the following frame under next_obs; a reader
+            can take the next frame of obs instead, and needs half the disk space.
         every: coco: export every N-th frame.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
         allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.

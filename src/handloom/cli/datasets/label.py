@@ -35,7 +35,7 @@ def run(
         path: A run folder or a dataset.
         labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
         again: Write them again where they already exist.
-        check: Write nothing; compare existing labels with what the recordings give.
+        check: Write nothing; compare existing labels with those computed from the recordings.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
         allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.

@@ -55,10 +55,10 @@ def remake(
     allow_code: bool = False,
     allow_outside: bool = False,
 ) -> int:
-    """Make a dataset again from its certificate: the same task, seed and attempts, then compare all bytes.
+    """Reproduce a dataset from its certificate: the same task, seed and attempts, then compare all bytes.
 
     Args:
-        certificate: certificate.json, or the dataset that it lies in.
+        certificate: certificate.json, or the dataset that contains it.
         output: Folder of the new run; its dataset/ is the dataset.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
@@ -73,5 +73,5 @@ def remake(
     print(plain(f"dataset: {made.dataset}"))
     for line in made.elsewhere:
         print(plain(f"note: {line}"))
-    print("the same bytes" if made.same else "other bytes than were certified")
+    print("the same bytes" if made.same else "the bytes differ from the certified ones")
     return 0 if made.same else 1

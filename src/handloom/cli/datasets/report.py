@@ -28,16 +28,16 @@ REMEDIES = {
     "it is very near; `approach: any` on `place`",
     "line_unreachable": "move the region nearer to the base, or to the arm's own side, or away from it if "
     "it is very near; `approach: any` on `place`",
-    "goal_in_collision": "move things apart; if it is the other arm, send it home first: `{home: , arm: both}`",
-    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it is an object placed before: a "
-    "larger target, or a spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
+    "goal_in_collision": "move objects apart; if it is the other arm, send it home first: `{home: , arm: both}`",
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it hits an object placed earlier: a "
+    "larger target, or a separate spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
     "start_in_collision": "move the region away from the home pose, or from the first object in a container",
     "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
     "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
     "not_released": "a wider target, a longer `retreat`",
-    "too_late": "move `pick_range` further on, or slow the belt",
+    "too_late": "move `pick_range` further downstream, or slow down the belt",
 }
-"""Failure reason > what usually helps, in the words of the cookbook's table, which has more of them."""
+"""Failure reason > what usually helps, in the words of the cookbook's table, which lists more reasons."""
 
 
 def run(
@@ -56,8 +56,8 @@ def run(
     Args:
         path: A run folder, or a dataset.
         output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
-        workers: Worker count that the robot hours per day refer to; default one per core, as for generate.
-        episode: Also draw twelve frames of every camera of this demonstration, 0 the first, into a PNG file.
+        workers: Worker count for the robot hours per day; default one per core, as for generate.
+        episode: Also draw twelve frames from every camera of this demonstration, counting from 0, into a PNG file.
         allow_outside: Let the archives refer to robots outside their own and surrounding folders.
         json: Print one JSON object instead of text; writes no page unless -o is given.
     """
@@ -89,12 +89,12 @@ def run(
 
 
 def _is_of_run(path: Path) -> bool:
-    """Return whether a dataset was written by a run, whose journals hold more."""
+    """Return whether a dataset was written by a run, whose journals contain more."""
     return path.name == "dataset" and (path.parent / MANIFEST).is_file()
 
 
 def _report_dataset(path: Path, output: Path | None, *, episode: int | None, json: bool) -> None:
-    """Print what a dataset without its run holds, and write the page."""
+    """Print what a dataset without its run contains, and write the page."""
     refuse_strange_files(path)
     dataset = DatasetReader(path)
     seconds = sum(e.length for e in dataset.episodes) / dataset.fps
@@ -137,7 +137,7 @@ def print_report(report: RunReport, *, workers: int) -> None:
 
 
 def print_not_retold(missing: Sequence[tuple[str, Receipt]]) -> None:
-    """Print the scenes that the robot of a retold run could not do, and why."""
+    """Print the scenes in which the robot of a retold run failed, and why."""
     for name, receipt in missing[:MOST_REASONS]:
         print(plain(f"not retold: {name}  {receipt.reason}: {receipt.detail}"))
     if len(missing) > MOST_REASONS:
@@ -145,15 +145,15 @@ def print_not_retold(missing: Sequence[tuple[str, Receipt]]) -> None:
 
 
 def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> str:
-    """List objects that were moved or knocked over although the task is not about them."""
+    """List objects that were moved or knocked over although the task does not involve them."""
     names = [f"{name} {count}" for name, count in disturbed.items()]
     more = f" and {len(names) - MOST_REASONS} more" if len(names) > MOST_REASONS else ""
     told = ", ".join(names[:MOST_REASONS]) + more
-    return f"beside:  in {times} of {attempts} attempts something else was moved by over 5 cm or fell: {told}"
+    return f"side effects: in {times} of {attempts} attempts another object was moved by over 5 cm or fell: {told}"
 
 
 def advice(report: RunReport) -> str:
-    """Return what to change about a task most of whose attempts fail."""
+    """Return advice for a task most of whose attempts fail."""
     reason, count = next(iter(report.failure_reasons.items()))
     what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
     return (

@@ -45,9 +45,9 @@ def run(
         what: Datasets, runs, evaluations, folders that contain them, or tasks.
         edit: Allow the page to write flags and notes beside datasets, and task files.
         open: Open the page in the browser of this machine.
-        host: Address to serve at; one that other machines reach is served over HTTPS only.
-        port: Port of the page; 0 takes a free one.
-        https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
+        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        port: Port of the page; 0 chooses a free one.
+        https: Serve HTTPS on this machine, too, with a self-signed certificate.
         export: Write the page as plain files into this folder instead, with a dataset card, for any web server.
         rerun: Write an episode of the first dataset as a rerun recording (.rrd) instead (extra rerun).
         mujoco: Open a scene of the task in MuJoCo's own viewer instead; needs a display.
@@ -55,7 +55,7 @@ def run(
         episode: Number of that scene, or of the episode for --rerun.
     """
     if not what:
-        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that holds some")
+        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that contains some")
     paths, tasks = told_apart(what)
     if mujoco:
         return _open_mujoco(tasks, seed=seed, episode=episode)
@@ -110,7 +110,7 @@ def _open_mujoco(tasks: list[str], *, seed: int, episode: int) -> int:
         raise InputError("--mujoco shows one task; give its name or its YAML file")
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         raise InputError(
-            "--mujoco opens a window, and there is no display here; leave it out for the page, or handloom preview"
+            "--mujoco opens a window, and there is no display here; omit it to get the page, or use handloom preview"
         )
     import mujoco.viewer
 
@@ -124,12 +124,12 @@ def _open_mujoco(tasks: list[str], *, seed: int, episode: int) -> int:
 
 @contextmanager
 def live_page(run: Path, goal: Goal, *, workers: int) -> Iterator[str]:
-    """Serve the page of a run while it is made; yields its address.
+    """Serve the page of a run in progress; yields its address.
 
     Args:
         run: Folder of the run.
         goal: When it ends.
-        workers: How many make it.
+        workers: How many workers the run has.
     """
     require("uvicorn", extra="view")
     from handloom.viewer.library import Library, LiveRun
@@ -155,7 +155,9 @@ def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
         elif path.suffix in (".yaml", ".yml") or "/" not in word or find_pack_task(word) is not None:
             tasks.append(word)
         else:
-            raise InputError(f"{word}: there is no such folder; give a dataset, a run, a task, or a folder with some")
+            raise InputError(
+                f"{word}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+            )
     return paths, tasks
 
 

@@ -1,1 +1,1 @@
-"""The other verbs, a file each."""
+"""The other verbs, one file each."""

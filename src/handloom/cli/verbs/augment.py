@@ -61,20 +61,20 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Turn a few demonstrations into many: their paths are moved with the objects of new scenes and executed again.
+    """Turn a few demonstrations into many: their paths move along with the objects of new scenes and are executed.
 
-    Physics and the success terms of the task judge every attempt; what succeeds is written as generate writes it. The
-    same command again resumes.
+    Physics and the success terms of the task judge every attempt; successes are written as by generate.
+    Repeating the command resumes.
 
     Args:
         run: Folder of a run of teleop or generate, or its dataset.
         n: Demonstrations wanted.
         attempts: Number of attempts to make instead, whatever their outcome.
         output: Folder of the new run. Default: out/augment_TASK.
-        seed: Seed of the new scenes. Default: the one after that of the demonstrations.
-        demonstrations: Use only the first N. Default: all that succeeded.
-        task: The task, if RUN is a dataset without its run, or to use its file as it is now, for example with wider
-            regions. Default: the task as it was recorded.
+        seed: Seed of the new scenes. Default: the seed after that of the demonstrations.
+        demonstrations: Use only the first N. Default: all successful ones.
+        task: The task, if RUN is a dataset without its run, or to use the current version of its file, for example
+            with wider regions. Default: the task as it was recorded.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
@@ -82,15 +82,15 @@ def run(
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
-        lerobot_features: What is written only when asked for, as for generate.
+        lerobot_features: Optional features to write, as for generate.
         keep_failures: Also write failed attempts, into a separate dataset.
         keep_going: Continue even if the first attempts all failed for the same reason.
-        max_attempts: Bound on the attempts; default ten per demonstration.
+        max_attempts: Limit on the attempts; default ten per demonstration.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         set: Overrides of the task given with --task.
         allow_code: Run Python code that the task names.
-        allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
+        allow_outside: Let the run, its archives and the task refer to files outside their own and surrounding folders.
         json: Print the report as JSON instead of the progress display.
     """
     own_code.allow(code=allow_code, outside=allow_outside)
@@ -141,4 +141,4 @@ def _parts(source: str) -> str:
         segment.object or "the base" for d in known for hand in d.hands for segment in hand.segments
     )
     parts = ", ".join(f"{count} relative to {name}" for name, count in counts.items())
-    return f"{len(known)} demonstrations taken apart into {sum(counts.values())} segments: {parts}"
+    return f"{len(known)} demonstrations split into {sum(counts.values())} segments: {parts}"

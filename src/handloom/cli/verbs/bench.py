@@ -37,13 +37,13 @@ def run(
     record: OptionalFile = None,
     json: bool = False,
 ) -> None:
-    """Measure one part, beside peers where they are installed; without a name, list the benchmarks.
+    """Benchmark one part, next to other libraries where installed; without a name, list the benchmarks.
 
     Args:
         name: Which benchmark.
         only: What to measure, for benchmarks of several tasks: their names; for the benchmark pack: the pack.
         seeds: Attempts per task; the benchmark's own number by default.
-        seed: Seed of the run that is measured, where there is one; 0 by default.
+        seed: Seed of the measured run, if there is one; 0 by default.
         set: Changes to the tasks, like data.variant=randomized.
         backend: Renderer, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
         device: Where to compute, for the benchmarks ik and plan: cpu, or cuda for an NVIDIA GPU (extra gpu).
@@ -51,7 +51,7 @@ def run(
         task: Tasks of a pack, patterns such as 'KITCHEN*', or groups of the pack; all by default.
         attempts: Attempts per task of a pack.
         processes: Worker processes, for the benchmark pack.
-        limit: Seconds after which no further attempt of a pack starts.
+        limit: Seconds after which no further attempt at a pack starts.
         record: JSON file of the attempts at a pack; the same command again continues where it stopped.
         json: Print one JSON object instead of a table.
     """

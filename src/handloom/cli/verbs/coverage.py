@@ -1,4 +1,4 @@
-"""``handloom coverage FOLDER``: which task files of a folder give a demonstration here, and why others do not."""
+"""``handloom coverage FOLDER``: which task files of a folder produce a demonstration, and why others do not."""
 
 import math
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from handloom.config import forbid_code
 from handloom.errors import InputError
 
 FAILURES_SHOWN = 20
-"""Files without a demonstration that are named with their last reason; the record has all."""
+"""Files without a demonstration that are listed with their last reason; the record has all of them."""
 DETAIL = 200
 """Characters of a reason's detail that are shown."""
 
@@ -38,24 +38,25 @@ def run(
 ) -> None:
     """Attempt every task file of a folder and print a table: family, robot, files, demonstrations, reasons.
 
-    No images are drawn. A file is done with its first success. Missing assets are replaced by library objects, as with
-    generate --proxy-assets. The same command again continues where it stopped; files that changed since are attempted
-    anew. Python code that a task names is never run here.
+    No images are drawn. A file is done after its first success. Missing assets are replaced by library objects, as
+    with generate --proxy-assets. The same command again continues where it stopped; files that have changed are
+    attempted again. Python code that a task names is never run by this command.
 
     Args:
-        folder: The collection; folders inside are searched too. YAML files that are not tasks are left out.
+        folder: The collection; folders inside are searched too. YAML files that are not tasks are skipped.
         attempts: Attempts per file, at most.
         processes: Worker processes; default one per core.
         seed: Seed of the attempts.
-        only: Only files whose path has this text, such as split_aloha/.
-        limit: Seconds after which no attempt begins. Default: none.
-        record: JSON file of the attempts, from which the same command continues. Default: out/coverage_FOLDER.json.
+        only: Only files whose path contains this text, such as split_aloha/.
+        limit: Seconds after which no attempt starts. Default: no limit.
+        record: JSON file of the attempts, from which a repeated command continues. Default: out/coverage_FOLDER.json.
         set: Overrides such as data.max_episode_length=500, applied to every file.
-        allow_outside: Let tasks and their assets name files outside their folders, those around and their asset root.
+        allow_outside: Let tasks and their assets refer to files outside their own and surrounding folders and their
+            asset root.
         json: Print one JSON object instead of the table.
     """
     if attempts < 1 or (processes is not None and processes < 1) or not limit > 0:
-        raise InputError("--attempts and --processes are at least 1, and --limit is more than 0 s")
+        raise InputError("--attempts and --processes must be at least 1, and --limit must be more than 0 s")
     forbid_code()
     tell_of_cold_kernels()
     record = record or Path("out") / f"coverage_{folder.resolve().name}.json"
@@ -80,7 +81,7 @@ def run(
 
 
 class _Display:
-    """Shows how many files are decided: a bar in a terminal, a line per file elsewhere."""
+    """Shows how many files are done: a bar in a terminal, a line per file elsewhere."""
 
     def __init__(self, record: Path, *, quiet: bool) -> None:
         self.record, self.quiet = record, quiet
@@ -92,7 +93,7 @@ class _Display:
         )  # fmt: skip
         self.bar = self.progress.add_task("task files", total=None)
         self.told: set[str] | None = None
-        """Files that were decided before; None: nothing was said yet."""
+        """Files that were done before; None: nothing has been shown yet."""
 
     def __enter__(self) -> "_Display":
         self.progress.__enter__()
@@ -102,7 +103,7 @@ class _Display:
         self.progress.__exit__(None, None, None)
 
     def update(self, coverage: Coverage) -> None:
-        """Show what was decided since the last call."""
+        """Show the files finished since the last call."""
         decided = {one.file.name: one for one in coverage.files if one.finished}
         words = f"task files, {coverage.runs} of {len(decided)} run"
         self.progress.update(self.bar, completed=len(decided), total=len(coverage.files), description=words)
@@ -120,7 +121,7 @@ class _Display:
 
 
 def _known(coverage: Coverage, record: Path) -> str:
-    return f"; {coverage.known} attempts are read from {record}" if coverage.known else ""
+    return f"; {coverage.known} attempts were read from {record}" if coverage.known else ""
 
 
 def _line(one: FileCoverage) -> str:
@@ -147,17 +148,17 @@ def _table(coverage: Coverage) -> str:
 
 
 def _ending(coverage: Coverage, record: Path) -> str:
-    """Return the sum, the files that fail, and what is left to do."""
+    """Return the total, the files that fail, and the number left to do."""
     failed = [one for one in coverage.files if one.finished and not one.success]
     lines = [_line(one) for one in failed[:FAILURES_SHOWN]]
     if len(failed) > FAILURES_SHOWN:
         lines.append(f"... and {len(failed) - FAILURES_SHOWN} more; {record} has every attempt")
-    lines.append(f"{coverage.runs} of {len(coverage.files)} task files give a demonstration")
+    lines.append(f"{coverage.runs} of {len(coverage.files)} task files produce a demonstration")
     left = sum(not one.finished for one in coverage.files)
     if left:
-        lines.append(f"{left} are not decided: the time was up; the same command continues from {record}")
+        lines.append(f"{left} are not done: the time limit was reached; the same command continues from {record}")
     if coverage.others:
-        lines.append(f"{coverage.others} YAML files are not tasks and were left out")
+        lines.append(f"{coverage.others} YAML files are not tasks and were skipped")
     return "\n".join(lines)
 
 

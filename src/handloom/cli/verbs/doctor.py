@@ -1,4 +1,4 @@
-"""``handloom doctor`` and ``handloom warmup``: what this machine can do, and kernels compiled ahead."""
+"""``handloom doctor`` and ``handloom warmup``: what this machine can do, and compiling kernels ahead of time."""
 
 import importlib.metadata
 import os
@@ -16,7 +16,7 @@ GIB = 2**30
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the diagnosis."""
+    """One line of the report."""
 
     topic: str
     state: str
@@ -40,13 +40,13 @@ def run(*, json: bool = False) -> int:
 
 
 def _guarded(topic: str, look: Callable[[], list[Finding]]) -> list[Finding]:
-    """Look at one topic; a package that is missing or broken is a finding."""
+    """Examine one topic; a missing or broken package is a finding."""
     try:
         return look()
     except importlib.metadata.PackageNotFoundError as error:
         return [Finding(topic, "gap", f"the package {error.name!r} is not installed; try: pip install {error.name}")]
     except ImportError as error:
-        return [Finding(topic, "gap", f"cannot be looked at: {error}; reinstall {error.name or 'the package'}")]
+        return [Finding(topic, "gap", f"cannot be examined: {error}; reinstall {error.name or 'the package'}")]
 
 
 def _machine() -> list[Finding]:
@@ -79,7 +79,7 @@ def _packages() -> list[Finding]:
 
 
 def _requirements() -> tuple[list[str], dict[str, list[str]]]:
-    """Return the packages Handloom needs, and those of every extra, as its own metadata lists them."""
+    """Return the packages that Handloom needs, and those of every extra, as listed in its own metadata."""
     needed: list[str] = []
     extras: dict[str, list[str]] = {}
     for line in importlib.metadata.requires("handloom") or ():
@@ -155,7 +155,7 @@ LOOKS = {
 
 
 def warmup() -> None:
-    """Compile all kernels and cache them; takes up to a minute once per version, then nothing."""
+    """Compile all kernels and cache them; takes up to a minute, only once per version."""
     from handloom.kernels import STEPS, kernel_cache
 
     compile_kernels(tuple(STEPS))
@@ -163,12 +163,13 @@ def warmup() -> None:
 
 
 def tell_of_cold_kernels() -> None:
-    """Note on standard error that kernels will be compiled on first use, unless they have been already."""
+    """Note on standard error that kernels will be compiled on first use, unless they already have been."""
     from handloom.kernels import is_warm
 
     if not is_warm():
         print(
-            "compiling kernels as they are needed, up to a minute, once; handloom warmup does it ahead", file=sys.stderr
+            "compiling kernels as they are needed, up to a minute, once; handloom warmup does it ahead of time",
+            file=sys.stderr,
         )
 
 
@@ -176,7 +177,7 @@ def compile_kernels(steps: Sequence[str] | None = None) -> None:
     """Compile missing kernels, with a progress bar; used before workers start.
 
     Args:
-        steps: Rows of the warm-up table; None: those that a run needs.
+        steps: Rows of the warm-up table; None means those that a run needs.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -7,7 +7,7 @@ from handloom.cli.flags import Number, OptionalFloat, OptionalOutput, Robot
 from handloom.safe_paths import safe_name
 
 FAILED = 1
-# How far a robot may be off its course [m]; a base on legs sways with every step.
+# How far a robot may be off its course [m]; a legged base sways with every step.
 WHEELS, LEGS = 0.05, 0.15
 
 
@@ -29,13 +29,13 @@ def run(
 
     Args:
         robot: A robot of `handloom list robots` that drives or walks, a robot folder, or a robot YAML file.
-        path: The course.
+        path: Shape of the course.
         size: Side, diameter or half length of the course [m]; by default scaled to the robot.
-        laps: How many laps, one after another.
-        feedback: What the path tracker sees: the true pose, odometry of wheels or legs, or nothing (open loop).
+        laps: Number of laps.
+        feedback: What the path tracker receives: the true pose, wheel or leg odometry, or nothing (open loop).
         tolerance: Exit code 1 if the robot strays from the course by more than this [m], or its heading by 2 rad per
             metre of it; default 0.05, for legs 0.15.
-        output: The image to write; by default ROBOT_PATH.png in this folder. The video is beside it.
+        output: The image to write; by default ROBOT_PATH.png in this folder. The video is written beside it.
         view: Also draw the robot along its track, beside the plan.
         video: Also write a video of the last lap, MP4.
         json: Print one JSON object instead of a table.

@@ -61,11 +61,11 @@ def run(
 ) -> int:
     """Run a policy on unseen scenes of a task: success rate with 95 % interval, progress, videos of failures.
 
-    Test scenes come from run seeds that generate never uses. The same command again resumes.
+    Test scenes use run seeds that generate never uses. Repeating the command resumes.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
         weights: File to pass to the class.
@@ -76,7 +76,7 @@ def run(
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         backend: Renderer of the policy's images: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
-        videos: Failures to draw as videos.
+        videos: Number of failures to render as videos.
         keep: Keep the policy's successes as a dataset with images, as generate would.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
@@ -85,7 +85,7 @@ def run(
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         json: Print one JSON object instead of text.
     """
-    own_code.allow_code(policy)  # Named by the user himself.
+    own_code.allow_code(policy)  # Named by the user on the command line.
     if allow_code:
         own_code.allow_code()
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
@@ -121,12 +121,12 @@ def run(
 
 
 def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
-    """Return the exit code; a success rate distorted by faults does not count."""
+    """Return the exit code; a success rate distorted by faults is not a result."""
     if not result.faults:
         return 0
     print(
         plain(
-            f"{result.faults} of {result.scenes} scenes ended with a fault, which says nothing about the policy; the "
+            f"{result.faults} of {result.scenes} scenes ended in an error, which says nothing about the policy; the "
             f"first: {next(iter(details), 'unknown')}"
         ),
         file=sys.stderr,

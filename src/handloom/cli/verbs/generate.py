@@ -104,21 +104,21 @@ def run(
     view: bool = False,
     json: bool = False,
 ) -> int:
-    """Make demonstrations of a task and write them as a LeRobot v3 dataset; the same command again resumes.
+    """Make demonstrations of a task and write them as a LeRobot v3 dataset; repeating the command resumes.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         n: Demonstrations wanted: the lowest-numbered successful attempts.
         attempts: Number of attempts to make instead, whatever their outcome.
-        only: Make only this attempt, counting from 0: exactly the episode that a longer run has under that number.
+        only: Make only this attempt, counting from 0: exactly the episode that a longer run makes under that number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
-        overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
+        overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
         seed: Seed of the run.
-        source: Who carries the task out: the scripted expert, or a class of yours, written my_module:MySource.
+        source: Who performs the task: the scripted expert, or a class of yours, written my_module:MySource.
         workers: Worker processes; default one per core, of this machine or of the Ray cluster.
         executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
-        ray_address: Address of a running Ray cluster; default starts one here.
+        ray_address: Address of a running Ray cluster; the default starts one on this machine.
         staging: On Ray: pass episodes through this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
             instead of through Ray itself.
         render: Draw the cameras now, later with `handloom render`, or not at all.
@@ -127,37 +127,38 @@ def run(
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
-        lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
-            on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        lerobot_features: Optional features to write: depth (a stream per camera; LeRobot reads it from 0.6 on),
+            segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
         labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
             lists them. handloom label adds them later.
         disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
             action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Continue even if the first attempts all failed for the same reason.
-        keep: What is written: successes; failures too, into a separate dataset with the reason and the frame in
-            which each went wrong; or balanced, as many failures as successes, in which case attempts continue until
-            both are met.
+        keep: What to write: successes; failures too, into a separate dataset with the reason and the frame in
+            which each went wrong; or balanced, as many failures as successes, in which case attempts continue
+            until there are enough of both.
         keep_failures: The same as --keep failures.
-        max_attempts: Bound on the attempts; default ten per demonstration.
+        max_attempts: Limit on the attempts; default ten per demonstration.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, alone; after three
             times the run stops and nothing is recorded.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
-        unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers end together.
+        unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers finish
+            together.
         shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
-            needed in any case; the shard that finishes last runs any further attempts and merges.
-        upload: With --shard and --attempts: machines share nothing but this URL, s3://bucket/folder (extra cloud). This
-            one makes the I-th of N parts of the attempts in its own folder and uploads it as a dataset; handloom merge
-            URL combines all of them.
+            certainly needed; the shard that finishes last runs any further attempts and merges.
+        upload: With --shard and --attempts: machines share only this URL, s3://bucket/folder (extra cloud). This
+            machine makes the I-th of N parts of the attempts in its own folder and uploads it as a dataset; handloom
+            merge URL combines all of them.
         proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
-        view: Serve the page of handloom view while it runs; its address is printed (extra view).
+        view: Serve the page of handloom view during the run; its address is printed (extra view).
         json: Print the report as JSON instead of the progress display.
     """
     if allow_code:
         own_code.allow_code()
-    own_code.allow_code(source)  # Named by the user himself.
+    own_code.allow_code(source)  # Named by the user on the command line.
     overrides = (*set, "proxy_assets=true") if proxy_assets else set
     if disturb:
         overrides = (*overrides, f"disturbance={{position: {disturb}, rotation: {TURN_PER_METRE * disturb}}}")
@@ -186,7 +187,7 @@ def run(
     part = _shard(shard)
     if staging is not None:
         if executor != "ray":
-            raise InputError("--staging is for --executor ray; workers of this machine write into the run folder")
+            raise InputError("--staging is for --executor ray; local workers write directly into the run folder")
         Storage(staging).check()
     chosen = executor_of(executor, workers, attempt_seconds, ray_address)
     if n is None and attempts is None and only is None and not json:
@@ -243,9 +244,9 @@ def generate_shown(
         directory: The run.
         goal: When to stop.
         executor: Runs the attempts.
-        name: What the user calls the task.
+        name: Task name as the user gave it.
         shard: Part of the run.
-        staging: URL through which episodes come back.
+        staging: URL through which episodes are returned.
         keep_going: Continue even if the first attempts all failed for the same reason.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         view: Serve a page that shows the progress.
@@ -278,10 +279,10 @@ def generate_shown(
 
 
 def _goal(n: int | None, attempts: int | None, only: int | None, max_attempts: int | None, *, balanced: bool) -> Goal:
-    """Return what the flags ask for: ten demonstrations if they ask for nothing."""
+    """Return the goal set by the flags; default ten demonstrations."""
     if only is not None:
         if n is not None or attempts is not None or max_attempts is not None:
-            raise InputError("--only makes one attempt; leave -n, --attempts and --max-attempts out")
+            raise InputError("--only makes one attempt; omit -n, --attempts and --max-attempts")
         if only < 0:
             raise InputError(f"--only takes the number of an attempt, 0 the first, got {only}")
         return Goal(attempts=only + 1, first=only)
@@ -297,7 +298,7 @@ def unit_size_of(goal: Goal, workers: int) -> int:
 
 
 def executor_of(name: str, workers: int | None, timeout: float, ray_address: str | None = None) -> Executor:
-    """Return the executor that the flags ask for."""
+    """Return the executor selected by the flags."""
     if name == "ray":
         cluster = RayExecutor(workers, address=ray_address, timeout=timeout)
         cluster.connect()
@@ -318,7 +319,10 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
     else:
         print_report(report, workers=workers)
     if outcome.shard_done:
-        print("this shard is done; the one that ends last merges, or the same command once all are", file=sys.stderr)
+        print(
+            "this shard is done; the last shard to finish merges, or the same command once all are done",
+            file=sys.stderr,
+        )
         return 0
     if not outcome.complete:
         print(f"not complete; continue with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
@@ -351,7 +355,7 @@ def _shard(text: str) -> tuple[int, int]:
 class _stop_on_interrupt:  # noqa: N801 - reads as a statement
     """While inside, SIGINT (Ctrl-C) and SIGTERM (a job scheduler) let the workers finish their current attempt.
 
-    A second signal ends at once.
+    A second signal stops at once.
     """
 
     def __init__(self, stop_file: Path, display: GenerateDisplay) -> None:
@@ -369,7 +373,7 @@ class _stop_on_interrupt:  # noqa: N801 - reads as a statement
         if self.stop_file.exists():
             raise KeyboardInterrupt
         self.stop_file.touch()
-        self.display.note("finishing the attempts that are running; Ctrl-C again ends at once")
+        self.display.note("finishing the running attempts; press Ctrl-C again to stop at once")
 
 
 def demo(

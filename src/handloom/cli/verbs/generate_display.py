@@ -1,4 +1,4 @@
-"""The progress display of a run, and when a run is stopped early: a bar in a terminal, lines elsewhere."""
+"""The progress display of a run (a bar in a terminal, lines elsewhere), and the rule that stops a hopeless run."""
 
 import time
 from pathlib import Path
@@ -13,9 +13,10 @@ from handloom.cli.terminal import plain
 from handloom.engine import Goal, Receipt, Tally
 
 FIRST_ATTEMPTS = 10
-"""Attempts after which a run gets advice if most of them failed, and stops if all failed for the same reason."""
+"""Attempts after which the user gets advice if most of them failed, and the run stops if all failed for the same
+reason."""
 LEAST_STEP, MOST_LINES = 5, 20
-"""Without a terminal: attempts per printed line, at least, and lines in total, at most."""
+"""Without a terminal: minimum attempts per printed line, and maximum lines in total."""
 
 
 class GenerateDisplay:
@@ -62,7 +63,7 @@ class GenerateDisplay:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def update(self, receipts: dict[int, Receipt]) -> None:
-        """Show the state of the run after these further attempts; those of an earlier call come first."""
+        """Show the state of the run after these further attempts; the first call passes those of an earlier run."""
         if self.tally is None:
             self.tally = Tally(receipts.values())
             before = self.tally.report()
@@ -98,7 +99,7 @@ class GenerateDisplay:
 class HopelessRun:
     """Stops a run whose attempts 0 to 9 all failed for the same reason: most likely a mistake in the task.
 
-    Which attempts those are does not depend on which finish first, so the same run is treated the same on every
+    The rule does not depend on which attempts finish first, so the same run is treated the same on every
     machine.
     """
 
@@ -110,7 +111,7 @@ class HopelessRun:
         self._reasons: dict[int, str] = {}
 
     def update(self, receipts: dict[int, Receipt]) -> None:
-        """Look at further attempts."""
+        """Take further attempts into account."""
         if not self._enabled or len(self._reasons) == FIRST_ATTEMPTS:
             return
         first = {episode: r for episode, r in receipts.items() if episode < FIRST_ATTEMPTS}

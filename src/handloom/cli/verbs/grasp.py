@@ -1,4 +1,4 @@
-"""``handloom grasp OBJECT``: annotate an object with grasps, draw them, test them in physics."""
+"""``handloom grasp OBJECT``: annotate an object with grasps, draw them, test them in simulation."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,13 +34,13 @@ def run(
         object: A category of `handloom list objects`, `my_module:my_function`, or a file that `object import` reads.
         robot: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         arm: left or right; by default the first arm.
-        count: Most grasps to keep.
-        seed: Chooses the variant of a category, and the surface points tried.
+        count: Maximum number of grasps to keep.
+        seed: Selects the variant of a category, and the surface points tried.
         output: Write the rows into this .npy file, for example Aligned_grasp_sparse.npy beside an asset.
         show: Draw the grasps into this PNG file.
-        annotation: Test the best rows of this published .npy file in physics instead of searching; --count says how
-            many, --scale scales them with the object.
-        physics: Close, lift and shake every grasp; only those that hold are kept.
+        annotation: Test the best rows of this published .npy file in simulation instead of searching; --count says
+            how many, --scale scales them with the object.
+        physics: Close, lift and shake with every grasp; keep only those that hold.
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
         allow_outside: Let an object's file refer to files outside its folder and the three levels above it.
@@ -87,8 +87,9 @@ def run(
         print(f"  score {score:.1f}: {int(np.sum(np.abs(grasps.rows[:, 0] - score) < 0.01))}")
     if not len(grasps):
         print(
-            f"no grasp: nothing on it lies between fingers that open {1000 * chosen_arm.gripper_max_width:.0f} mm and "
-            "leaves room for the hand; try --preshape, a smaller --scale or another --robot"
+            f"no grasp: no part of the object fits between fingers that open "
+            f"{1000 * chosen_arm.gripper_max_width:.0f} mm with room for the hand; try --preshape, "
+            "a smaller --scale or another --robot"
         )
         return 1
     if output:
@@ -119,7 +120,7 @@ def _test_annotation(
     print(f"{file}: {len(rows)} rows, {len(fitting)} of them no wider than {1000 * arm.gripper_max_width:.0f} mm")
     if not len(best):
         return 1
-    # The poses after half a turn, which come second, are the same grasps.
+    # The second half are the same grasps rotated by half a turn.
     hands = tool_poses_of_grasps(arm, best, grasp_scale=scale)[0][: len(best)].copy()
     hands[:, :3, :3] = hands[:, :3, :3] @ arm.R_ee_graspnet
     held = GraspTrial(description, asset, arm=arm).run(hands).held
@@ -131,12 +132,12 @@ def _test_annotation(
 
 
 def _asset(name: str, seed: int, scale: float, *, allow_outside: bool) -> "ObjectAsset":
-    """Make the object of a category, or read it from a file."""
+    """Create an object of a category, or read it from a file."""
     from handloom.config import allow_code
     from handloom.objects import import_object, make_object
     from handloom.seeding import generator
 
     if Path(name).is_file():
         return import_object(Path(name), scale=scale, allow_outside=allow_outside).asset
-    allow_code(name)  # Named by the user himself.
+    allow_code(name)  # Named by the user on the command line.
     return make_object(name, rng=generator(seed, 0, name), scale=scale)

@@ -1,4 +1,4 @@
-"""handloom improve: let the expert take over where a policy fails, and keep what it does as demonstrations."""
+"""handloom improve: let the expert take over where a policy fails, and keep its part as demonstrations."""
 
 from json import dumps
 from pathlib import Path
@@ -59,18 +59,18 @@ def run(
     """Find the scenes in which a policy fails, and let the expert show how to recover there.
 
     The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
-    a state the policy reached and finishes the task; its part becomes a demonstration, labelled as a recovery. Train on
-    these together with the old ones, and improve again. Test scenes are never used. The same command again resumes.
+    a state the policy reached and finishes the task; its part becomes a demonstration, labelled as a recovery. Train
+    on these together with the old ones, and improve again. Test scenes are never used. Repeating the command resumes.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
         weights: File to pass to the class.
         policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
         n: Demonstrations wanted.
-        max_attempts: Bound on the scenes; default ten per demonstration.
+        max_attempts: Limit on the scenes; default ten per demonstration.
         seed: Seed of the scenes; use another one in every round.
         output: Folder of the run. Default: out/improve_TASK.
         workers: Worker processes; default one per core.
@@ -84,12 +84,12 @@ def run(
         json: Print one JSON object instead of text.
     """
     if seed >= TEST_SEEDS:
-        raise InputError(f"seed {seed} is one of the test scenes, which evaluate uses; take one below {TEST_SEEDS}")
-    own_code.allow_code(policy)  # Named by the user himself.
+        raise InputError(f"seed {seed} is one of the test scenes, which evaluate uses; choose one below {TEST_SEEDS}")
+    own_code.allow_code(policy)  # Named by the user on the command line.
     if allow_code:
         own_code.allow_code()
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
-    # The expert needs its usual time after the policy has used up its own.
+    # The expert needs its usual time on top of what the policy has used.
     longer = f"data.max_episode_length={2 * loaded.config.data.max_episode_length}"
     loaded = load_task(task, overrides=(*set, longer), allow_outside=allow_outside, robot=robot)
     trust_task(loaded)

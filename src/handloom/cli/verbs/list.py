@@ -19,7 +19,7 @@ def run(
         pack: Only the tasks of this pack.
     """
     if pack and kind != "tasks":
-        raise InputError(f"--pack is for tasks: handloom list tasks --pack {pack}")
+        raise InputError(f"--pack only applies to tasks: handloom list tasks --pack {pack}")
     if pack:
         _tasks_of_pack(pack)
     else:
@@ -68,7 +68,7 @@ def _deeds() -> None:
 
     rates, robots = deed_rates(), [*workplaces(shipped())]
     wide = max(map(len, deeds())) + 2
-    print("deeds that any robot does (handloom generate NAME --robot ROBOT), with successes/attempts measured:")
+    print("robot-independent deeds (handloom generate NAME --robot ROBOT), with measured successes/attempts:")
     print(f"{'':<{wide}}" + "".join(f"{robot:>18}" for robot in robots))
     for name in deeds():
         print(f"{name:<{wide}}" + "".join(f"{rates.word(name, robot):>18}" for robot in robots))
@@ -76,7 +76,7 @@ def _deeds() -> None:
 
 
 def _tasks_of_pack(name: str) -> None:
-    """Print the tasks of a pack, one after another, with the published rate where there is one."""
+    """Print the tasks of a pack, one per line, with the published success rate if there is one."""
     from handloom.tasks.config.packs import load_pack
 
     pack = load_pack(name)

@@ -34,7 +34,7 @@ def show(
     joints: bool = False,
     robot: Robot = "fr3",
 ) -> None:
-    """Print what can be chosen about a category and draw variants; `all` draws one of every category.
+    """Print the parameters of a category and draw variants; `all` draws one object of every category.
 
     The names are those of `parameters` in a task, with the distribution used when the task does not set them; then
     object sizes, what can be placed in or on them, and how many grasps a gripper finds on the first variant.
@@ -59,7 +59,7 @@ def show(
     if not 32 <= size <= 2048:
         raise InputError(f"--size must lie between 32 and 2048 pixels, got {size}")
     if joints and name == "all":
-        raise InputError("--joints needs one category; `all` is drawn without")
+        raise InputError("--joints needs one category; it does not work with `all`")
     if name == "all":
         sheet = overview_sheet(object_categories(), seed=seed, size=size)
     else:
@@ -89,7 +89,7 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     print("size:    " + " x ".join(f"{low:.0f}-{high:.0f}" for low, high in sides) + " mm (width x depth x height)")
     obj = make_object(name, rng=generator(seed, 0, name))
     kinds = [f"joints {', '.join(link.joint for link in obj.joints)}"] if obj.joints else []
-    kinds += ["a container: others can be placed in it"] if obj.holds else []
+    kinds += ["a container: other objects can be placed in it"] if obj.holds else []
     print("is:      " + "; ".join([f"rests in {len(obj.stable_quats)} poses", *kinds]))
     print(f"points:  {', '.join(known_points(obj))}")
     if obj.axes:
@@ -138,20 +138,20 @@ def annotate(
     allow_outside: bool = False,
     size: Number = 480,
 ) -> None:
-    """Propose where a hand takes hold of a joint and where it pushes; draw it, and write it with --accept.
+    """Propose where a hand grasps a moving part and where it pushes; draw it, and write it with --accept.
 
-    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the image,
-    red is what the fingers close upon, blue where they push, orange runs along the handle, violet is where the hand
-    comes from. Move a point with --head or --push, and look again.
+    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the image, red
+    is where the fingers close, blue where they push, orange runs along the handle, violet is the approach direction.
+    Move a point with --head or --push, and check the image again.
 
     Args:
-        path: A MJCF, URDF or USD file with joints.
+        path: An MJCF, URDF or USD file with joints.
         joint: The moving part or its joint; by default the first.
         output: The image; by default FILE_JOINT.png in this folder.
         accept: Write Kps/open and Kps/close (Kps/pull and Kps/push for drawers) beside the file.
-        head: Point that the fingers close upon instead, in the frame of the moving part [m].
-        push: Point that is pushed to close it instead, likewise [m].
-        contact_axis: Direction along the handle instead, likewise.
+        head: Point where the fingers close instead, in the frame of the moving part [m].
+        push: Point pushed to close the part instead, in the same frame [m].
+        contact_axis: Direction along the handle instead, in the same frame.
         scale: Factor on all lengths of the file.
         allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of each image [px].
@@ -198,16 +198,17 @@ def import_file(
     """Read an object from a file and report what was kept, converted and dropped.
 
     Args:
-        path: A MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
+        path: An MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
         output: Also draw the object into this PNG file.
         scale: Factor on all lengths.
-        unit: Length unit of a mesh file; by default metres, or what a DAE file says; larger than 5 m is refused.
-        up: Axis that points up in a mesh file; by default z, but y for GLB and what a DAE file says.
+        unit: Length unit of a mesh file; by default metres, or the unit stated in a DAE file; objects larger than 5 m
+            are refused.
+        up: Axis that points up in a mesh file; by default z, but y for GLB, and the axis stated in a DAE file.
         mass: Mass of a mesh file [kg]; by default from the substance.
-        substance: What a mesh file is made of: ceramic, wood, steel, plastic and so on.
+        substance: Material of a mesh file: ceramic, wood, steel, plastic and so on.
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.
-        body: Body of a MJCF scene that is the object; by default all of the file.
-        seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two.
+        body: Body of an MJCF scene that is the object; by default the whole file.
+        seconds: Time limit for reading [s]; decomposing a surface with holes into convex parts takes a minute or two.
         allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of the image [px].
     """
@@ -252,7 +253,7 @@ def add(
     scale: float = 1.0,
     size: Number = 240,
 ) -> None:
-    """Import the objects that a package or a folder ships, each as a folder that needs nothing else.
+    """Import the objects that a package or a folder ships, each as a self-contained folder.
 
     A task then refers to `path: assets/PACKAGE/NAME/NAME.xml`. The table counts what was kept, converted and dropped;
     report.txt beside each object has the details. Robots, scenes and anything over 3 m long are left out.
@@ -261,7 +262,7 @@ def add(
         source: An installed package (robosuite, pybullet_data, gymnasium_robotics, metaworld), or a folder with models.
         names: Objects to import, `can` or `mug_*`; by default all.
         output: The folder to write to; by default assets/PACKAGE in this folder.
-        picture: Also draw what was imported, up to 24 of them, into this PNG file.
+        picture: Also draw the imported objects, up to 24 of them, into this PNG file.
         listing: Only list the names and their files.
         scale: Factor on all lengths.
         size: Width and height of each image [px].

@@ -1,4 +1,4 @@
-"""handloom retell: the demonstrations of a dataset, done again by another robot in the same scenes."""
+"""handloom retell: repeat the demonstrations of a dataset with another robot in the same scenes."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -59,33 +59,34 @@ def run(
 ) -> int:
     """Repeat the demonstrations of a dataset with another robot: same scenes, same actions, same final poses.
 
-    Objects, their relative poses, looks, lights and words stay; robot, table and cameras are those of the other robot's
-    work place, and the whole scene is moved along the table into reach of its arms. The scripted expert does the same
-    in the same order and aims for the final poses of the objects. Columns pair_id and retold_from of the new dataset
-    refer to the original. Scenes that the robot cannot do are listed with the reason. The same command again resumes.
+    Objects, their relative poses, looks, lights and words stay the same; robot, table and cameras are those of the
+    other robot's workplace, and the whole scene is moved along the table into reach of its arms. The scripted expert
+    performs the same actions in the same order and aims for the same final poses. Columns pair_id and retold_from of
+    the new dataset refer to the original. Scenes in which the robot fails are listed with the reason. Repeating the
+    command resumes.
 
     Args:
         dataset: Folder of a run, or its dataset.
-        robot: The other robot, such as genie1: one with a work place at a table.
-        episodes: Take only this many demonstrations, from the first. Default: all.
+        robot: The other robot, such as genie1: it needs a workplace at a table.
+        episodes: Use only the first N demonstrations. Default: all.
         output: Folder of the new run. Default: out/TASK_ROBOT_retold.
-        overwrite: Delete the run in that folder and begin again; a folder with anything else in it is left alone.
+        overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
         task: The task, if DATASET is a dataset without its run. Default: the task as it was recorded.
-        same_view: Also draw what the cameras that hung in the room see, moved with the scene; told_NAME in the dataset.
+        same_view: Also render the original room cameras, moved with the scene; told_NAME in the dataset.
         workers: Worker processes; default one per core.
         executor: Where work runs: in worker processes, or inline in this one.
         render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: How much work goes into an image: fast, balanced or quality.
-        backend: What draws: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
+        preset: Image quality: fast, balanced or quality.
+        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns, as for generate.
-        lerobot_features: What is written only when asked for, as for generate.
+        lerobot_features: Optional features to write, as for generate.
         labels: Kinds of labels to write beside the archives, as for generate.
         keep_failures: Also write failed attempts, into a separate dataset.
-        attempt_seconds: Wall time without a result after which an attempt is ended and tried again, as for generate.
-        skip_stuck: Count attempts as failed that ran out of memory or time, or lost their worker, three times.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
+        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         allow_code: Run Python code that the task names.
-        allow_outside: Let the run, its archives and the task name files outside their folders and those around them.
+        allow_outside: Let the run, its archives and the task refer to files outside their own and surrounding folders.
         json: Print the report as JSON instead of the progress display.
     """
     own_code.allow(code=allow_code, outside=allow_outside)

@@ -25,9 +25,9 @@ def show(
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         output: The file to write; by default NAME.png in this folder, or NAME_reach.png.
-        reach: Draw and print where objects and cabinets can be on a table within reach of its arms; takes a minute or
+        reach: Draw and print where on a table objects and cabinets are within reach of its arms; takes a minute or
             two.
-        frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's key points.
+        frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's keypoints.
         size: Width and height [px].
     """
     from handloom.errors import InputError
@@ -82,10 +82,10 @@ def sheet(
     size: Number = 340,
     columns: Number = 5,
 ) -> None:
-    """Draw robots at home with their frames, side by side, into one PNG file.
+    """Draw robots in their home poses with their frames, side by side, into one PNG file.
 
     Args:
-        names: Robots, robot folders or robot files; none: every robot that ships.
+        names: Robots, robot folders or robot files; if none are given, every robot that ships with Handloom.
         output: The file to write.
         size: Width and height of each image [px].
         columns: Images per row.
@@ -115,12 +115,12 @@ def add(
 
     Args:
         path: The model file.
-        output: The folder to write; by default robots/NAME of the file, here.
-        gripper: MJCF or URDF model of the gripper, where the arm's file has none.
-        at: Body of the arm that carries the gripper; by default the only one at an end.
-        overwrite: Replace a robot that is in the folder already.
-        package: Where a package of package:// addresses is; others are looked for around the file and in the folders
-            of ROS_PACKAGE_PATH.
+        output: The folder to write; by default robots/NAME in this folder, named after the file.
+        gripper: MJCF or URDF model of the gripper, if the arm's file has none.
+        at: Body of the arm that carries the gripper; by default the only end body.
+        overwrite: Replace a robot that is already in the folder.
+        package: Location of a package in package:// paths; others are looked up in the folders above the file and in
+            ROS_PACKAGE_PATH.
         allow_outside: Let the model include files outside its folder and the three levels above it; they are copied.
     """
     import numpy as np
@@ -145,7 +145,7 @@ def add(
     for arm in robot.arms:
         print(f"{arm.name} arm: {', '.join(arm.joint_names)}; gripper: {', '.join(arm.gripper_joint_names)}")
     for note in proposal.notes:
-        print(f"look at this: {note}")
+        print(f"check this: {note}")
     report = check_robot(robot)
     print(report.table())
     for file in (folder / "robot.yaml", folder / "model.xml", *pictures):
@@ -159,7 +159,7 @@ def describe(name: Robot, /, *, output: OptionalOutput = None, tolerance: float 
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         output: The file to write, ending in .xrdf or .yaml; by default NAME.xrdf in this folder.
-        tolerance: Distance by which spheres may reach out of the robot [m].
+        tolerance: Distance by which spheres may protrude from the robot [m].
     """
     from handloom.errors import InputError
     from handloom.isaac.motion_generation.descriptions.describe_robot import write_description

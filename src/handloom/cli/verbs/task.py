@@ -19,7 +19,7 @@ from handloom.tasks.region_proposals import proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse
 
 PROPOSALS = 3
-"""Regions that are tried before the best of them is proposed."""
+"""Number of regions tried before the best of them is proposed."""
 
 
 def check(
@@ -34,14 +34,14 @@ def check(
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Scenes are sampled and checked: objects that cannot be placed or that no camera sees, goals that cannot be met.
-    Then the expert tries the task in some of them, in physics; where it fails, every handle, object and place is tested
+    Then the expert tries the task in some of them, in physics; if it fails, every handle, object and place is tested
     for reach, to say what is out of reach, by how much, and where objects could be instead. Python code that a task
-    names is never run here: a note says what it is, and such a task is not sampled.
+    names is never run by this command: a note names the code, and such a task is not sampled.
 
     Args:
         files: Task names, YAML files or folders.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
-        fast: Only read the files: keys, names and numbers; sample no scene.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
+        fast: Only check keys, names and numbers; sample no scenes.
         tries: Attempts by the expert; up to four times as many if only some succeed. 0 only checks reach.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets refer to files outside their own and surrounding folders.
@@ -75,7 +75,7 @@ def check(
 
 
 def _tried(task: LoadedTask, tries: int) -> Rehearsal:
-    """Return what is wrong with the scenes of a task, and how the expert does in them."""
+    """Return what is wrong with the scenes of a task, and how the expert performs in them."""
     if unplaced(task):
         return Rehearsal((*rehearse(task).mistakes, *_regions_that_do(task, max(tries, 1))))
     if tries < 1:
@@ -92,12 +92,12 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     if fails(outcomes):
         elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
         return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere))
-    # What the expert did can be done, whatever the hands said.
+    # If the expert succeeded, the task is feasible, whatever the reach test says.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
 
 
 def _told_at_once(tried: Try, most: int) -> None:
-    """Tell a person at a terminal what became of a try: some take half a minute."""
+    """Print the outcome of a try if this is a terminal: some tries take half a minute."""
     if sys.stderr.isatty():
         outcome = "done" if tried.failure is None else tried.failure.reason
         print(f"try {tried.episode + 1} of up to {most}: {outcome}", file=sys.stderr, flush=True)
@@ -114,12 +114,12 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
             break
     good, lines = best
     if not lines:
-        return ["no regions were found in which the expert does it; take smaller things, or another robot"]
+        return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
     return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
-    """Replace folders by the YAML files in them; a folder without any is kept, and refused as a file later."""
+    """Replace folders by the YAML files in them; a folder without any is kept, and later refused as a file."""
     names: list[str] = []
     for name in files:
         path = Path(name)
@@ -129,13 +129,13 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
 
 
 def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_outside: bool = False) -> None:
-    """Print a task as it is carried out: base files merged, short forms written out, overrides applied.
+    """Print a task as it is executed: base files merged, short forms written out, overrides applied.
 
     The success criteria follow in words.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
@@ -165,7 +165,7 @@ def sample(
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         seed: Seed of the run.
         episode: Attempt index.
         set: Overrides such as data.max_episode_length=500.
@@ -194,11 +194,11 @@ def preview(
 ) -> None:
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
-    Python code that a task names is never run here.
+    Python code that a task names is never run by this command.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         seed: Seed of the run.
         episodes: How many scenes.
         output: Image to write.

@@ -1,4 +1,4 @@
-"""handloom teleop: drive a task's robot from a browser and keep what was done as a dataset."""
+"""handloom teleop: drive a task's robot from a browser and record it as a dataset."""
 
 import select
 import signal
@@ -46,7 +46,7 @@ from handloom.teleop.serving.picture_stream import check_views
 
 LENGTH = "data.max_episode_length"
 RANGES = {"seconds": (1.0, 3600.0), "scale": (0.05, 20.0), "trim": (0.0, 3600.0), "operators": (1, 8)}
-"""Option > its smallest and largest value."""
+"""Option > its minimum and maximum value."""
 
 
 def run(
@@ -85,38 +85,39 @@ def run(
     """Drive a robot from a browser: keyboard, mouse, gamepad, phone or headset. Needs the extra teleop.
 
     Open the address that is printed. What you save goes through the loop, the judge and the writer of generate.
-    The same command again continues with the next scene.
+    Repeating the command continues with the next scene.
 
     Args:
         task: A task of the library, or a YAML file.
-        robot: Robot for tasks that any robot can do: a name or a folder. Default: the one the file names.
+        robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
-        host: Address to serve at; one that other machines reach is served over HTTPS only.
-        port: Port of the page; 0 takes a free one.
-        https: Serve HTTPS on this machine, too, with a certificate that this machine signs itself.
+        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        port: Port of the page; 0 chooses a free one.
+        https: Serve HTTPS on this machine, too, with a self-signed certificate.
         open: Open the page in the browser of this machine.
-        size: Width and height that the large live image fits into; it is drawn as large as the page shows it.
+        size: Maximum width and height of the large live image; it is rendered as large as the page shows it.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
-        seconds: Longest demonstration.
-        scale: Metres the tool moves per metre of the hand.
+        seconds: Maximum length of a demonstration.
+        scale: Metres that the tool moves per metre of hand motion.
         trim: Cut pauses longer than this many seconds from the saved demonstration; the archive keeps them. 0 cuts
-            none.
-        render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not.
-        preset: How much work goes into the images of the dataset.
+            nothing.
+        render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not
+            at all.
+        preset: Quality of the dataset's images.
         backend: Renderer of these and the live images: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
-        lerobot_features: What is written only when asked for, as for generate: language writes your marks into frames.
+        lerobot_features: Optional features to write, as for generate: language writes your marks into frames.
         keep_failures: Allow saving failed attempts, into failures/.
         leader: Leader arms that the robot follows joint by joint: so101, so100 or koch, and the serial port, such as
-            so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (a file of LeRobot's will do).
+            so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (a LeRobot calibration file works, too).
         calibrate: Measure the ranges of the leader arms first: you move them by hand.
         policy: Let a policy drive, and correct it: hold a key, a stick or the squeeze to drive, release it and the
-            policy continues. Named as for evaluate. Your frames are marked in the column annotation.intervention.
+            policy continues. Specified as for evaluate. Your frames are marked in the column annotation.intervention.
         weights: File to pass to the policy's class.
         policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
-        operators: People working at the same time, each with their own page and scene.
-        replay: Carry out a recording again instead (a file of the folder inputs/ of a run), without a page.
+        operators: Number of people working at the same time, each with their own page and scene.
+        replay: Replay a recording instead (a file from the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.
         allow_code: Run Python code that the task names.
     """
@@ -124,7 +125,7 @@ def run(
         own_code.allow_code()
     _check_numbers(seconds=seconds, scale=scale, trim=trim, operators=operators)
     if policy is not None and operators > 1:
-        raise InputError("--policy is corrected by one person; leave out --operators")
+        raise InputError("only one person can correct a --policy; omit --operators")
     if (weights is not None or policy_python is not None) and policy is None:
         raise InputError("--weights and --policy-python belong to --policy")
     leaders = tuple(LeaderSpec.parsed(text) for text in leader)
@@ -151,7 +152,7 @@ def run(
         _prepare(leaders, calibrate=calibrate)
     source = ""
     if policy is not None:
-        own_code.allow_code(policy)  # Named by the user himself.
+        own_code.allow_code(policy)  # Named by the user on the command line.
         source = policy_source(policy, weights, policy_python)
         try_policy(source, loaded, seed)
     directory = RunDirectory.begin(
@@ -168,7 +169,7 @@ def run(
             with _finishing_on_signals(app):
                 app.serve(lambda address: _tell_address(address, open_page=open))
         except KeyboardInterrupt:
-            print("stopped; what was saved is kept")
+            print("stopped; everything saved is kept")
     for take in teleop_run.unsaved:
         print(f"could not be written: {teleop_run.takes.path(take)}; run the same command to try again")
     print(f"{teleop_run.saved} demonstrations in {directory.dataset}; check them: handloom verify {directory.path}")
@@ -184,7 +185,7 @@ def _check_numbers(**given: float) -> None:
 
 
 def _prepare(leaders: Sequence[LeaderSpec], *, calibrate: bool) -> None:
-    """Open every leader once to report faults now; calibrate it first where needed."""
+    """Open every leader once to report faults early; calibrate it first if needed."""
     for spec in leaders:
         if calibrate or not spec.calibration.is_file():
             _calibrate(spec)
@@ -196,7 +197,7 @@ def _calibrate(spec: LeaderSpec) -> None:
     if not sys.stdin.isatty():
         raise InputError(
             f"{spec.calibration}: there is no calibration of the leader on {spec.port}; run this once in a terminal, "
-            "or name a LeRobot calibration file after the port"
+            "or give a LeRobot calibration file after the port"
         )
     kind = KINDS[spec.kind]
     with SerialLine(spec.port) as line:
@@ -221,11 +222,11 @@ def _calibrate(spec: LeaderSpec) -> None:
 
 @contextmanager
 def _finishing_on_signals(app: TeleopApp) -> Iterator[None]:
-    """Finish the session on Ctrl-C and on SIGTERM as its button does; a second Ctrl-C stops at once."""
+    """Finish the session on Ctrl-C and SIGTERM, like the Finish button; a second Ctrl-C stops at once."""
 
     def finish(number: int, frame: object) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        # In a separate thread: the one that was interrupted may be holding the lock.
+        # In a separate thread: the interrupted thread may be holding the lock.
         threading.Thread(target=app.finish).start()
 
     before = {number: signal.signal(number, finish) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -1,4 +1,4 @@
-"""Quality figures of a dataset, ours or anyone's in LeRobot v3."""
+"""Quality figures of any LeRobot v3 dataset."""
 
 from handloom.dataset.audit.audit_dataset import AuditFinding, audit_dataset
 

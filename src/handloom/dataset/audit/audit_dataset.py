@@ -18,7 +18,7 @@ BLURRED = 1e-4
 DARK, BRIGHT = 0.12, 0.92
 """Mean brightness, 0 to 1, below which an image is too dark and above which too bright."""
 FLAT = 0.02
-"""Spread of brightness below which an image shows nothing."""
+"""Standard deviation of brightness below which an image shows nothing."""
 
 
 @dataclass(kw_only=True)
@@ -30,7 +30,7 @@ class PictureFigures:
     spread: list[float] = field(default_factory=list)
 
     def add(self, picture: NDArray[np.uint8]) -> None:
-        """Take in an image (h, w, 3)."""
+        """Add an image (h, w, 3)."""
         gray = picture.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32) / 255.0
         laplacian = -4 * gray[1:-1, 1:-1] + gray[:-2, 1:-1] + gray[2:, 1:-1] + gray[1:-1, :-2] + gray[1:-1, 2:]
         self.sharpness.append(float(laplacian.var()))
@@ -53,11 +53,11 @@ Numbers = NDArray[np.float64]
 IDLE = 1e-3
 """Motion per frame below which nothing moves, as a fraction of a channel's range."""
 JUMP = 0.25
-"""Step of an action from frame to frame that is a jump, as a fraction of the range."""
+"""Change of an action between frames that counts as a jump, as a fraction of the range."""
 NARROW = 1e-6
-"""Range below which a channel is constant and says nothing."""
+"""Range below which a channel counts as constant and is ignored."""
 BINS = 10
-"""Places of a start that are told apart along a channel's range."""
+"""Number of bins for start positions along a channel's range."""
 
 
 @dataclass(kw_only=True)
@@ -65,7 +65,7 @@ class MotionFigures:
     """Sums over episodes; episodes are processed one after another."""
 
     low: Numbers
-    """Smallest action of every channel (n,)."""
+    """Minimum action of every channel (n,)."""
     high: Numbers
     fps: int
     frames: int = 0
@@ -74,14 +74,14 @@ class MotionFigures:
     clipped: int = 0
     longest_idle: int = 0
     jerks: list[float] = field(default_factory=list)
-    """Of every episode: root mean square of the third difference of its actions, in ranges per second cubed."""
+    """Per episode: root mean square of the third difference of its actions, in ranges per second cubed."""
     starts: list[Numbers] = field(default_factory=list)
     """First state of every episode as fractions of the range."""
     hashes: Counter[str] = field(default_factory=Counter)
     """Episodes with the same actions."""
 
     def add(self, actions: NDArray[np.floating], states: NDArray[np.floating]) -> None:
-        """Take in an episode: actions and states (k, n)."""
+        """Add an episode: actions and states (k, n)."""
         wide = self.high - self.low > NARROW
         shares = (actions.astype(np.float64) - self.low)[:, wide] / (self.high - self.low)[wide]
         self.frames += len(shares)
@@ -99,13 +99,13 @@ class MotionFigures:
 
     @property
     def duplicates(self) -> int:
-        """Episodes whose actions are those of another one before."""
+        """Episodes with the same actions as an earlier one."""
         return sum(count - 1 for count in self.hashes.values())
 
     def start_concentration(self) -> float:
         """Return the largest fraction of episodes that start in one tenth of the range of the channel that varies most.
 
-        Evenly spread starts give 0.1 to 0.3; always the same start gives 1.
+        Evenly spread starts give 0.1 to 0.3; identical starts give 1.
         """
         starts = np.array(self.starts)
         if len(starts) < 2:
@@ -127,32 +127,32 @@ def _longest(still: NDArray[np.bool_]) -> int:
 EPISODES_LOOKED_AT = 20
 """Episodes whose images are examined."""
 PICTURES = 3
-"""Images of each of them, per camera."""
+"""Images examined per episode and camera."""
 FEW = 20
-"""Episodes below which variety is not asked for."""
+"""Number of episodes below which variety is not required."""
 MOTION = {
-    "idle": ("share of frames", "no action changes by 0.1 % of its range: cut pauses out, a policy learns to wait"),
+    "idle": ("share of frames", "no action changes by 0.1 % of its range: cut pauses, or a policy learns to wait"),
     "longest pause": ("s", "the longest idle stretch"),
-    "jerk": ("ranges/s^3", "third derivative of actions, 95 % of episodes are below: smooth or re-time them"),
-    "jumps": ("share of frames", "an action changes by a quarter of its range at once: look for lost frames"),
-    "clipped": ("share of frames", "an action is at the end of its range: limits or scaling cut it off"),
+    "jerk": ("ranges/s^3", "third derivative of actions, 95th percentile over episodes: smooth or re-time them"),
+    "jumps": ("share of frames", "an action changes by a quarter of its range in one frame: look for lost frames"),
+    "clipped": ("share of frames", "an action is at the end of its range: limits or scaling clip it"),
     "duplicates": ("episodes", "the same actions as an earlier episode: drop them"),
-    "starts": ("largest share in a tenth", "episodes begin at one place: vary the start"),
+    "starts": ("largest share in a tenth", "episodes begin at the same place: vary the start"),
     "lengths": ("longest over median", "an episode much longer than the others often went wrong"),
 }
-"""Figure of motion > unit, meaning and advice. Grippers and other switches are left out of them."""
+"""Figure of motion > unit, meaning and advice. Grippers and other switches are excluded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditFinding:
-    """One figure, and whether someone should look at it."""
+    """One figure, and whether it needs attention."""
 
     name: str
     value: float
     unit: str
     fine: bool
     meaning: str
-    """What the figure is, and what to do when it is not fine."""
+    """Meaning of the figure, and what to do if it is poor."""
 
 
 def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[AuditFinding, ...]:
@@ -237,7 +237,7 @@ def _pictures(dataset: DatasetReader) -> Iterator[AuditFinding]:
             ("empty", "the camera shows nothing"),
         ):
             share = figures.share(kind)
-            meaning = f"pictures of {camera} that are {kind}: {advice}"
+            meaning = f"images of {camera} that are {kind}: {advice}"
             yield AuditFinding(name=f"{kind} ({camera})", value=share, unit="share", fine=share < 0.05, meaning=meaning)
 
 
@@ -246,17 +246,17 @@ def _words(dataset: DatasetReader) -> Iterator[AuditFinding]:
     told = Counter(task for episode in dataset.episodes for task in episode.tasks)
     words = float(np.mean([len(task.split()) for task in told])) if told else 0.0
     yield AuditFinding(name="instructions", value=len(told), unit="different", fine=len(told) > 1 or count < FEW,
-                  meaning="one wording only teaches a policy to ignore words")  # fmt: skip
+                  meaning="a single wording teaches a policy to ignore words")  # fmt: skip
     yield AuditFinding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
-                  meaning="an instruction of one or two words hardly says what is wanted")  # fmt: skip
+                  meaning="an instruction of one or two words is hardly informative")  # fmt: skip
     most = max(told.values()) / max(count, 1) if told else 1.0
     fine = most <= 0.5 or count < FEW
-    yield AuditFinding(name="commonest instruction", value=most, unit="share of episodes", fine=fine,
+    yield AuditFinding(name="most common instruction", value=most, unit="share of episodes", fine=fine,
                        meaning="instructions are unevenly spread")  # fmt: skip
 
 
 def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
-    """Compare the sub-tasks of labels with those of the frames, where there are both."""
+    """Compare the sub-tasks in the labels with those in the frames, if both exist."""
     agree = total = 0
     for episode in dataset.episodes:
         files = dataset.archive_files(episode.index)
@@ -274,4 +274,4 @@ def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:
         )
     if total:
         yield AuditFinding(name="label agreement", value=agree / total, unit="share of frames", fine=agree == total,
-                      meaning="labels and frames name the same sub-task; label again if not")  # fmt: skip
+                      meaning="labels and frames should name the same sub-task; otherwise label again")  # fmt: skip

@@ -25,16 +25,16 @@ from handloom.errors import FileError, InputError
 from handloom.values import MARK, Check, EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The earliest date a zip file can hold."""
+"""The earliest date a zip file can store."""
 
 _KINDS = "biufU"
-"""Kinds of arrays that archives hold: truth values, numbers and text."""
+"""Kinds of arrays in archives: booleans, numbers and text."""
 
 MOST_ARRAYS = 100
 LEAST_BOUND = 256 * 2**20
-"""Arrays of this size together are read from any file [bytes]."""
+"""Total array size that is read from any file [bytes]."""
 MOST_RATIO = 50
-"""How much larger than its file larger arrays may be."""
+"""Beyond that: maximum ratio of array size to file size."""
 
 _LEVEL = 1
 """Deflate level: simulation states shrink almost as far as at level 9, in a tenth of the time."""
@@ -54,13 +54,13 @@ def write_npz(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def read_npz(path: Path, content: bytes | None = None) -> dict[str, NDArray[Any]]:
-    """Read all arrays of an archive, or say that it is missing or damaged.
+    """Read all arrays of an archive; raise an error if it is missing or damaged.
 
-    What an array says it takes is compared with what the file holds before any room is made for it.
+    The declared size of an array is compared with the size of the file before memory is allocated.
 
     Args:
-        path: The file; it is named when something is wrong.
-        content: What is in it, where that is part of another file.
+        path: The file, for error messages.
+        content: Its content, if it is part of another file.
     """
     most = max(LEAST_BOUND, MOST_RATIO * (checked_size(path) if content is None else len(content)))
     source = path if content is None else io.BytesIO(content)
@@ -69,7 +69,7 @@ def read_npz(path: Path, content: bytes | None = None) -> dict[str, NDArray[Any]
         total = sum(member.file_size for member in members)
         if len(members) > MOST_ARRAYS or total > most:
             raise FileError(
-                f"{path} says that it holds {len(members)} arrays of {total} bytes; at most {MOST_ARRAYS} of {most} "
+                f"{path} declares {len(members)} arrays of {total} bytes; at most {MOST_ARRAYS} of {most} "
                 "are read from a file of its size; it is damaged or malicious"
             )
         return {_array_name(path, member.filename): _read_array(archive, member) for member in members}
@@ -92,7 +92,7 @@ def _read_array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[An
             raise ValueError(f"{member.filename} is an array of {dtype} with the shape {shape}")
         size = math.prod(shape) * dtype.itemsize
         if size != member.file_size - stream.tell():
-            raise ValueError(f"{member.filename} has the shape {shape}, which does not fit its size")
+            raise ValueError(f"{member.filename} has the shape {shape}, which does not match its size")
         array = np.empty(shape, dtype, order="F" if fortran else "C")
         if cast(Any, stream).readinto(array.reshape(-1, order="A").view(np.uint8)) != size or stream.read(1):
             raise ValueError(f"{member.filename} is cut short")
@@ -111,7 +111,7 @@ def _npy(array: NDArray[Any]) -> bytes:
 ARCHIVE_FILES = ("instance.json", "commands.npz", "states.npz", "timeline.json", "certificate.json")
 """Files of an archive, in the order they are written."""
 LABEL_FILES = ("labels.parquet", "label_pictures.parquet", "words.json")
-"""Files beside an archive that labels are in, where there are any: of frames, of frames and cameras, of the episode."""
+"""Label files beside an archive, if any: per frame, per frame and camera, per episode."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,9 +121,9 @@ class EpisodeArchive:
     instance: Mapping[str, Any]
     """The sampled scene, as plain JSON values."""
     commands: Mapping[str, NDArray[Any]]
-    """Commands asked and applied, one row per frame."""
+    """Commands requested and applied, one row per frame."""
     states: Mapping[str, NDArray[Any]]
-    """Integration states, one row per frame, and what else a replay compares."""
+    """Integration states, one row per frame, and the other values that a replay compares."""
     timeline: Mapping[str, Any]
     """Which skill was active when, as plain JSON values."""
     certificate: Certificate
@@ -143,7 +143,7 @@ class EpisodeArchive:
         return cls(instance=instance, commands=commands, states=states, timeline=timeline, certificate=certificate)
 
     def tampering(self) -> tuple[str, ...]:
-        """Return which parts do not have the hash the certificate gives; empty when all do."""
+        """Return which parts do not match the hash in the certificate; empty if all match."""
         now, then = _hashes(self.instance, self.commands, self.states, self.timeline), self.certificate.hashes
         return tuple(
             [f"{name} was changed after it was certified" for name in now if then.get(name, now[name]) != now[name]]
@@ -165,11 +165,11 @@ def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
     """Read an archive.
 
     Args:
-        folder: An episode folder, or ``extras/episode_XXXXXX`` of a dataset, also where that is in a pack.
+        folder: An episode folder, or ``extras/episode_XXXXXX`` of a dataset, in a folder or in a pack.
         check: Compare every part with the hashes of the certificate.
 
     Raises:
-        FileError: A file is missing or damaged, or a part is not the one that was certified.
+        FileError: A file is missing or damaged, or a part is not the certified one.
     """
     files = EpisodeFiles.at(folder)
     arrays = {
@@ -184,12 +184,14 @@ def read_archive(folder: Path, *, check: bool = True) -> EpisodeArchive:
         certificate=Certificate.from_json(files.json("certificate.json", CertificateFile)),
     )
     if check and (faults := archive.tampering()):
-        raise FileError(f"the archive {folder} is not as it was written: {'; '.join(faults)}; generate it again")
+        raise FileError(
+            f"the archive {folder} has changed since it was written: {'; '.join(faults)}; generate it again"
+        )
     return archive
 
 
 def _write_json(path: Path, value: Any) -> None:
-    """Write a JSON file that people may want to read."""
+    """Write a JSON file in a readable layout."""
     with file_errors("write", path):
         path.write_bytes(json_bytes(value, indent=1))
 
@@ -200,7 +202,7 @@ def _hashes(
     states: Mapping[str, NDArray[Any]],
     timeline: Mapping[str, Any],
 ) -> dict[str, str]:
-    """Return the hash of every part by the name it has in the certificate."""
+    """Return the hash of every part by its name in the certificate."""
     texts = {"instance": instance, "timeline": timeline}
     return {
         **{name: hashlib.sha256(json_bytes(value)).hexdigest() for name, value in texts.items()},
@@ -231,10 +233,10 @@ def archive_of_record(record: EpisodeRecord) -> EpisodeArchive:
 
 
 def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
-    """Return the record that an archive was made of; numbers are equal bit for bit.
+    """Return the record from which an archive was made, bit for bit.
 
     Raises:
-        FileError: The archive does not hold a consistent record.
+        FileError: The archive does not contain a consistent record.
     """
     timeline = archive.timeline
     check_shape(timeline, Timeline, source="timeline.json")
@@ -253,11 +255,13 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
             failure=None if failure is None else Failure(**{**failure, "stage": FunnelStage(failure["stage"])}),
         )
     except (TypeError, ValueError, KeyError) as error:
-        raise FileError(f"the archive does not hold an episode record: {error}; generate the episode again") from error
+        raise FileError(
+            f"the archive does not contain an episode record: {error}; generate the episode again"
+        ) from error
 
 
 def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = None) -> Array:
-    """Return an array (count, n) of an archive, or say that it is something else."""
+    """Return an array (count, n) of an archive; raise an error if it is something else."""
     array = arrays.get(name)
     if array is None or array.dtype != np.float64 or array.ndim != 2 or (count is not None and len(array) != count):
         found = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
@@ -269,7 +273,7 @@ def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = 
 def outcome_of_record(
     record: EpisodeRecord, archive: EpisodeArchive, *, attempts: int = 1, columns: Mapping[str, Scalar] | None = None
 ) -> EpisodeOutcome:
-    """Return what the episode table says about a recorded episode.
+    """Return the episode table's entries for a recorded episode.
 
     Args:
         record: The episode.
@@ -300,20 +304,20 @@ def outcome_of_record(
 
 
 def _pairing(record: EpisodeRecord) -> dict[str, Scalar]:
-    """Return the columns that pair an episode with the one whose scene it tells again."""
+    """Return the columns that pair an episode with the one whose scene it retells."""
     told = record.instance.retold
     return {} if told is None else {"pair_id": told.pair_id, "retold_from": f"{told.robot}:{told.scene_hash[:16]}"}
 
 
 def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
-    """Return the sub-tasks of a demonstration; where two arms work at once, their labels are joined by ``and``.
+    """Return the sub-tasks of a demonstration; if two arms work at the same time, their labels are joined by ``and``.
 
-    Where a person named a stretch while recording, its name stands alone.
+    If a person named a span while recording, that name is used alone.
     """
     active: list[list[str]] = [[] for _ in range(record.frames)]
     for span in sorted(record.timeline, key=lambda span: (span.robot, span.arm, span.start)):
         if span.kind == "correction":
-            continue  # It says who drove, not what was done.
+            continue  # It says who drove, not what happened.
         label = span.instruction or " ".join([span.skill, *span.objects])
         for frame in range(max(span.start, 0), min(span.end, record.frames)):
             if label not in active[frame]:

@@ -1,9 +1,9 @@
-"""The archives of a hundred episodes in one file: a zip without compression, which any tool opens.
+"""The archives of a hundred episodes in one file: an uncompressed zip, which any tool opens.
 
-Seven small files per episode are seven million for a million episodes. Every full hundred of archives in ``extras/`` is
-therefore one file, which is never written again; what comes after the last full hundred stays in folders. The name of a
-pack has the number of its first episode, and inside, folders are numbered from 0: a pack can move to another
-dataset as it is. One episode is read without touching the others.
+Seven small files per episode would be seven million for a million episodes. Every full hundred of archives in
+``extras/`` is therefore one file, which is never rewritten; archives after the last full hundred stay in folders. The
+name of a pack contains the number of its first episode, and inside, folders are numbered from 0, so that a pack can
+move to another dataset unchanged. One episode is read without touching the others.
 """
 
 import os
@@ -22,13 +22,13 @@ from handloom.dataset.files.reading import checked_size
 from handloom.errors import FileError
 
 PACK = 100
-"""Episodes of a pack."""
+"""Episodes per pack."""
 PACK_BYTES = 2**30
-"""A hundred that takes more room stays in folders [bytes]; every zip tool reads twice as much."""
+"""A larger hundred stays in folders [bytes]; every zip tool reads files of twice this size."""
 CHUNK = 100_000
 """Episodes whose packs share a folder."""
 ARCHIVES, LABELS = "episodes", "labels"
-"""Kinds of packs: archives with their sheets, and the labels of the same episodes, which may come later."""
+"""Kinds of packs: archives with their ``episode.json``, and the labels of the same episodes, which may come later."""
 
 _PACK = re.compile(r"(episodes|labels)-(\d{6,9})\.zip")
 _MEMBER = re.compile(rb"(\d{3})/([a-z_]{1,40}\.[a-z]{1,10})")
@@ -37,7 +37,7 @@ _DATE = (1 << 5) | 1
 """1980-01-01, the earliest date that a zip file can hold."""
 _VERSION, _UNIX, _RIGHTS = 20, 3 << 8, 0o100644 << 16
 MOST_MEMBERS = 100_000
-"""Files that a pack may have."""
+"""Maximum number of files in a pack."""
 
 
 def pack_name(kind: str, first: int) -> str:
@@ -65,16 +65,18 @@ def write_pack(target: Path, episodes: Iterable[Iterable[tuple[str, bytes]]]) ->
                 )
         start, central, count = file.tell(), b"".join(entries), len(entries)
         if start + len(central) >= 2**32 or count > MOST_MEMBERS:
-            raise FileError(f"{target} would hold {count} files of {start} bytes, which is more than a pack can")
+            raise FileError(
+                f"{target} would contain {count} files of {start} bytes, which is more than a pack can hold"
+            )
         file.write(central + _END.pack(b"PK\5\6", 0, 0, min(count, 0xFFFF), min(count, 0xFFFF), len(central), start, 0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackedFile:
-    """Where a file is in a pack."""
+    """Position of a file in a pack."""
 
     at: int
-    """Where its content begins [bytes]."""
+    """Offset of its content [bytes]."""
     size: int
     """[bytes]"""
     crc: int
@@ -82,7 +84,7 @@ class PackedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class ArchivePack:
-    """A pack and what is in it."""
+    """A pack and its directory."""
 
     path: Path
     first: int
@@ -90,13 +92,13 @@ class ArchivePack:
     count: int
     """Number of episodes."""
     files: dict[tuple[int, str], PackedFile]
-    """By the number of the episode within the pack and the name of the file."""
+    """Entries by the number of the episode within the pack and the name of the file."""
 
     def read(self, file: PackedFile) -> bytes:
         """Return the content of a file.
 
         Raises:
-            FileError: It is not what was written.
+            FileError: It has changed.
         """
         with file_errors("read", self.path), open(self.path, "rb") as stream:
             stream.seek(file.at)
@@ -107,7 +109,7 @@ class ArchivePack:
 
 
 def find_pack(extras: Path, kind: str, index: int) -> ArchivePack | None:
-    """Return the pack that an episode is in; None where there is none, as in folders of single episodes.
+    """Return the pack that contains an episode; None if it is in a folder of its own.
 
     Args:
         extras: Folder of packs and archives.
@@ -115,7 +117,7 @@ def find_pack(extras: Path, kind: str, index: int) -> ArchivePack | None:
         index: Number of the episode.
     """
     chunk = index // CHUNK
-    for number in (chunk, chunk - 1):  # The pack before may reach into this chunk.
+    for number in (chunk, chunk - 1):  # The previous pack may extend into this chunk.
         folder = extras / f"chunk-{number:03d}"
         firsts = _firsts(str(folder), kind, _stamp(folder)) if number >= 0 else ()
         place = bisect_right(firsts, index)
@@ -154,10 +156,10 @@ def _firsts(folder: str, kind: str, stamp: int) -> tuple[int, ...]:
 
 
 def open_pack(path: Path) -> ArchivePack:
-    """Read what is in a pack.
+    """Read the directory of a pack.
 
     Raises:
-        FileError: It is not a pack as ``write_pack`` makes them.
+        FileError: It is not a pack made by ``write_pack``.
     """
     with file_errors("read", path):
         facts = os.stat(path)
@@ -168,7 +170,7 @@ def open_pack(path: Path) -> ArchivePack:
 def _opened(name: str, _time: int, size: int, _node: int) -> ArchivePack:
     path = Path(name)
     if checked_size(path) != size:
-        raise FileError(f"{path} changes while it is read; run the same command again")
+        raise FileError(f"{path} changed while it was being read; run the same command again")
     with file_errors("read", path), open(path, "rb") as stream:
         try:
             files = _members(stream, size)
@@ -179,11 +181,11 @@ def _opened(name: str, _time: int, size: int, _node: int) -> ArchivePack:
 
 
 def _members(stream: BinaryIO, size: int) -> dict[tuple[int, str], PackedFile]:
-    """Read the directory of a pack; nothing in it is believed that the file does not bear out."""
+    """Read the directory of a pack; every entry is checked against the file."""
     stream.seek(max(size - _END.size, 0))
     mark, *_, length, start, comment = _END.unpack(stream.read(_END.size))
     if mark != b"PK\5\6" or comment or start + length + _END.size != size or length > 100 * MOST_MEMBERS:
-        raise ValueError("its end is not that of a zip file without comment")
+        raise ValueError("it does not end like a zip file without a comment")
     stream.seek(start)
     directory, at, after = stream.read(length), 0, 0
     files: dict[tuple[int, str], PackedFile] = {}
@@ -193,12 +195,12 @@ def _members(stream: BinaryIO, size: int) -> dict[tuple[int, str], PackedFile]:
         name = _MEMBER.fullmatch(path)
         content = offset + _LOCAL.size + letters
         if mark != b"PK\1\2" or method or stored != plain or any(rest[:2]) or name is None:
-            raise ValueError(f"the entry {path[:80]!r} is none of a pack")
+            raise ValueError(f"the entry {path[:80]!r} does not belong in a pack")
         if offset != after or content + plain > start:
-            raise ValueError(f"the file {path!r} is not where the one before it ends")
+            raise ValueError(f"the file {path!r} does not start where the previous one ends")
         key = int(name[1]), name[2].decode()
         if key in files:
-            raise ValueError(f"the file {path!r} is there twice")
+            raise ValueError(f"the file {path!r} appears twice")
         files[key] = PackedFile(at=content, size=plain, crc=crc)
         at, after = at + _CENTRAL.size + letters, content + plain
     if after != start:

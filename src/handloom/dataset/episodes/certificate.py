@@ -1,4 +1,4 @@
-"""What an episode was made with, and the hashes that a replay must reproduce."""
+"""The versions and platform that made an episode, and the hashes that a replay must reproduce."""
 
 import hashlib
 import importlib.metadata
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 PACKAGES = ("handloom", "mujoco", "numpy", "numba", "llvmlite", "mink", "ruckig", "pyarrow", "av")
-"""Packages whose version can change an episode or the files that hold it."""
+"""Packages whose version can change an episode or its files."""
 
 CERTIFICATE_VERSION = 1
 
-# The steps of the x86-64 psABI, highest first, told by one feature that came with each.
+# The levels of the x86-64 psABI, highest first, each identified by one of its features.
 _X86_LEVELS = (("avx512vl", "x86-64-v4"), ("avx2", "x86-64-v3"), ("sse4.2", "x86-64-v2"))
 
 
@@ -47,14 +47,14 @@ class Certificate:
         return cls(versions=value["versions"], platform=value["platform"], hashes=value["hashes"])
 
     def differences_from_here(self) -> tuple[str, ...]:
-        """Return in words what is different on this machine; empty when a replay must agree bit for bit."""
+        """Return in words what differs on this machine; empty if a replay must agree bit for bit."""
         here_versions, here_platform = package_versions(), platform_facts()
         told = [
             f"{name} {self.versions.get(name, 'unknown')} there, {here_versions.get(name, 'not installed')} here"
             for name in sorted({*self.versions, *here_versions})
             if self.versions.get(name) != here_versions.get(name)
         ]
-        # The name of the CPU is for people: two models of one feature level compute the same bits.
+        # The CPU name is for people: two models of the same feature level compute the same bits.
         told += [
             f"{name} {self.platform.get(name, 'unknown')} there, {here_platform.get(name, 'unknown')} here"
             for name in ("system", "machine", "cpu_level", "libc")
@@ -91,8 +91,8 @@ def package_versions() -> Mapping[str, str]:
 
 @cache
 def platform_facts() -> Mapping[str, str]:
-    """Return what of this machine can change a bit: system, processor features, C library."""
-    # The binding sees what Numba compiles for, on every system, without reading system files.
+    """Return the properties of this machine that can change a bit: system, processor features, C library."""
+    # The binding reports what Numba compiles for on every system, without reading system files.
     from llvmlite import binding
 
     features = binding.get_host_cpu_features()

@@ -1,4 +1,4 @@
-"""The files of one episode, wherever they lie: in a folder of its own, or among others in a pack."""
+"""The files of one episode, wherever they are: in a folder of its own, or among others in a pack."""
 
 import os
 import re
@@ -25,14 +25,14 @@ _FOLDER = re.compile(r"episode_(\d{6,9})")
 class EpisodeFiles:
     """The files of an episode by name.
 
-    An archive is called ``extras/episode_000012`` whether that is a folder or not; errors and reports say it so.
+    An archive is called ``extras/episode_000012`` whether that is a folder or not, also in errors and reports.
     """
 
     folder: Path
     packs: tuple[ArchivePack, ...] = ()
-    """Packs that the episode is in: of archives, of labels."""
+    """Packs that contain the episode: of archives, of labels."""
     index: int = 0
-    """Number of the episode, where there are packs."""
+    """Number of the episode, if there are packs."""
 
     @classmethod
     def at(cls, folder: Path) -> "EpisodeFiles":
@@ -69,7 +69,7 @@ class EpisodeFiles:
         return checked_size(self.folder / name) if packed is None else packed[1].size
 
     def read(self, name: str, *, limit: int | None = None) -> bytes:
-        """Return the content of a file, or say that it is missing, no regular file or larger than ``limit`` [bytes]."""
+        """Return the content of a file; fail if it is missing, not regular or larger than ``limit`` [bytes]."""
         packed = self._packed(name)
         if packed is None:
             file = self.folder / name
@@ -80,12 +80,12 @@ class EpisodeFiles:
         return pack.read(file)
 
     def json(self, name: str, shape: Any = Plain, *, limit: int = JSON_LIMIT) -> Any:
-        """Read a JSON file, or say that it is missing, damaged or not of the shape it should have."""
+        """Read a JSON file; raise an error if it is missing, damaged or of the wrong shape."""
         return parse_json(self.read(name, limit=limit), shape, source=str(self.folder / name))
 
     @contextmanager
     def parquet(self, name: str) -> Iterator[pq.ParquetFile]:
-        """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``."""
+        """Open a Parquet file for reading; problems are raised as a ``FileError``."""
         content = None if self._packed(name) is None else pa.BufferReader(self.read(name))
         with open_parquet(self.folder / name, content=content) as file:
             yield file

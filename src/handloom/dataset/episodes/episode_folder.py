@@ -1,4 +1,4 @@
-"""One finished episode on disk: frames, videos, archive and a sheet that describes them all."""
+"""One finished episode on disk: frames, videos, archive, and the sheet ``episode.json`` that describes them all."""
 
 import hashlib
 import os
@@ -36,32 +36,32 @@ from handloom.safe_paths import below
 SHEET = "episode.json"
 FRAMES = "frames.parquet"
 COPIES = "copies.json"
-"""In an episode that was taken out of a dataset: size and hash of the files whose container had to be made again."""
+"""In an episode extracted from a dataset: size and hash of the files whose container had to be recreated."""
 FOLDER_VERSION = 1
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Opening a pipe does not wait for someone to write to it."""
+"""Opening a pipe must not block until someone writes to it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeFolder:
-    """A finished episode; reading it costs one small JSON file, everything else is read when asked for."""
+    """A finished episode; opening it reads one small JSON file, everything else is read on demand."""
 
     path: Path
     """The folder."""
     outcome: EpisodeOutcome
-    """What became of the episode."""
+    """Outcome of the episode."""
     length: int
     """Number of frames."""
     table: FeatureTable
-    """What each frame holds."""
+    """Features of each frame."""
     sheet: dict[str, Any]
-    """``episode.json`` as it is."""
+    """Raw ``episode.json``."""
     copies: dict[str, Any]
-    """Size and hash of the files that are not those the sheet names, but hold the same."""
+    """Size and hash of files that differ from those in the sheet but have the same content."""
     files: EpisodeFiles
     """Its files; those of an archive may be in a pack."""
     sheet_sha256: str
-    """Hash of its sheet, which in turn has the hashes of its files."""
+    """Hash of its sheet, which in turn contains the hashes of its files."""
 
     @classmethod
     def open(cls, path: Path) -> "EpisodeFolder":
@@ -89,12 +89,12 @@ class EpisodeFolder:
 
     @classmethod
     def again(cls, path: Path, sha256: bytes, table: FeatureTable) -> "EpisodeFolder":
-        """Read a sheet that was read before, without asking once more whether it makes sense.
+        """Read a sheet again without validating it once more.
 
         Args:
             path: The episode.
-            sha256: Hash of the sheet as it was.
-            table: What each frame holds, by that sheet.
+            sha256: Expected hash of the sheet.
+            table: Features of each frame according to that sheet.
         """
         files = EpisodeFiles(folder=path) if path.parent.name != EXTRAS else EpisodeFiles.at(path)
         raw = files.read(SHEET, limit=JSON_LIMIT)
@@ -160,7 +160,7 @@ class EpisodeFolder:
         return read_archive(self.path)
 
     def faults(self) -> tuple[str, ...]:
-        """Compare every file with the size and hash in the sheet; return what is wrong in words."""
+        """Compare every file with the size and hash in the sheet; return a description of the differences."""
         found = []
         for name in self.sheet["files"]:
             try:
@@ -170,14 +170,14 @@ class EpisodeFolder:
         return tuple(found)
 
     def checked_file(self, name: str) -> Path:
-        """Return a file of the folder, which is none of a pack, after making sure that it is the one written."""
+        """Return a file of the folder (not of a pack) after checking that it is unchanged."""
         file, written = self._place(name), self._written(name)
         if written is not None and (checked_size(file) != written["bytes"] or sha256_of(file) != written["sha256"]):
             raise self._changed(name, written)
         return file
 
     def checked_bytes(self, name: str) -> bytes:
-        """Return the content of a file after making sure that it is the one that was written."""
+        """Return the content of a file after checking that it is unchanged."""
         written = self._written(name)
         if self.files.packed and self.files.has(name):
             content = self.files.read(name)
@@ -193,7 +193,7 @@ class EpisodeFolder:
         """Return at most one byte more than a file should have."""
         try:
             file = os.open(f"{self.path}/{name}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _NO_WAIT)
-        except OSError:  # A link, or what has to be told.
+        except OSError:  # A link, or an error to report.
             return read_bytes(self._place(name), limit=size + 1)
         with open(file, "rb") as stream:
             if not stat.S_ISREG(os.fstat(file).st_mode):
@@ -203,14 +203,14 @@ class EpisodeFolder:
     def _place(self, name: str) -> Path:
         """Return where a file of the folder is."""
         file = self.path / name
-        if os.path.islink(file):  # Following it costs a hundred times as much, and hardly any file is one.
+        if os.path.islink(file):  # Resolving a link costs a hundred times as much, and hardly any file is a link.
             file = below(self.path, name, what=str(self.path / SHEET))
         if not os.path.isfile(file):
             raise FileError(f"{file} is missing; generate or render the episode again")
         return file
 
     def _written(self, name: str) -> dict[str, Any] | None:
-        """Return size and hash of a file; none of labels made later, which the list of their dataset has."""
+        """Return size and hash of a file; not for labels added later, which the dataset's file list covers."""
         written = self.copies.get(name) or self.sheet["files"].get(name)
         if written is None and not (name in LABEL_FILES and self.files.has(name)):
             raise FileError(f"{self.path / SHEET} does not list {name}; generate the episode again")
@@ -218,7 +218,8 @@ class EpisodeFolder:
 
     def _changed(self, name: str, written: dict[str, Any]) -> FileError:
         return FileError(
-            f"{self.path / name} is not as it was written ({written['bytes']} bytes); generate the episode again"
+            f"{self.path / name} has changed since it was written ({written['bytes']} bytes); generate the episode "
+            f"again"
         )
 
     def archive_files(self) -> tuple[str, ...]:
@@ -230,12 +231,12 @@ class EpisodeFolder:
         return tuple(name for name in LABEL_FILES if name in self.sheet["files"] or self.files.has(name))
 
     def extra_bytes(self, name: str) -> bytes:
-        """Return the content of a file that goes into ``extras/``, checked; the sheet is as it is."""
+        """Return the content of a file that goes into ``extras/``, checked; the sheet is returned unchecked."""
         return self.files.read(SHEET, limit=JSON_LIMIT) if name == SHEET else self.checked_bytes(name)
 
 
 _last_table: list[tuple[Any, FeatureTable]] = []
-"""The last table that was read, and what it was made of: all episodes of a run have the same."""
+"""The last table that was read, and its source: all episodes of a run have the same table."""
 
 
 def _table_of(value: Any) -> FeatureTable:
@@ -261,7 +262,7 @@ def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
     """Return the finished episode folders directly in the given folders, ordered by attempt.
 
     Raises:
-        FileError: Two folders hold the same attempt.
+        FileError: Two folders contain the same attempt.
     """
     found: dict[str, Path] = {}
     for parent in parents:
@@ -277,9 +278,9 @@ def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def remove_unfinished(parent: Path) -> int:
-    """Remove what killed writers left in a folder of episodes; return how many there were.
+    """Remove leftovers of killed writers in a folder of episodes; return how many there were.
 
-    Only for whoever knows that no one is writing there: a folder in the making looks the same.
+    Only call this if no one is writing there: an unfinished folder looks the same.
     """
     leftovers = [folder for folder in parent.glob(f"episode_*{PARTIAL}-*") if folder.is_dir()]
     for folder in leftovers:

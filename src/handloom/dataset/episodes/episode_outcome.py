@@ -1,4 +1,4 @@
-"""What became of an episode, as its source reports it."""
+"""The outcome of an episode, as its source reports it."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -33,7 +33,7 @@ UNLABELLED = "idle"
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """A stretch of frames with one sub-task."""
+    """A span of frames with one sub-task."""
 
     label: str
     """What is being done, e.g. ``pick the red cube``."""
@@ -48,13 +48,13 @@ class EpisodeOutcome:
     """The facts of one episode that are not frames."""
 
     index: int
-    """Number of the attempt in its run; gaps are allowed, the dataset numbers its episodes through."""
+    """Number of the attempt in its run; gaps are allowed, since the dataset numbers its episodes itself."""
     task: str
-    """What the robot was told, in words."""
+    """The instruction given to the robot."""
     success: bool
     """Whether the goal was reached."""
     failure_reason: str | None = None
-    """Typed reason when it was not."""
+    """Typed reason if it was not."""
     seed: int
     """Seed of the run."""
     robot: str
@@ -64,21 +64,21 @@ class EpisodeOutcome:
     segments: tuple[Segment, ...] = ()
     """Sub-tasks in order of time, not overlapping."""
     columns: Mapping[str, Scalar] = field(default_factory=dict)
-    """Further values for the episode table: one truth value, number or text each."""
+    """Further values for the episode table: one boolean, number or text each."""
 
     def __post_init__(self) -> None:
         """Refuse facts that contradict each other or cannot be stored."""
         if self.index < 0 or not 0 <= self.seed < 2**63:
             raise InputError(f"index and seed must be >= 0 and fit 64 bits, got {self.index} and {self.seed}")
         if not self.task.strip():
-            raise InputError("an episode needs a task in words; training reads it")
+            raise InputError("an episode needs a task in words; training uses it")
         if self.success == bool(self.failure_reason):
             raise InputError(f"a failure needs a reason and a success has none, got {self.failure_reason!r}")
         if taken := sorted(RESERVED & self.columns.keys()):
             raise InputError(f"the dataset writes these episode columns itself: {', '.join(taken)}")
         for name, value in self.columns.items():
             if not name or "/" in name or not isinstance(value, Scalar):
-                raise InputError(f"episode column {name!r} must be a truth value, number or text, got {value!r}")
+                raise InputError(f"episode column {name!r} must be a boolean, number or text, got {value!r}")
         end = 0
         for segment in self.segments:
             if not (end <= segment.start < segment.stop and segment.label.strip()):

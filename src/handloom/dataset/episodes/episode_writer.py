@@ -1,4 +1,4 @@
-"""Write one episode: images stream in while the episode is rendered, the rest comes at the end."""
+"""Write one episode: images stream in while the episode is rendered, the rest is written at the end."""
 
 import shutil
 import tempfile
@@ -24,10 +24,10 @@ from handloom.errors import InputError, StateError
 
 
 class EpisodeWriter:
-    """An episode folder in the making; it appears under its name only when everything is on the disk.
+    """An unfinished episode folder; it appears under its name only once everything is on disk.
 
     Leaving the ``with`` block without ``finish`` leaves nothing behind. An existing folder of that name is kept and
-    this one dropped: an attempt always gives the same episode.
+    the new one is dropped: an attempt always gives the same episode.
 
     Example::
 
@@ -53,7 +53,7 @@ class EpisodeWriter:
 
     @property
     def work(self) -> Path:
-        """The folder that the episode grows in; further files that are put there belong to it."""
+        """The folder in which the episode is built; further files put there become part of it."""
         return self._work
 
     def add_image(self, name: str, image: NDArray[Any]) -> None:
@@ -75,9 +75,9 @@ class EpisodeWriter:
         """Write everything that is left, sync it, and give the folder its name.
 
         Args:
-            outcome: What became of the episode.
+            outcome: Outcome of the episode.
             columns: Values ``(frames, n)`` of every column of the table.
-            archive: What a replay needs; None for episodes that do not come from a simulation.
+            archive: Everything that a replay needs; None for episodes that do not come from a simulation.
         """
         if not self._open:
             raise StateError(f"{self.folder} is finished")
@@ -96,9 +96,7 @@ class EpisodeWriter:
         """Return the columns as arrays of the declared types; raise an error that names a mismatch."""
         wanted = [feature.name for feature in self.table.columns]
         if sorted(columns) != sorted(wanted):
-            raise InputError(
-                f"the table has the columns {', '.join(sorted(wanted))}; given were {', '.join(sorted(columns))}"
-            )
+            raise InputError(f"the table has the columns {', '.join(sorted(wanted))}; got {', '.join(sorted(columns))}")
         length = len(columns[wanted[0]])
         if length < 1:
             raise InputError("an episode needs at least one frame")
@@ -110,7 +108,7 @@ class EpisodeWriter:
         return {f.name: f.as_array(columns[f.name], length=length) for f in self.table.columns}
 
     def _write_frames(self, arrays: Mapping[str, NDArray[Any]], length: int) -> None:
-        """Write the columns, with the time and number of each frame."""
+        """Write the columns, with the time and index of each frame."""
         schema = pa.schema(
             [*map(column_field, self.table.columns), bookkeeping_field("timestamp"), bookkeeping_field("frame_index")]
         )
@@ -120,7 +118,7 @@ class EpisodeWriter:
         write_plain(self._work / FRAMES, schema, [pa.Table.from_arrays(data, schema=schema)])
 
     def _write_sheet(self, outcome: EpisodeOutcome, arrays: Mapping[str, NDArray[Any]], length: int) -> None:
-        """Write the sheet, which names every file with its size and hash."""
+        """Write the sheet, which lists every file with its size and hash."""
         statistics = {name: column_statistics(array).as_lists() for name, array in arrays.items()}
         for feature in self.table.videos:
             histogram = self._histograms[feature.name]
@@ -143,7 +141,7 @@ class EpisodeWriter:
             (self._work / SHEET).write_bytes(json_bytes(sheet))
 
     def _give_name(self) -> None:
-        """Sync everything and rename the folder; if the attempt exists already, that one stays."""
+        """Sync everything and rename the folder; if the attempt already exists, the existing folder stays."""
         with file_errors("write", self.folder):
             try:
                 name_folder(self._work, self.folder)
@@ -153,7 +151,7 @@ class EpisodeWriter:
         self._discard()
 
     def _discard(self) -> None:
-        """Remove what has no name yet."""
+        """Remove the unfinished folder."""
         self._open = False
         for video in self._videos.values():
             video.abandon()
@@ -168,14 +166,14 @@ class EpisodeWriter:
 
 
 def _levels(feature: Feature, image: NDArray[Any]) -> NDArray[Any]:
-    """Return the levels of an image as a reader finds them stored."""
+    """Return the levels of an image as a reader will see them."""
     if feature.depth is not None:
         return feature.depth.codes(image.reshape(image.shape[:2]))
     return ID_COLOURS[image] if feature.is_segmentation else image
 
 
 def level_values(feature: Feature) -> Array:
-    """Return what each level of a camera's histogram stands for: brightness from 0 to 1, or depth in metres."""
+    """Return the value of each level of a camera's histogram: brightness from 0 to 1, or depth in metres."""
     if feature.depth is None:
         return np.arange(256) / 255.0
     return feature.depth.metres(np.arange(HIGHEST_CODE + 1)).astype(np.float64)

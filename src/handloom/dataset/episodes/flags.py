@@ -1,6 +1,6 @@
-"""Flags: what a person noted about episodes, kept in one file beside the dataset, never in it.
+"""Flags: a person's notes about episodes, kept in one file beside the dataset, never in it.
 
-They are known by the hash of their states, so they stay with the episode when its dataset is merged again or grows.
+They are keyed by the hash of the states, so they stay with the episode when its dataset is merged again or grows.
 """
 
 import datetime
@@ -16,7 +16,7 @@ from handloom.dataset.files.shapes import Text
 from handloom.errors import InputError
 
 LONGEST_NOTE = 2000
-"""Characters of a note."""
+"""Maximum length of a note."""
 MOST_FLAGS = 100_000
 
 
@@ -41,7 +41,7 @@ def flags_file(root: Path) -> Path:
 
 
 def flag_key(index: int, row: Mapping[str, Any]) -> str:
-    """Return what an episode is known by: the hash of its states, or its place and length in datasets without one.
+    """Return the key of an episode: the hash of its states, or its index and length in datasets without hashes.
 
     Args:
         index: Number of the episode in its dataset.
@@ -57,7 +57,7 @@ def read_flags(root: Path) -> dict[str, FlagEntry]:
 
 
 def write_flag(root: Path, key: str, note: str | None) -> FlagEntry | None:
-    """Set the flag of an episode, or remove it with None; return what is there then.
+    """Set the flag of an episode, or remove it with None; return the resulting flags.
 
     Raises:
         InputError: The note is too long, or there are too many flags.

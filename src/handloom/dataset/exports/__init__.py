@@ -1,1 +1,1 @@
-"""Datasets in the formats that others read."""
+"""Datasets in the formats of other programs."""

@@ -1,4 +1,4 @@
-"""LeRobot v3 without our extras, and LeRobot v2.1, whose readers want a file per episode."""
+"""LeRobot v3 without our extras, and LeRobot v2.1, whose readers need one file per episode."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ DATA_PATH = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
 VIDEO_PATH = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
 CHUNK = 1000
 STATISTICS = ("min", "max", "mean", "std", "count")
-"""Statistics that v2.1 has of every episode."""
+"""Statistics that v2.1 stores for every episode."""
 
 
 def export_lerobot_v3(dataset: DatasetReader, out: Path) -> Path:
@@ -45,7 +45,7 @@ def export_lerobot_v3(dataset: DatasetReader, out: Path) -> Path:
 
 
 def export_lerobot_v21(dataset: DatasetReader, out: Path) -> Path:
-    """Write the dataset in the layout v2.1: a parquet file and a video per episode and camera, nothing encoded again.
+    """Write the dataset in the layout v2.1: one file per episode and camera, without re-encoding.
 
     Args:
         dataset: The dataset.
@@ -71,7 +71,7 @@ def export_lerobot_v21(dataset: DatasetReader, out: Path) -> Path:
 
 
 def refuse_existing(out: Path) -> None:
-    """Refuse to write over anything."""
+    """Refuse to overwrite anything."""
     if out.exists():
         raise FileError(f"{out} exists; choose another name or remove it")
 

@@ -20,12 +20,12 @@ from handloom.errors import InputError, require
 QUALITY = 90
 """JPEG quality of colour images."""
 BATCH = 64
-"""Images of a camera that are held in memory at once."""
+"""Number of images of a camera held in memory at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RerunEpisode:
-    """What a recording holds of one episode."""
+    """The content of a recording for one episode."""
 
     fps: int
     words: str
@@ -49,7 +49,7 @@ def export_rerun(dataset: DatasetReader, out: Path) -> Path:
         out: File to write; it must not exist.
 
     Raises:
-        InputError: The file has another ending.
+        InputError: The file name has another extension.
         MissingExtraError: The package rerun-sdk is not installed.
     """
     require("rerun", extra="rerun")
@@ -68,12 +68,12 @@ def write_recording(out: Path, episodes: Mapping[int, RerunEpisode], *, name: st
         name: Name of the recording.
 
     Raises:
-        InputError: The file has another ending.
+        InputError: The file name has another extension.
         MissingExtraError: The package rerun-sdk is not installed.
     """
     rr: Any = require("rerun", extra="rerun")
     if out.suffix != ".rrd":
-        raise InputError(f"a Rerun recording is a file that ends in .rrd, not {out}")
+        raise InputError(f"the name of a Rerun recording must end in .rrd, got {out}")
     out.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(out) as partial:
         recording = rr.RecordingStream("handloom", recording_id=name)

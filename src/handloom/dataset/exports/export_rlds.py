@@ -35,7 +35,7 @@ def export_rlds(dataset: DatasetReader, out: Path, *, action: str = "action") ->
     Args:
         dataset: The dataset.
         out: Folder to write; its name is the name of the dataset; it must not exist.
-        action: Column that holds the actions.
+        action: Column of the actions.
     """
     refuse_existing(out)
     name = re.sub(r"\W+", "_", out.name.lower()).strip("_") or "handloom"

@@ -1,6 +1,6 @@
 """Zarr, version 2, in the layout of a replay buffer: ``data/<name>`` over all frames and ``meta/episode_ends``.
 
-Written with what is here already: a Zarr array is a folder with a JSON file and one packed file per chunk.
+Written without the zarr package: a Zarr array is a folder with a JSON file and one compressed file per chunk.
 """
 
 import json
@@ -31,7 +31,7 @@ def export_zarr(dataset: DatasetReader, out: Path, *, action: str = "action", im
     Args:
         dataset: The dataset.
         out: Folder to write; it must not exist.
-        action: Column that holds the actions, which are called ``action``.
+        action: Column of the actions, which are stored as ``action``.
         images: Write the cameras, too.
     """
     refuse_existing(out)
@@ -65,7 +65,7 @@ def _values(dataset: DatasetReader, feature: Feature) -> Iterator[NDArray[Any]]:
 
 
 def _write(folder: Path, pieces: Iterable[NDArray[Any]], codec: pa.Codec, *, total: int, rows: int) -> None:
-    """Write an array whose length is known, chunk by chunk; the last chunk is filled up with zeros."""
+    """Write an array of known length, chunk by chunk; the last chunk is padded with zeros."""
     folder.mkdir(parents=True)
     held: list[NDArray[Any]] = []
     count = number = 0

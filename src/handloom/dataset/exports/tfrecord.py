@@ -37,7 +37,7 @@ TABLES = _tables()
 
 @kernel
 def _crc(data, tables):
-    """Return the CRC-32C of bytes (n,); one look into each of eight tables per eight bytes."""
+    """Return the CRC-32C of bytes (n,), with one lookup in each of eight tables per eight bytes."""
     crc = np.uint32(0xFFFFFFFF)
     n, k = len(data), 0
     while k + 8 <= n:
@@ -75,7 +75,7 @@ MASK = 0xA282EAD8
 
 
 def masked_crc(data: bytes) -> int:
-    """Return the checksum of TFRecord files: CRC-32C, turned by 15 bits, plus a constant."""
+    """Return the checksum of TFRecord files: CRC-32C, rotated by 15 bits, plus a constant."""
     crc = int(crc32c(np.frombuffer(data, np.uint8)))
     return (((crc >> 15) | (crc << 17)) + MASK) & 0xFFFFFFFF
 
@@ -87,7 +87,7 @@ def write_record(file: BinaryIO, message: bytes) -> None:
 
 
 def read_records(path: Path) -> Iterator[bytes]:
-    """Yield the messages of a file, or say that it is damaged."""
+    """Yield the messages of a file; raise an error if it is damaged."""
     with path.open("rb") as file:
         while head := file.read(12):
             length, check = struct.unpack("<QI", head)
@@ -98,7 +98,7 @@ def read_records(path: Path) -> Iterator[bytes]:
 
 
 def example(features: Mapping[str, Value]) -> bytes:
-    """Return an example as bytes; names in order, so that equal features give equal bytes."""
+    """Return an example as bytes; names are sorted, so that equal features give equal bytes."""
     entries = b""
     for name in sorted(features):
         entry = _field(1, name.encode()) + _field(2, _feature(features[name]))

@@ -1,1 +1,1 @@
-"""Files that are whole or absent, files of strangers, Parquet with every choice pinned."""
+"""Atomic files, untrusted files, and Parquet with every option pinned."""

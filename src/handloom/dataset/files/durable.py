@@ -1,7 +1,7 @@
-"""Files that are either whole or not there, whatever is killed when.
+"""Files that are either complete or absent, no matter when a process is killed.
 
-A file is written under a temporary name, synced, and renamed; renaming within a folder is atomic. What the operating
-system refuses (disk full, no permission, a missing folder) comes out as a ``FileError`` that names the file.
+A file is written under a temporary name, synced, and renamed; renaming within a folder is atomic. Operating system
+errors (disk full, no permission, a missing folder) are raised as a ``FileError`` that names the file.
 """
 
 import errno
@@ -19,14 +19,14 @@ from typing import Any
 from handloom.errors import FileError
 
 PARTIAL = ".partial"
-"""Ending of everything that is not finished yet."""
+"""Suffix of everything unfinished."""
 
 REMOVED = f"{PARTIAL}-removed"
-"""Ending of a folder that is being removed."""
+"""Suffix of a folder that is being removed."""
 
 _ADVICE = {
-    errno.ENOSPC: "the disk is full; free some space and run the same command again, it resumes",
-    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again, it resumes",
+    errno.ENOSPC: "the disk is full; free some space and run the same command again; it resumes",
+    errno.EDQUOT: "the disk quota is used up; free some space and run the same command again; it resumes",
     errno.EFBIG: "the file would exceed the allowed file size; raise the limit (ulimit -f) and run again",
     errno.EACCES: "no permission; choose another output folder or change its permissions",
     errno.EPERM: "not permitted; choose another output folder or change its permissions",
@@ -39,11 +39,11 @@ _ADVICE = {
 
 @contextmanager
 def file_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses into a ``FileError`` with the file and what to do.
+    """Convert operating system errors into a ``FileError`` with the file and advice.
 
     Args:
-        action: What was being done, e.g. ``"write"``.
-        path: The file or folder it was done to.
+        action: The action, e.g. ``"write"``.
+        path: The file or folder concerned.
     """
     try:
         yield
@@ -57,9 +57,9 @@ def file_errors(action: str, path: Path) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write to; when the block ends well it is synced and becomes ``path``.
+    """Yield a temporary path to write to; if the block succeeds it is synced and renamed to ``path``.
 
-    When the block raises, the temporary file is removed; when the machine dies, the next attempt overwrites it.
+    If the block raises, the temporary file is removed; if the machine dies, the next attempt overwrites it.
     """
     partial = path.with_name(path.name + PARTIAL)
     with file_errors("write", path):
@@ -76,7 +76,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Give a temporary folder to fill; when the block ends well it is synced and becomes ``folder``, which is new."""
+    """Yield a temporary folder to fill; if the block succeeds it is synced and renamed to the new ``folder``."""
     with file_errors("write", folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f"{folder.name}{PARTIAL}-", dir=folder.parent))
@@ -88,10 +88,10 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
 
 
 def name_folder(work: Path, folder: Path) -> None:
-    """Sync the files of a folder and give it its name.
+    """Sync the files of a folder and rename it.
 
     Raises:
-        OSError: There is something of that name.
+        OSError: The name already exists.
     """
     for part in sorted(work.rglob("*"), reverse=True):
         if part.is_dir():
@@ -105,9 +105,9 @@ def name_folder(work: Path, folder: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder, if it is there; it loses its name first, so no one takes what a kill leaves for a whole one.
+    """Remove a folder, if it exists; it is renamed first, so that leftovers of a kill never look complete.
 
-    Called again, it removes what an interrupted call left.
+    Called again, it removes the leftovers of an interrupted call.
     """
     doomed = folder.with_name(folder.name + REMOVED)
     if os.path.lexists(doomed):
@@ -120,17 +120,17 @@ def remove_folder(folder: Path) -> None:
 
 
 def name_of_call(out: Path, how: bytes) -> Path:
-    """Return the folder in which a call prepares ``out``, named for how it does that: the same call takes it up again.
+    """Return the folder in which a call prepares ``out``, named after its settings, so that the same call resumes it.
 
     Args:
-        out: What is made.
+        out: The output.
         how: Everything that the result depends on.
     """
     return out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
 
 
 def interrupted_calls(out: Path) -> list[Path]:
-    """Return the folders that calls which made ``out`` otherwise, and were killed, have left."""
+    """Return leftover folders of killed calls that made ``out`` with other settings."""
     pattern = re.compile(re.escape(out.name) + r"\.[0-9a-f]{8}" + re.escape(PARTIAL) + f"({re.escape(REMOVED)})?")
     found = [entry for entry in out.parent.iterdir() if pattern.fullmatch(entry.name) and not entry.is_symlink()]
     folders = {entry.with_name(entry.name.removesuffix(REMOVED)) for entry in found if entry.is_dir()}
@@ -142,13 +142,13 @@ def interrupted_calls(out: Path) -> list[Path]:
 
 
 def sync_file(path: Path) -> None:
-    """Wait until the contents of a file are on the disk."""
+    """Wait until the contents of a file are on disk."""
     with open(path, "rb+") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk (where the system allows to open folders)."""
+    """Wait until the names in a folder are on disk (if the system can open folders)."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -159,7 +159,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any, *, indent: int | None = None) -> None:
-    """Write JSON whole: keys in the order given, UTF-8, no NaN, a newline at the end."""
+    """Write JSON atomically: keys in the given order, UTF-8, no NaN, a newline at the end."""
     with atomic_write(path) as partial:
         partial.write_bytes(json_bytes(value, indent=indent))
 
@@ -178,7 +178,7 @@ def sha256_of(path: Path) -> str:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Make ``target`` the same file as ``source``: a hard link where possible, else a copy.
+    """Make ``target`` the same file as ``source``: a hard link where possible, otherwise a copy.
 
     Links cost nothing and leave the source in place, so that an interrupted merge never loses an archive.
     """
@@ -189,7 +189,7 @@ def link_or_copy(source: Path, target: Path) -> None:
         if sha256_of(source) != sha256_of(target):
             raise FileError(f"{target} exists and differs from {source}; remove it and run again") from None
     except OSError as error:
-        # Other file systems, and systems without hard links, refuse; everything else is the user's to know.
+        # Links across file systems, or on systems without hard links, fail; all other errors are reported.
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK):
             raise
         with atomic_write(target) as partial:

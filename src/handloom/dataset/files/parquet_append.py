@@ -1,9 +1,9 @@
-"""Add row groups to a Parquet file by copying bytes: the file that writing all groups at once would have given.
+"""Append row groups to a Parquet file by copying bytes; the result equals a file with all groups written at once.
 
-A Parquet file is its row groups, one after another, and a footer that says where they are. Arrow writes no file on,
-so the new groups are written to a file of their own; their bytes go behind the old ones and their entries, with offsets
-and numbers moved, go behind the old entries of the footer. The entries of old groups are copied without looking into
-them: appending costs what is appended, and a copy.
+A Parquet file consists of its row groups and a footer that says where they are. Arrow cannot append to a file, so the
+new groups are written to a separate file; their bytes go after the old ones and their entries, with shifted offsets
+and numbers, go after the old entries of the footer. The entries of old groups are copied without parsing them:
+appending costs as much as the new groups plus a copy.
 """
 
 import io
@@ -21,7 +21,7 @@ MAGIC = b"PAR1"
 STRUCT, LIST, I16, I32, I64 = 12, 9, 4, 5, 6
 """Types of Thrift's compact protocol, in which footers are written."""
 MOST_GROUPS = 2**15 - 1
-"""Row groups that the format can number."""
+"""Maximum number of row groups in the format."""
 
 _Struct = list[tuple[int, int, Any]]
 """Number, type and value of every field."""
@@ -37,7 +37,7 @@ def append_groups(
         target: The file to write.
         schema: Schema of both.
         tables: What is added, one row group per table.
-        last: The first table takes the place of the file's last row group.
+        last: The first table replaces the file's last row group.
 
     Raises:
         FileError: The file is damaged.
@@ -45,7 +45,7 @@ def append_groups(
     try:
         _append(old, target, schema, tables, last=last)
     except _OtherWriterError:
-        # Written by another Arrow, whose footers look different. Every group is read and written again.
+        # Written by another version of Arrow, whose footers look different: every group is read and rewritten.
         with open_parquet(old) as file:
             kept = [file.read_row_group(i, use_threads=False) for i in range(file.num_row_groups - last)]
         write_plain(target, schema, [*kept, *tables])
@@ -85,7 +85,7 @@ def _append(old: Path, target: Path, schema: pa.Schema, tables: Sequence[pa.Tabl
 
 
 class _Added:
-    """Row groups written to memory, as if they were a file of their own."""
+    """Row groups written to memory as a separate file."""
 
     def __init__(self, content: bytes, groups: list[_Struct]) -> None:
         self.bytes = content
@@ -93,12 +93,12 @@ class _Added:
         self._groups = groups
 
     def entries(self, *, moved: int, first: int) -> bytes:
-        """Return the groups' entries in a footer, so many bytes further on and numbered from ``first``."""
+        """Return the groups' entries in a footer, shifted by this many bytes and numbered from ``first``."""
         return b"".join(_encoded(STRUCT, _moved(group, moved, first + i)) for i, group in enumerate(self._groups))
 
 
 def _written(schema: pa.Schema, tables: Sequence[pa.Table]) -> tuple[_Added, bytes]:
-    """Write row groups to memory; return them and what follows the groups in a footer."""
+    """Write row groups to memory; return them and the rest of the footer after the groups."""
     sink = io.BytesIO()
     with pq.ParquetWriter(sink, schema, **OPTIONS) as writer:
         for table in tables:
@@ -112,9 +112,9 @@ def _written(schema: pa.Schema, tables: Sequence[pa.Table]) -> tuple[_Added, byt
 
 
 def _moved(group: _Struct, by: int, number: int) -> _Struct:
-    """Return the entry of a row group that stands elsewhere in a file."""
-    # RowGroup: 1 columns, 5 file_offset, 7 ordinal. ColumnChunk: 2 file_offset, 3 meta_data. In that: 9, 10 and 11 are
-    # the offsets of pages. Nought means that there is none.
+    """Return the entry of a row group moved to another position in a file."""
+    # RowGroup: 1 columns, 5 file_offset, 7 ordinal. ColumnChunk: 2 file_offset, 3 meta_data. In that, 9, 10 and 11
+    # are page offsets. Zero means that there is none.
     changed: _Struct = []
     for field, kind, value in group:
         if field == 1:
@@ -178,7 +178,7 @@ def _copy(source: Any, target: Any, size: int) -> None:
     while size:
         block = source.read(min(size, 1 << 20))
         if not block:
-            raise FileError("a file became shorter while it was copied; run the same command again")
+            raise FileError("a file became shorter while it was being copied; run the same command again")
         target.write(block)
         size -= len(block)
 
@@ -196,7 +196,7 @@ class _Reader:
         return self.data[self.at - 1]
 
     def varint(self) -> int:
-        """Read a number of as many bytes as it needs."""
+        """Read a variable-length number."""
         value = shift = 0
         while True:
             byte = self.byte()
@@ -206,7 +206,7 @@ class _Reader:
             shift += 7
 
     def integer(self) -> int:
-        """Read a number with a sign."""
+        """Read a signed number."""
         value = self.varint()
         return (value >> 1) ^ -(value & 1)
 
@@ -256,7 +256,7 @@ def _encoded(kind: int, value: Any) -> bytes:
         entries = bytes(values) if entry in (1, 2) else b"".join(_encoded(entry, v) for v in values)
         return _list_heading(entry, len(values)) + entries
     if kind != STRUCT:
-        return b""  # True and false are types.
+        return b""  # True and false are encoded as types.
     parts, before = [], 0
     for number, of, content in value:
         step = number - before

@@ -1,4 +1,4 @@
-"""Parquet with every choice pinned: equal tables give equal bytes, on any number of threads, at any time."""
+"""Parquet with every option pinned: equal tables give equal bytes, on any number of threads, at any time."""
 
 import json
 import os
@@ -29,14 +29,14 @@ OPTIONS: dict[str, Any] = {
     "write_page_checksum": True,
     "store_schema": True,
 }
-"""Numbers that hardly repeat are stored plainly; the few columns that do are dictionaries."""
+"""Numbers that hardly repeat are stored plainly; the few columns that repeat use dictionaries."""
 
 LEAST_BOUND = 512 * 2**20
 """Memory that reading any file may take [bytes]."""
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 """[bytes]"""
 MOST_RATIO = 16
-"""Further memory that it may take, as a multiple of the file's size."""
+"""Additional memory that it may take, as a multiple of the file's size."""
 
 ARROW_DTYPES = {"float32": pa.float32(), "float64": pa.float64(), "int64": pa.int64(), "bool": pa.bool_()}
 
@@ -72,7 +72,7 @@ def bookkeeping_field(name: str) -> pa.Field:
 
 
 def write_groups(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
-    """Write a Parquet file whole, with one row group per table."""
+    """Write a Parquet file atomically, with one row group per table."""
     with atomic_write(path) as partial:
         write_plain(partial, schema, tables)
 
@@ -85,21 +85,21 @@ def write_plain(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> No
 
 
 def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file, or say that it is missing or damaged."""
+    """Read a Parquet file; raise an error if it is missing or damaged."""
     with open_parquet(path) as file:
         return file.read(columns=None if columns is None else list(columns), use_threads=False)
 
 
 @contextmanager
 def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file for reading; what is wrong with it comes out as a ``FileError``.
+    """Open a Parquet file for reading; problems are raised as a ``FileError``.
 
-    Within the block memory is bounded by the size of the file: a few bytes can encode any number of equal values, which
-    only shows when they are read.
+    Within the block, memory is bounded by the size of the file: a few bytes can encode any number of equal values,
+    which only shows when they are read.
 
     Args:
-        path: The file; it is named when something is wrong.
-        content: What is in it, where that is part of another file.
+        path: The file, for error messages.
+        content: Its content, if it is part of another file.
     """
     if content is None and not path.exists():
         raise FileError(f"{path} is missing; generate or merge again")
@@ -108,32 +108,32 @@ def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Itera
         try:
             source = str(path) if content is None else content
             with pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=True) as file:
-                # A row takes a byte at least.
+                # A row takes at least one byte.
                 if file.metadata.num_rows > size:
                     raise FileError(
-                        f"{path} says that its {size} bytes hold {file.metadata.num_rows} rows; it is damaged"
+                        f"{path} claims that its {size} bytes hold {file.metadata.num_rows} rows; it is damaged"
                     )
                 yield file
         except MemoryError as error:
-            raise FileError(f"{path} takes far more memory than its {size} bytes; it is malicious") from error
+            raise FileError(f"{path} expands to far more memory than its {size} bytes; it is malicious") from error
         except (pa.ArrowException, UnicodeDecodeError) as error:
             first = (str(error).splitlines() or [type(error).__name__])[0]
             raise FileError(f"{path} is damaged or cut short ({first}); generate or merge again") from error
 
 
 class _MemoryBound:
-    """The limit on this process's data while files are read, by any number of readers at a time, in any order."""
+    """The limit on this process's data while files are read, by any number of concurrent readers."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._bounds: list[int] = []
-        """One per reader [bytes]; the least is in force."""
+        """One per reader [bytes]; the smallest is in force."""
         self._before = (0, 0)
         """Soft and hard limit without readers [bytes]."""
 
     @contextmanager
     def within(self, more: int) -> Iterator[None]:
-        """Let this process take at most so much more memory [bytes] within the block, where the system sees to that."""
+        """Limit the additional memory of this process [bytes] within the block, where the system supports it."""
         try:
             with open("/proc/self/statm", "rb") as file:
                 taken = int(file.read().split()[5]) * PAGE  # Data and stack.
@@ -164,7 +164,7 @@ _memory = _MemoryBound()
 
 
 def names_table(names: Sequence[str], column: str) -> pa.Table:
-    """Return a table as pandas would store it: the names are the index, ``column`` numbers them.
+    """Return a table as pandas would store it: the names are the index, and ``column`` contains their numbers.
 
     LeRobot reads ``tasks.parquet`` with pandas and looks tasks up by index, hence the description in the schema.
     """

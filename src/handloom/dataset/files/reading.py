@@ -1,7 +1,7 @@
-"""Files that anyone may have made: whatever is in them, reading one ends with plain values or with a ``FileError``.
+"""Untrusted files: whatever they contain, reading one gives plain values or a ``FileError``.
 
-Only regular files of a bounded size are read. JSON has a stated shape, without NaN, infinity, lone surrogates or
-nesting without end; the values that come out can be used without looking at them again.
+Only regular files of a bounded size are read. JSON must have a declared shape, without NaN, infinity, lone surrogates
+or excessive nesting; the resulting values need no further checks.
 """
 
 import errno
@@ -21,54 +21,54 @@ from handloom.dataset.files.shapes import Plain
 from handloom.errors import FileError, HandloomError, NotAllowedError
 
 JSON_LIMIT = 16 * 2**20
-"""Largest JSON file [bytes]; lists of nothing take thirty times as much memory."""
+"""Maximum size of a JSON file [bytes]; lists of empty lists take thirty times as much memory."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _HOLLOW = 64
-"""A file that is this much larger than the room it takes on the disk is made of holes."""
+"""A file that is this much larger than its space on disk counts as sparse."""
 
 
 @contextmanager
 def damage_named(path: Path) -> Iterator[None]:
-    """Turn whatever malformed contents of a file or folder lead to into a ``FileError`` with its name."""
+    """Convert any error caused by malformed content of a file or folder into a ``FileError`` with its name."""
     try:
         yield
     except NotAllowedError:
         raise
     except HandloomError as error:
-        # What the system refuses has a number and its own file; so has what was named before.
+        # System errors have a number and a file of their own, and so do errors that were already converted.
         if isinstance(error, FileError) and (error.errno or str(path) in str(error)):
             raise
         raise FileError(f"{path} cannot be used: {error}") from error
     except Exception as error:
         if isinstance(error, OSError) and error.errno in _NO_ROOM:
-            raise  # What is read is not to blame for what cannot be written.
+            raise  # A write error is not the fault of the file being read.
         raise FileError(f"{path} is damaged ({type(error).__name__}: {error}); restore it or make it again") from error
 
 
 def checked_size(path: Path) -> int:
-    """Return the size of a file [bytes] that can be read: no pipe, no device, no folder, not made of holes."""
+    """Return the size of a file [bytes] that can be read: not a pipe, device, folder or sparse file."""
     with file_errors("read", path):
         facts = os.stat(path)
     if not stat.S_ISREG(facts.st_mode):
         raise FileError(f"{path} is not a regular file; remove it, or restore the file")
-    # Below this, compressing file systems tell less than the truth.
+    # Below this, compressing file systems report too little.
     if facts.st_size > 2**28 and getattr(facts, "st_blocks", 2**62) * 512 * _HOLLOW < facts.st_size:
-        raise FileError(f"{path} claims {facts.st_size} bytes and is empty for the most part; restore the file")
+        raise FileError(f"{path} claims {facts.st_size} bytes but is mostly empty; restore the file")
     return facts.st_size
 
 
 def read_bytes(path: Path, *, limit: int) -> bytes:
-    """Return the contents of a file, or say that it is missing, no regular file or larger than ``limit`` [bytes]."""
+    """Return the contents of a file; raise an error if it is missing, not regular or larger than ``limit`` [bytes]."""
     size = checked_size(path)
     if size > limit:
-        raise FileError(f"{path} has {size} bytes, at most {limit} are read; it is damaged or no file of a dataset")
+        raise FileError(f"{path} has {size} bytes, at most {limit} are read; it is damaged or not part of a dataset")
     with file_errors("read", path), open(path, "rb") as file:
-        return file.read(size)  # Python takes as much memory as may be read.
+        return file.read(size)  # Python allocates as much memory as it may read.
 
 
 def read_json(path: Path, shape: Any = Plain, *, limit: int = JSON_LIMIT) -> Any:
-    """Read a JSON file, or say that it is missing, damaged or not of the shape it should have.
+    """Read a JSON file; raise an error if it is missing, damaged or of the wrong shape.
 
     Args:
         path: The file.
@@ -79,7 +79,7 @@ def read_json(path: Path, shape: Any = Plain, *, limit: int = JSON_LIMIT) -> Any
 
 
 def parse_json(raw: bytes, shape: Any = Plain, *, source: str) -> Any:
-    """Return the values of a JSON text of the given shape; ``source`` is named when it is not that."""
+    """Return the values of a JSON text of the given shape; the error names ``source`` otherwise."""
     try:
         value = from_json(raw, allow_inf_nan=False)
     except ValueError as error:
@@ -89,7 +89,7 @@ def parse_json(raw: bytes, shape: Any = Plain, *, source: str) -> Any:
 
 
 def check_shape(value: Any, shape: Any, *, source: str) -> None:
-    """Refuse plain values that are not of a shape; ``source`` is named with the place of the first mistake."""
+    """Refuse plain values of the wrong shape; the error names ``source`` and the location of the first mistake."""
     try:
         _adapter(shape).validate_python(value, strict=True)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""The one rule for outputs that are there already: only what Handloom wrote is replaced or removed.
+"""The rule for existing outputs: only files written by Handloom are replaced or removed.
 
-What it wrote is known by the list of a dataset's files with their hashes. The user's own files in a dataset folder are
-carried over to the dataset that replaces it; a folder that Handloom did not write, or in which one of its files has
+They are identified by the list of a dataset's files with their hashes. The user's own files in a dataset folder are
+kept when the dataset is replaced; a folder that Handloom did not write, or in which one of its files has
 changed, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
 """
 
@@ -14,26 +14,29 @@ from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
 from handloom.errors import FileError
 
 RECEIPT = "meta/merge.json"
-"""Says which plan a dataset was made from, and with which versions; it marks a folder as one of ours."""
+"""Records the plan and versions with which a dataset was made, and marks a folder as ours."""
 REPLACED = f".replaced{PARTIAL}"
-"""Ending of the name of a dataset while another takes its place."""
+"""Suffix of a dataset's name while it is being replaced."""
 
 
 def check_replaceable(out: Path) -> None:
-    """Refuse a place whose contents may not be replaced.
+    """Refuse a path whose contents may not be replaced.
 
     Raises:
-        FileError: There is a file, a link, a folder that is not a dataset of ours, or one with files changed since.
+        FileError: It is a file, a link, a folder that is not a dataset of ours, or a dataset with changed files.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         what = "a link" if out.is_symlink() else "a file"
-        raise FileError(f"{out} is {what}, and a dataset is a folder; nothing was changed; choose another one with -o")
+        raise FileError(
+            f"{out} is {what}, but a dataset is a folder; nothing was changed; choose another folder with -o"
+        )
     if not out.exists() or not any(out.iterdir()):
         return
     if not ((out / RECEIPT).is_file() and (out / FILE_LIST).is_file()):
         names = ", ".join(sorted(entry.name for entry in out.iterdir())[:3])
         raise FileError(
-            f"{out} holds things that are no dataset written by Handloom ({names}), so it is not replaced; nothing was "
+            f"{out} contains files that do not belong to a dataset written by Handloom ({names}), so it is not "
+            f"replaced; nothing was "
             "changed; choose another folder with -o, or move them away"
         )
     for name, written in read_list(out).items():
@@ -48,7 +51,7 @@ def check_replaceable(out: Path) -> None:
 
 
 def foreign_files(dataset: Path) -> Iterator[str]:
-    """Yield the files below the folder of a dataset, or links, that are not in its list, by their paths there."""
+    """Yield the files and links in a dataset folder that are not in its list, by their relative paths."""
     ours = {*read_list(dataset), FILE_LIST} if (dataset / FILE_LIST).is_file() else set()
     for folder, folders, files in os.walk(dataset):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
@@ -59,18 +62,18 @@ def foreign_files(dataset: Path) -> Iterator[str]:
 
 
 def swap_in(work: Path, out: Path) -> None:
-    """Give a finished dataset its name; one that was there is removed, and files of others in it are carried over.
+    """Move a finished dataset into place; an existing one is removed, and foreign files in it are kept.
 
     Raises:
-        FileError: A file of others has the name of a new one.
+        FileError: A foreign file has the name of a new one.
     """
     sync_folder(work)
     if out.exists():
         for name in foreign_files(out) if any(out.iterdir()) else ():
             if os.path.lexists(work / name):
                 raise FileError(
-                    f"{out / name} is not one of the dataset's files and in the way of a new one; move it away and run "
-                    "again"
+                    f"{out / name} is not one of the dataset's files and is in the way of a new one; move it away "
+                    "and run again"
                 )
         os.replace(out, _replaced(out))
     os.replace(work, out)
@@ -85,7 +88,7 @@ def settle(out: Path) -> None:
         return
     with file_errors("write", out):
         if not out.exists() and (old / FILE_LIST).is_file():
-            os.replace(old, out)  # The new one had not got its name.
+            os.replace(old, out)  # The new one had not been renamed yet.
             return
         if (old / FILE_LIST).is_file():
             for name in list(foreign_files(old)):
@@ -97,9 +100,9 @@ def settle(out: Path) -> None:
 
 
 def remove_dataset(dataset: Path) -> None:
-    """Remove the files of a dataset and the folders that are empty then; files of others stay where they are.
+    """Remove the files of a dataset and the folders that become empty; foreign files stay where they are.
 
-    The list goes last, so that what a kill leaves is still known to be ours.
+    The list is removed last, so that leftovers of a kill are still recognized as ours.
     """
     with file_errors("delete", dataset):
         if (dataset / FILE_LIST).is_file():
@@ -111,7 +114,7 @@ def remove_dataset(dataset: Path) -> None:
 
 
 def remove_unnamed(work: Path) -> None:
-    """Remove what an interrupted merge left; its receipt goes last, so that this can be interrupted, too.
+    """Remove the leftovers of an interrupted merge; its receipt is removed last, so that this can be interrupted, too.
 
     Raises:
         FileError: It is something else.
@@ -129,7 +132,7 @@ def remove_unnamed(work: Path) -> None:
 
 
 def _remove_empty(folder: Path) -> None:
-    """Remove a folder and those in it, except those with files."""
+    """Remove a folder and its subfolders, except those with files."""
     for path, folders, _ in os.walk(folder, topdown=False):
         for name in (*folders, "."):
             part = Path(path, name)

@@ -8,16 +8,16 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 
 def _finite(value: Any) -> Any:
-    """Refuse infinity, which 1e999 becomes."""
+    """Refuse infinity, which is what 1e999 becomes."""
     json.dumps(value, allow_nan=False)
     return value
 
 
 Plain = Annotated[Any, AfterValidator(_finite)]
-"""Anything that JSON can hold."""
+"""Any JSON value."""
 PlainObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
-"""A count or an index; exact as a float, too."""
+"""A count or an index; exactly representable as a float, too."""
 Size = Annotated[int, Field(ge=1, le=2**20)]
 """Entries of a column, or pixels of a side."""
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -25,7 +25,7 @@ Time = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 """[s]"""
 Text = Annotated[str, StringConstraints(max_length=100_000)]
 Words = Annotated[Text, StringConstraints(pattern=r"^[^\x00]*$")]
-"""Text that every format can hold."""
+"""Text that every format can store."""
 Hash = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Scalar = bool | int | FiniteFloat | Text | None
 
@@ -39,7 +39,7 @@ class FileEntry(TypedDict):
 
 FileList = dict[str, FileEntry]
 FileName = Annotated[str, StringConstraints(pattern=r"^[^/\x00]{1,255}$")]
-"""A file of a folder, not of one elsewhere."""
+"""A file name without a path."""
 
 
 class SaidWording(TypedDict):
@@ -69,7 +69,7 @@ class DataEnd(TypedDict):
 
 
 class VideoEnd(TypedDict):
-    """The last video file of a camera, what is in it, and the header that its videos share."""
+    """The last video file of a camera, its content, and the header that its videos share."""
 
     chunk: Count
     file: Count
@@ -81,7 +81,7 @@ class VideoEnd(TypedDict):
 
 
 class PlanEnd(TypedDict):
-    """The state of a plan after its last episode, from which a plan of more episodes goes on."""
+    """The state of a plan after its last episode, from which a plan of more episodes continues."""
 
     data: DataEnd
     videos: dict[str, VideoEnd]
@@ -97,10 +97,10 @@ class MergeReceipt(TypedDict):
     fingerprint: Hash
     versions: dict[str, Text | None]
     writer: NotRequired[Hash]
-    """Hash of everything beside the episodes that the bytes depend on."""
+    """Hash of everything except the episodes that the bytes depend on."""
     end: NotRequired[PlanEnd]
     parts: NotRequired[list[Count]]
-    """Numbers of episodes of the datasets whose files it was made of, if it was."""
+    """If it was merged from the files of other datasets, their numbers of episodes."""
 
 
 class InfoFeature(TypedDict):
@@ -148,14 +148,14 @@ class SheetFeature(TypedDict):
 
 
 class Table(TypedDict):
-    """What each frame holds."""
+    """Features of each frame."""
 
     fps: Annotated[int, Field(ge=1, le=10_000)]
     features: Annotated[list[SheetFeature], Field(max_length=2000)]
 
 
 class SheetSegment(TypedDict):
-    """A stretch of frames with one sub-task."""
+    """A span of frames with one sub-task."""
 
     label: Text
     start: Count
@@ -163,7 +163,7 @@ class SheetSegment(TypedDict):
 
 
 class Outcome(TypedDict):
-    """What became of an episode."""
+    """The outcome of an episode."""
 
     index: Count
     task: Text
@@ -256,7 +256,7 @@ EpisodeRow = TypedDict(
 
 
 class VideoRow(TypedDict):
-    """Where a camera's stream of an episode is, by the last part of the columns' names."""
+    """Location of a camera's stream of an episode, by the last part of the column names."""
 
     chunk_index: Count
     file_index: Count

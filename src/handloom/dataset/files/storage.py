@@ -1,4 +1,4 @@
-"""Files under a URL: an object store, or a folder, which several machines share without sharing a disk."""
+"""Files under a URL: an object store, or a folder, shared by machines without a common disk."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from uuid import uuid4
 from handloom.errors import HandloomError, InputError, MachineError, require
 
 PAUSES = (1.0, 4.0, 16.0)
-"""Between tries to reach a storage: an outage of a network for a few seconds must not stop a run [s]."""
+"""Delays between tries to reach the storage [s]: a network outage of a few seconds must not stop a run."""
 LASTING = (
     PermissionError,
     FileNotFoundError,
@@ -21,13 +21,13 @@ LASTING = (
     TypeError,
     ImportError,
 )
-"""Errors that another try would meet again."""
+"""Errors that would recur on another try."""
 
 
 class Storage:
     """Files under a URL that fsspec knows: ``s3://bucket/folder``, ``gs://bucket/folder``, ``file:///folder``.
 
-    Credentials come from where the backend looks for them: environment, its own files, the machine's role.
+    Credentials come from the backend's usual sources: environment, its own files, the machine's role.
     """
 
     def __init__(self, url: str) -> None:
@@ -41,17 +41,17 @@ class Storage:
         )
 
     def check(self) -> None:
-        """Write and remove a file, so that a wrong URL or missing rights are known before the work begins."""
+        """Write and remove a file, so that a wrong URL or missing rights are detected before the work begins."""
         name = f"check-{uuid4().hex}"
         self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", b""), pauses=())
         self._done("remove", name, lambda: self._files.rm_file(f"{self._root}/{name}"), pauses=())
 
     def holds(self, name: str) -> bool:
-        """Return whether there is a file of this name."""
+        """Return whether a file of this name exists."""
         return bool(self._done("read", name, lambda: self._files.exists(f"{self._root}/{name}")))
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a file at once."""
+        """Write a file in one call."""
         self._done("write", name, lambda: self._files.pipe_file(f"{self._root}/{name}", content))
 
     def read(self, name: str) -> bytes:
@@ -80,11 +80,11 @@ class Storage:
         return bool(self._files.exists(root))
 
     def upload(self, file: Path, name: str) -> None:
-        """Write a file of this machine."""
+        """Upload a local file."""
         self._done("write", name, lambda: self._files.put_file(os.fspath(file), f"{self._root}/{name}"))
 
     def download(self, name: str, file: Path) -> Path:
-        """Fetch a file to this machine; return where it is."""
+        """Download a file; return its local path."""
         file.parent.mkdir(parents=True, exist_ok=True)
         self._done("read", name, lambda: self._files.get_file(f"{self._root}/{name}", os.fspath(file)))
         return file
@@ -105,10 +105,10 @@ class Storage:
     def _done(
         self, action: str, name: str, function: Callable[[], Any], *, pauses: tuple[float, ...] | None = None
     ) -> Any:
-        """Call a function of the backend, again when that may help; name the URL in whatever it raises.
+        """Call a function of the backend, retrying if that may help; errors name the URL.
 
         Raises:
-            MachineError: It did not work; each backend has errors of its own.
+            MachineError: It failed; each backend has its own errors.
         """
         for pause in (*(PAUSES if pauses is None else pauses), None):
             try:
@@ -127,7 +127,7 @@ class Storage:
 
 
 def url_of(path: Path | str) -> str | None:
-    """Return the URL that a word of the command line means, or None for a path: ``Path`` drops one of its slashes."""
+    """Return the URL in a command line argument, or None for a path: ``Path`` drops one of its slashes."""
     found = re.fullmatch(r"([a-z][a-z0-9+]+):/+(.+)", str(path))
     if found is None:
         return None

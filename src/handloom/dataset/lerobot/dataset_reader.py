@@ -26,23 +26,23 @@ from handloom.dataset.video.video_reader import read_frames
 from handloom.errors import FileError, InputError, unknown_name
 
 EARLIER_ROWS_PER_FILE = 10_000
-"""Rows per file of the episode table in datasets of earlier versions."""
+"""Rows per file of the episode table in datasets written by earlier versions."""
 LARGE = 2000
-"""Episodes from which on one of them is looked up by itself: the whole table takes a tenth of a millisecond each."""
+"""Number of episodes above which single episodes are looked up: reading the whole table takes 0.1 ms per episode."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetEpisode:
-    """Where an episode is in a dataset, and what became of it."""
+    """The location and outcome of an episode in a dataset."""
 
     index: int
-    """Number in the dataset."""
+    """Index in the dataset."""
     length: int
     """Number of frames."""
     tasks: tuple[str, ...]
-    """What the robot was told."""
+    """Instruction given to the robot."""
     first_frame: int
-    """Number of its first frame in the dataset."""
+    """Index of its first frame in the dataset."""
     data: FilePlace
     """Its data file."""
     videos: Mapping[str, tuple[FilePlace, float]]
@@ -50,7 +50,7 @@ class DatasetEpisode:
     columns: Mapping[str, Any]
     """Further columns: ``success``, ``failure_reason``, ``seed``, ``robot``, ``segments`` and the task's own."""
     dataset: "DatasetReader | None" = field(default=None, repr=False, compare=False)
-    """The dataset that it is in."""
+    """The dataset that contains it."""
 
     def frames(self) -> dict[str, NDArray[Any]]:
         """Return its columns, each ``(frames, n)``: ``action``, ``observation.state`` and the others."""
@@ -70,7 +70,7 @@ class DatasetEpisode:
     def from_row(
         cls, row: Mapping[str, Any], cameras: tuple[str, ...], *, source: str, dataset: "DatasetReader | None" = None
     ) -> "DatasetEpisode":
-        """Return the episode that a row of the table describes; ``source`` is named when it cannot be."""
+        """Return the episode described by a table row; errors name ``source``."""
         check_shape(row, EpisodeRow, source=source)
         for name in cameras:
             place = {key: row.get(f"videos/{name}/{key}") for key in VideoRow.__annotations__}
@@ -116,7 +116,7 @@ class DatasetReader:
             raise FileError(f"{root} is not a LeRobot dataset: meta/info.json is missing; check the path")
         file = root / "meta" / "info.json"
         self.info: dict[str, Any] = read_json(file, PlainObject)
-        """``meta/info.json`` as it is."""
+        """Raw ``meta/info.json``."""
         if (version := self.info.get("codebase_version")) != CODEBASE_VERSION:
             raise FileError(f"{root} has the format {version!r}; this reads {CODEBASE_VERSION!r}")
         check_shape(self.info, Info, source=str(file))
@@ -128,7 +128,7 @@ class DatasetReader:
 
     @cached_property
     def table(self) -> FeatureTable:
-        """What each frame holds, without the columns that the format adds."""
+        """Features of each frame, without the columns that the format adds."""
         with damage_named(self.root / "meta" / "info.json"):
             features = [
                 _feature(name, described)
@@ -145,13 +145,13 @@ class DatasetReader:
 
     @cached_property
     def subtasks(self) -> tuple[str, ...]:
-        """Sub-tasks in words, by ``subtask_index``; empty when the episodes have none."""
+        """Sub-tasks in words, by ``subtask_index``; empty if the episodes have none."""
         path = self.root / "meta" / "subtasks.parquet"
         return _names(path, SUBTASK_INDEX) if SUBTASK_INDEX in self.info["features"] else ()
 
     @cached_property
     def statistics(self) -> dict[str, dict[str, list[Any]]]:
-        """``meta/stats.json`` as it is."""
+        """Raw ``meta/stats.json``."""
         return read_json(self.root / "meta" / "stats.json", Statistics)
 
     @cached_property
@@ -176,11 +176,11 @@ class DatasetReader:
 
     @property
     def episode_count(self) -> int:
-        """Number of episodes, without looking at them."""
+        """Number of episodes, without reading them."""
         return self.info["total_episodes"]
 
     def episode(self, index: int) -> DatasetEpisode:
-        """Return an episode by its number; in a large dataset only its part of the table is read."""
+        """Return an episode by its index; in a large dataset only its part of the table is read."""
         if "episodes" not in self.__dict__ and self.episode_count > LARGE and (found := self._row_of(index)):
             return found
         if not 0 <= index < len(self.episodes):
@@ -188,7 +188,7 @@ class DatasetReader:
         return self.episodes[index]
 
     def _row_of(self, index: int) -> DatasetEpisode | None:
-        """Return an episode from its row group, where that is where it should be; else None."""
+        """Return an episode from its row group if that is where it should be, otherwise None."""
         files = self._episode_files
         if not 0 <= index < self.episode_count or not files:
             return None
@@ -210,7 +210,7 @@ class DatasetReader:
         return tuple(sorted((self.root / "meta" / "episodes").glob("*/*.parquet")))
 
     def rows(self, index: int) -> pa.Table:
-        """Read the rows of an episode as they stand in the data file."""
+        """Read the rows of an episode as stored in the data file."""
         episode = self.episode(index)
         path = self.root / "data" / episode.data.path("parquet")
         with damage_named(path), open_parquet(path) as file:
@@ -220,7 +220,7 @@ class DatasetReader:
             stop = start + episode.length
             groups = [g for g in range(len(counts)) if starts[g] < stop and starts[g + 1] > start]
             if start < 0 or not groups or starts[-1] < stop:
-                raise FileError(f"{path} does not hold the frames of episode {index}; merge the dataset again")
+                raise FileError(f"{path} does not contain the frames of episode {index}; merge the dataset again")
             return file.read_row_groups(groups, use_threads=False).slice(start - starts[groups[0]], episode.length)
 
     def frames(self, index: int) -> dict[str, NDArray[Any]]:
@@ -253,16 +253,16 @@ class DatasetReader:
         return next(self.images(index, camera, start=frame, stop=frame + 1))
 
     def video_path(self, index: int, camera: str) -> Path:
-        """Return the file that holds an episode's stream of a camera."""
+        """Return the file that contains an episode's stream of a camera."""
         place, _ = self.episode(index).videos[self._camera(camera).name]
         return self.root / "videos" / camera / place.path("mp4")
 
     def first_video_frame(self, index: int, camera: str) -> int:
-        """Return the number of an episode's first frame in its video file."""
+        """Return the index of an episode's first frame in its video file."""
         return round(self.episode(index).videos[self._camera(camera).name][1] * self.fps)
 
     def archive_folder(self, index: int) -> Path:
-        """Return what the archive of an episode is called; read it with ``archive_files``, it may be in a pack."""
+        """Return the nominal path of an episode's archive; it may be in a pack: use ``archive_files``."""
         return self.root / EXTRAS / folder_name(self._checked_index(index))
 
     def archive_files(self, index: int) -> EpisodeFiles:
@@ -270,7 +270,7 @@ class DatasetReader:
         return EpisodeFiles.at(self.archive_folder(index))
 
     def _checked_index(self, index: int) -> int:
-        """Return the number of an episode; nothing is read of a large dataset."""
+        """Return a valid episode index; in a large dataset nothing is read."""
         if self.episode_count > LARGE and 0 <= index < self.episode_count:
             return index
         return self.episode(index).index
@@ -280,21 +280,21 @@ class DatasetReader:
         return read_archive(self.archive_folder(index), check=check)
 
     def _first_frame(self, place: FilePlace, file: Any) -> int:
-        """Return the number of the first frame of a data file; in a large dataset the file itself is asked."""
+        """Return the index of the first frame of a data file; in a large dataset it is read from the file itself."""
         if "episodes" not in self.__dict__ and self.episode_count > LARGE and "index" in file.schema_arrow.names:
             return int(file.read_row_group(0, columns=["index"], use_threads=False)["index"][0].as_py())
         return self._first_frame_of_file[place]
 
     @cached_property
     def _first_frame_of_file(self) -> dict[Any, int]:
-        """Number of the first frame of every data file."""
+        """Index of the first frame of every data file."""
         firsts: dict[Any, int] = {}
         for episode in self.episodes:
             firsts.setdefault(episode.data, episode.first_frame)
         return firsts
 
     def _camera(self, name: str) -> Feature:
-        """Return a camera stream by name, or say which exist."""
+        """Return a camera stream by name; the error lists those that exist."""
         cameras = {feature.name: feature for feature in self.table.videos}
         if name not in cameras:
             raise unknown_name("camera", name, cameras)
@@ -302,7 +302,7 @@ class DatasetReader:
 
 
 def rows_per_file(root: Path) -> int:
-    """Return how many episodes a file of a dataset's episode table has; earlier versions wrote no totals."""
+    """Return how many episodes a file of a dataset's episode table contains; earlier versions wrote no totals."""
     return ROWS_PER_FILE if (root / TOTALS).is_file() else EARLIER_ROWS_PER_FILE
 
 
@@ -343,7 +343,7 @@ def _entry_names(names: Any, shape: list[int]) -> tuple[str, ...] | None:
 
 
 def _names(path: Path, column: str) -> tuple[str, ...]:
-    """Read a table of numbered names; pandas keeps the names in a column of its own making."""
+    """Read a table of numbered names; pandas stores the names in an index column."""
     with damage_named(path), open_parquet(path) as file:
         table = file.read(use_threads=False)
         (names_column,) = [name for name in table.column_names if name != column]

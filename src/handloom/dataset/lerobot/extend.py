@@ -1,9 +1,9 @@
 """Append episodes to a dataset in place: existing files stay, and the cost is that of the new episodes.
 
-Files that are full are kept. The last data file, the last video file of each camera and the last part of the episode
-table are written again, longer, beside the dataset, with everything else that changes; then each takes its place by a
-rename. The list of files comes last: while it is there, all of the new files are, and a call after a kill continues
-with the renames. The dataset has the bytes that one merge of all episodes would have given.
+Full files are kept. The last data file, the last video file of each camera and the last part of the episode table
+are rewritten in extended form beside the dataset, together with everything else that changes; then each is moved
+into place by a rename. The list of files is written last: once it exists, so do all of the new files, and a call
+after a kill continues with the renames. The dataset has the bytes that one merge of all episodes would have given.
 """
 
 import os
@@ -40,29 +40,29 @@ from handloom.dataset.video.video_join import cut_video, join_videos
 from handloom.errors import FileError, InputError
 
 MORE = f".more{PARTIAL}"
-"""Ending of the name of the folder in which the new files of a dataset are made."""
+"""Suffix of the folder in which the new files of a dataset are made."""
 
 
 def extend_dataset(
     out: Path, folders: Sequence[Path], *, options: MergeOptions, success: bool = True, hashes: bool = True
 ) -> bool:
-    """Add the episodes in the given folders to a dataset, after those that it has.
+    """Add the episodes in the given folders to a dataset, after its existing ones.
 
-    Killed at any moment and called again with the same episodes, it goes on.
+    Killed at any moment and called again with the same episodes, it continues.
 
     Args:
         out: The dataset; ``finish_extension`` was called for it.
         folders: Episode folders. They are read, never changed.
-        options: How the dataset is cut into files; the same as when it was made.
-        success: Whether these are successes or failures; the others are passed over.
+        options: How the dataset is divided into files; the same as when it was made.
+        success: Whether to add the successes or the failures; the others are skipped.
         hashes: Compare the files of the dataset that are read or replaced with their hashes.
 
     Returns:
-        False when the dataset cannot be added to, because it was made with other options or other versions of the
-        packages that write files, or because more columns are needed; then nothing was done.
+        False if the dataset cannot be extended, because it was made with other options or other versions of the
+        packages that write files, or because more columns are needed; then nothing was changed.
 
     Raises:
-        FileError: A file of the dataset that is needed is not as it was written, or an episode is damaged.
+        FileError: A required file of the dataset has changed, or an episode is damaged.
     """
     published = _Published.open(out, options, hashes=hashes)
     if published is None:
@@ -81,14 +81,14 @@ def extend_dataset(
 
 
 def finish_extension(out: Path) -> None:
-    """Put the new files of an interrupted extension in their places, if they are all there."""
+    """Move the new files of an interrupted extension into place, if they are complete."""
     work = out.with_name(out.name + MORE)
     if work.is_symlink() or not (work / FILE_LIST).is_file():
         return
     with file_errors("write", out):
         names = sorted(file.relative_to(work).as_posix() for file in work.rglob("*") if file.is_file())
         names = [name for name in names if not name.endswith(PARTIAL)]
-        # What the list and the receipt promise is there before they are.
+        # Everything that the list and the receipt refer to is in place before they are.
         for name in sorted(
             names, key=lambda name: (name == FILE_LIST, name == RECEIPT, name.startswith("meta/"), name)
         ):
@@ -103,7 +103,7 @@ def finish_extension(out: Path) -> None:
 
 
 def _remove_packed(out: Path, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Remove the files that a dataset had and has no more: archives that are in packs by now."""
+    """Remove files that no longer belong to a dataset: archives that are now in packs."""
     for name in before:
         if name not in after and name.startswith(f"{EXTRAS}/"):
             _refuse_links(out, name)
@@ -118,11 +118,11 @@ def _refuse_links(out: Path, name: str) -> None:
         if part == out.parent:
             return
         if part.is_symlink():
-            raise FileError(f"{part} is a link, and a dataset is only written where it is; replace it by a copy")
+            raise FileError(f"{part} is a link, and a dataset is never written through links; replace it by a copy")
 
 
 class _Published:
-    """A dataset that was merged here, and what is known of it without looking at every episode."""
+    """A dataset merged by Handloom, and what is known about it without reading every episode."""
 
     def __init__(
         self, root: Path, options: MergeOptions, listing: dict[str, dict[str, Any]], receipt: Any, *, hashes: bool
@@ -149,7 +149,7 @@ class _Published:
         return published if known and published.reader.info["total_episodes"] else None
 
     def checked(self, name: str) -> Path:
-        """Return a file after making sure that it is the one that was written."""
+        """Return a file after checking that it is unchanged."""
         file, written = self.root / name, self.listing.get(name)
         _refuse_links(self.root, name)
         known = written is not None and file.is_file() and not file.is_symlink()
@@ -157,13 +157,13 @@ class _Published:
             known = checked_size(file) == written["bytes"] and sha256_of(file) == written["sha256"]
         if not known:
             raise FileError(
-                f"{self.root} is not as it was written: {name} was changed, added or removed after it was written; "
+                f"{self.root} has changed: {name} was changed, added or removed after the dataset was written; "
                 "restore it, or use it with --skip-hashes"
             )
         return file
 
     def archive(self, index: int) -> EpisodeFolder:
-        """Open the archive of an episode, which is in a folder, after making sure that it is the one written."""
+        """Open the archive of an episode in a folder, after checking that it is unchanged."""
         folder = f"{EXTRAS}/{folder_name(index)}"
         for name in os.listdir(self.root / folder):
             if f"{folder}/{name}" in self.listing:
@@ -171,7 +171,7 @@ class _Published:
         return EpisodeFolder.open(self.root / folder)
 
     def kept(self) -> KeptEpisodes:
-        """Return what a plan needs to know of the episodes."""
+        """Return what a plan needs to know about the episodes."""
         for name in ("meta/info.json", "meta/tasks.parquet", "meta/stats.json", RECEIPT, TOTALS, self.tables[-1]):
             self.checked(name)
         if self.reader.subtasks:
@@ -187,9 +187,9 @@ class _Published:
         )
 
     def refuse_known(self, folders: Sequence[Path]) -> None:
-        """Refuse episodes that the dataset has already.
+        """Refuse episodes that the dataset already contains.
 
-        Those with higher numbers of attempts than it has are new; only others are looked for among its episodes.
+        Attempt numbers higher than any in the dataset are new; only the others are looked up among its episodes.
         """
         episodes = [EpisodeFolder.open(folder) for folder in folders]
         low = {e.outcome.index: e for e in episodes if e.outcome.index <= self.receipt["end"]["last_attempt"]}
@@ -205,11 +205,11 @@ class _Published:
                 )
 
     def can_have(self, plan: MergePlan) -> bool:
-        """Return whether the tables of a plan have the columns that these have."""
+        """Return whether the tables of a plan have the same columns as these."""
         if self.reader.table.difference(plan.table):
             return False
         types, extra = column_types(plan), self._extra_columns(plan)
-        # What earlier episodes do not have, or have of another type, does not fit; whole numbers go where fractions go.
+        # Columns that earlier episodes lack, or have in another type, do not fit; integers fit into float columns.
         fits = all(
             name in extra
             and (extra[name] in (kind, pa.float64() if kind == pa.int64() else kind) or not plan.columns[name])
@@ -225,12 +225,12 @@ class _Published:
             return file.schema_arrow
 
     def _extra_columns(self, plan: MergePlan) -> dict[str, pa.DataType]:
-        """Return the columns of the episode table that are the task's own."""
+        """Return the task-specific columns of the episode table."""
         plain = set(episode_schema(plan, {}).names)
         return {field.name: field.type for field in self._schema if field.name not in plain}
 
     def write_more(self, work: Path, plan: MergePlan) -> None:
-        """Write every file that changes or is new and not there yet; the list of all files comes last."""
+        """Write every file that is new or changes and is not there yet; the list of all files comes last."""
         if (work / FILE_LIST).is_file():
             return
         totals = Totals.read(self.checked(TOTALS), self.checked(HISTOGRAMS) if self.cameras else None)
@@ -251,7 +251,7 @@ class _Published:
         write_list(work, longer_list(self._left(extras.packed, added), added))
 
     def _left(self, packed: list[int], added: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Return the list without the folders of episodes that are in packs now."""
+        """Return the list without the folders of episodes that are now in packs."""
         names = {f"{EXTRAS}/{folder_name(index)}" for index in packed}
         return {
             name: entry
@@ -277,7 +277,7 @@ class _Published:
     def _lengthen_video(
         self, name: str, frames: int, first_length: int, sources: list[tuple[Path, int]], target: Path
     ) -> None:
-        """Write a video file that has so many frames, those of its first episode given, with more videos behind."""
+        """Write a video file with this many existing frames, followed by further videos."""
         old, fps = self.checked(name), self.reader.fps
         # The parameters are those of the first episode alone, as in a merge of all.
         template = target.with_name(f"template{PARTIAL}")
@@ -289,7 +289,7 @@ class _Published:
 
 
 def _is_packed(name: str, added: Mapping[str, Any]) -> bool:
-    """Return whether a file of an episode's folder is in one of the packs that are added."""
+    """Return whether a file of an episode's folder is in one of the added packs."""
     index = int(Path(name).parent.name.rpartition("_")[2])
     kind = LABELS if Path(name).name in LABEL_FILES else ARCHIVES
     return f"{EXTRAS}/{pack_name(kind, index - index % archive_pack.PACK)}" in added

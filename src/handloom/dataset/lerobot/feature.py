@@ -35,18 +35,18 @@ class Feature:
     shape: tuple[int, ...]
     """``(n,)`` for a column, ``(height, width, channels)`` for a video."""
     names: tuple[str, ...] | None = None
-    """What each entry is, e.g. joint names; ``("height", "width", "channels")`` for a video."""
+    """Names of the entries, e.g. joint names; ``("height", "width", "channels")`` for a video."""
     codec: str | None = None
     """Name in ``video_codec.CODECS``; videos only."""
     depth: DepthRange | None = None
-    """How metres became codes; depth videos only."""
+    """How metres are converted to codes; depth videos only."""
 
     def __post_init__(self) -> None:
-        """Refuse what readers could not read."""
+        """Refuse features that readers could not read."""
         plain = re.fullmatch(r"[^\s/\\.][^/\\]{0,199}", self.name) and self.name.isprintable()
         if not plain or self.name.endswith(" "):
             raise InputError(
-                f"a feature's name is a file's name, without '/', '\\\\', blank or dot in front, got {self.name!r}"
+                f"a feature's name must be a file name without '/', '\\\\', spaces or a leading dot, got {self.name!r}"
             )
         if self.name in BOOKKEEPING:
             raise InputError(f"feature {self.name!r} is written by the dataset itself; choose another name")
@@ -61,7 +61,7 @@ class Feature:
             raise InputError(f"feature {self.name!r}: {len(self.names)} names for {self.shape[0]} entries")
 
     def _check_video(self) -> None:
-        """Refuse a stream whose size the decoder would change."""
+        """Refuse a stream whose size a decoder would change."""
         codec = codec_named(self.codec or "")
         if len(self.shape) != 3 or min(self.shape) < 1 or self.shape[2] != codec.channels:
             shape = f"(height, width, {codec.channels})"
@@ -87,7 +87,7 @@ class Feature:
         return self.is_video and self.depth is None and not self.is_segmentation
 
     def as_array(self, values: Any, *, length: int) -> NDArray[Any]:
-        """Return a column as an array ``(length, n)`` of this feature's type, or say what is wrong with it."""
+        """Return a column as an array ``(length, n)`` of this feature's type; raise an error if it does not fit."""
         array = np.asarray(values)
         if array.ndim == 1 and self.shape == (1,):
             array = array[:, None]
@@ -96,7 +96,7 @@ class Feature:
         target = COLUMN_DTYPES[self.dtype]
         if not np.can_cast(array.dtype, target, casting="same_kind"):
             raise InputError(f"feature {self.name!r}: cannot store {array.dtype} as {self.dtype}")
-        # A value too large for the column becomes infinite here and is refused below, with its place.
+        # A value too large for the column becomes infinite here and is refused below, with its location.
         with np.errstate(over="ignore"):
             array = np.ascontiguousarray(array, dtype=target)
         if not np.isfinite(array).all():
@@ -138,8 +138,8 @@ def video_feature(
 ) -> Feature:
     """Return a camera stream.
 
-    Chroma is stored at half resolution, so coded sizes are even: an image with an odd height or width gets its last
-    row or column twice, and the feature says the coded size, which is what every reader returns.
+    Chroma is stored at half resolution, so coded sizes are even: if the height or width of an image is odd, its
+    last row or column is duplicated, and the feature states the coded size, which is what every reader returns.
     """
     chosen = codec_named(codec)
     if height < 1 or width < 1:
@@ -164,7 +164,7 @@ class FeatureTable:
     """Columns and videos."""
 
     def __post_init__(self) -> None:
-        """Refuse tables that name something twice."""
+        """Refuse tables with duplicate names."""
         if isinstance(self.fps, bool) or not isinstance(self.fps, int) or self.fps < 1:
             raise InputError(f"fps must be an integer >= 1, got {self.fps!r}")
         names = [feature.name for feature in self.features]
@@ -193,7 +193,7 @@ class FeatureTable:
         return tuple(feature for feature in self.features if feature.is_video)
 
     def difference(self, other: "FeatureTable") -> str:
-        """Return the first difference between two tables in words; empty when they are equal."""
+        """Return the first difference between two tables in words; empty if they are equal."""
         if self.fps != other.fps:
             return f"fps {self.fps} and {other.fps}"
         mine, theirs = {f.name: f for f in self}, {f.name: f for f in other}

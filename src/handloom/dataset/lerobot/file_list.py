@@ -1,4 +1,4 @@
-"""The list of a dataset's files with their hashes: what finds a changed, lost or foreign byte anywhere."""
+"""The list of a dataset's files with their hashes, which reveals any changed, lost or foreign byte."""
 
 import os
 import re
@@ -16,24 +16,24 @@ from handloom.errors import FileError
 
 FILE_LIST = "meta/files.json"
 OWN_FOLDERS = ("data", "extras", "meta", "videos")
-"""Folders that belong to the dataset; beside them a user may keep what he likes."""
+"""Folders that belong to the dataset; users may keep other files beside them."""
 
 LINE = 1024
-"""Room for a file in the list [bytes]; more than its longest name needs."""
+"""Space per file in the list [bytes]; more than the longest name needs."""
 LIST_LIMIT = 2**30
 """Largest list that is read without knowing how many files there are [bytes]: some five million."""
 
 
 _OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\x00]")
-"""Finds a part of a path that is empty, or leads elsewhere."""
+"""Matches path components that are empty or lead elsewhere."""
 
 
 def list_files(root: Path, known: Mapping[str, dict[str, Any]] | None = None) -> dict[str, dict[str, Any]]:
-    """Return size and SHA-256 of every file below a folder, by its path there; the list itself is not listed.
+    """Return size and SHA-256 of every file below a folder, by its relative path; the list itself is not included.
 
     Args:
         root: The folder.
-        known: Files that were compared with their hashes when they were put there, which need not be read again.
+        known: Files that were compared with their hashes when they were copied, so need not be read again.
     """
     known = known or {}
     files = (file for file in sorted(root.rglob("*")) if file.is_file() and not file.name.endswith(PARTIAL))
@@ -46,10 +46,10 @@ def list_files(root: Path, known: Mapping[str, dict[str, Any]] | None = None) ->
 
 
 def refuse_strange_files(root: Path) -> None:
-    """Refuse a folder with links to folders or out of it, pipes, devices or files made of holes.
+    """Refuse a folder with links to folders or out of it, pipes, devices or sparse files.
 
     Raises:
-        FileError: There is one; the text names it.
+        FileError: It has one; the message names it.
     """
     home = root.resolve()
     for folder, folders, files in os.walk(root):
@@ -58,7 +58,7 @@ def refuse_strange_files(root: Path) -> None:
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode) and (path.is_dir() or not _inside(path, home)):
                 raise FileError(
-                    f"{path} is a link to a folder or out of {root}, and files of others may not lead to yours; "
+                    f"{path} is a link to a folder or out of {root}, and files from others must not lead to yours; "
                     "replace it by a copy"
                 )
             if not stat.S_ISDIR(mode):
@@ -68,26 +68,28 @@ def refuse_strange_files(root: Path) -> None:
 def _inside(link: Path, home: Path) -> bool:
     try:
         return link.resolve(strict=True).is_relative_to(home)
-    except (OSError, RuntimeError):  # It leads nowhere, or in a circle.
+    except (OSError, RuntimeError):  # A broken or circular link.
         return False
 
 
 def check_files(root: Path, *, hashes: bool = True) -> None:
-    """Refuse a dataset whose files are not those that were written.
+    """Refuse a dataset whose files have changed.
 
     Args:
         root: Folder of the dataset.
         hashes: Compare every file with the list; without it only links and the like are refused.
 
     Raises:
-        FileError: There is such a file; the text names the first ones.
+        FileError: There are such files; the message names the first ones.
     """
     refuse_strange_files(root)
     changed = changed_files(root) if hashes else {}
     if changed:
         told = "; ".join(f"{name} {problem}" for name, problem in list(changed.items())[:3])
         more = f"; and {len(changed) - 3} more" if len(changed) > 3 else ""
-        raise FileError(f"{root} is not as it was written: {told}{more}; restore it, or use it with --skip-hashes")
+        raise FileError(
+            f"{root} has changed since it was written: {told}{more}; restore it, or use it with --skip-hashes"
+        )
 
 
 def read_list(root: Path) -> dict[str, dict[str, Any]]:
@@ -104,7 +106,7 @@ def read_list(root: Path) -> dict[str, dict[str, Any]]:
 
 
 def list_bytes(listing: dict[str, dict[str, Any]]) -> bytes:
-    """Return a list as ``json_bytes`` writes it with an indent of 4, twenty times as fast: it has a line per file."""
+    """Return a list as ``json_bytes`` writes it with an indent of 4, but twenty times as fast."""
     entries = (
         f'    {encode_basestring(name)}: {{\n        "bytes": {entry["bytes"]},\n'
         f'        "sha256": "{entry["sha256"]}"\n    }}'
@@ -114,13 +116,13 @@ def list_bytes(listing: dict[str, dict[str, Any]]) -> bytes:
 
 
 def write_list(root: Path, listing: dict[str, dict[str, Any]]) -> None:
-    """Write the list of a dataset's files whole."""
+    """Write the list of a dataset's files atomically."""
     with atomic_write(root / FILE_LIST) as partial:
         partial.write_bytes(list_bytes(listing))
 
 
 def longer_list(listing: dict[str, dict[str, Any]], added: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return a list with further or other files, in the order in which ``list_files`` has them."""
+    """Return a list with added or replaced files, in the order of ``list_files``."""
     names = list(listing)
     for name in added:
         if name not in listing:
@@ -141,7 +143,7 @@ def changed_files(root: Path) -> dict[str, str]:
     }
     raw = read_bytes(root / FILE_LIST, limit=LINE * (len(present) + 16))
     listing = parse_json(raw, FileList, source=str(root / FILE_LIST))
-    changed = {} if raw == list_bytes(listing) else {FILE_LIST: "is not as it was written"}
+    changed = {} if raw == list_bytes(listing) else {FILE_LIST: "has changed since it was written"}
     changed |= dict.fromkeys(sorted(present - {*listing, FILE_LIST}), "was added after the files were listed")
     for name, written in listing.items():
         if name not in present:

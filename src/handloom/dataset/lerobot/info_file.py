@@ -1,4 +1,4 @@
-"""``meta/info.json``: what a LeRobot v3 dataset says about itself."""
+"""``meta/info.json``: the description of a LeRobot v3 dataset."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def described_feature(feature: Feature, fps: int) -> dict[str, Any]:
 
 
 def _video_info(feature: Feature, fps: int) -> dict[str, Any]:
-    """Return what LeRobot keeps about a stream; 0.4 and 0.6 spell the depth flag differently, so both are there."""
+    """Return LeRobot's description of a stream; 0.4 and 0.6 spell the depth flag differently, so both are written."""
     codec = codec_named(feature.codec or "")
     described: dict[str, Any] = {
         "video.height": feature.shape[0],

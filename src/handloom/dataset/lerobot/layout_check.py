@@ -1,4 +1,4 @@
-"""Check a LeRobot v3 dataset rule by rule, without torch: what a reader would stumble over, in words."""
+"""Check a LeRobot v3 dataset rule by rule, without torch; problems for readers are reported in words."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,12 +31,12 @@ from handloom.dataset.video.video_reader import read_packets
 from handloom.errors import FileError
 
 KEYFRAME_DISTANCE = 2
-"""Most frames from one keyframe to the next; single frames are then read at the cost of two."""
+"""Maximum distance between keyframes; reading a single frame then costs at most two."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Something that is not as the format wants it."""
+    """A violation of the format."""
 
     file: str
     """Path within the dataset."""
@@ -54,7 +54,7 @@ def check_layout(root: Path) -> tuple[Fault, ...]:
         root: Folder of the dataset.
 
     Returns:
-        All faults found; empty for a sound dataset. A check that needs what another found missing is left out.
+        All faults found; empty for a sound dataset. Checks that depend on something missing are skipped.
     """
     try:
         refuse_strange_files(root)
@@ -73,7 +73,7 @@ def check_layout(root: Path) -> tuple[Fault, ...]:
 
 
 def _check_info(dataset: DatasetReader) -> Iterator[Fault]:
-    """The numbers in info.json are those of the episodes."""
+    """The numbers in info.json match the episodes."""
     info, episodes = dataset.info, dataset.episodes
     wanted = {
         "total_episodes": len(episodes),
@@ -95,7 +95,7 @@ def _check_info(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _check_videos_described(dataset: DatasetReader) -> Iterator[Fault]:
-    """The description of every stream agrees with itself."""
+    """The description of every stream is consistent."""
     for feature in dataset.table.videos:
         codec = codec_named(feature.codec or "")
         stored = dataset.info["features"][feature.name]["info"]
@@ -115,7 +115,7 @@ def _check_videos_described(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
-    """Tasks are numbered through and stored so that pandas makes them the index."""
+    """Tasks are numbered consecutively and stored so that pandas makes them the index."""
     for name, column in (("tasks", "task_index"), ("subtasks", "subtask_index")):
         path = dataset.root / "meta" / f"{name}.parquet"
         if name == "subtasks" and column not in dataset.info["features"]:
@@ -124,11 +124,11 @@ def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
             if file.read([column], use_threads=False)[column].to_pylist() != list(range(file.metadata.num_rows)):
                 yield _fault(dataset, path, f"{column} must count from 0")
             if b"pandas" not in (file.schema_arrow.metadata or {}):
-                yield _fault(dataset, path, "the schema does not say which column pandas makes the index")
+                yield _fault(dataset, path, "the schema does not say which column is the pandas index")
 
 
 def _check_episodes(dataset: DatasetReader) -> Iterator[Fault]:
-    """Each episode starts where the one before ends, and its task is known."""
+    """Each episode starts where the previous one ends, and its task is known."""
     frame = 0
     for number, episode in enumerate(dataset.episodes):
         file = "meta/episodes"
@@ -166,15 +166,15 @@ def _end_problems(dataset: DatasetReader, file: pq.ParquetFile) -> Iterator[str]
     names += [f"{camera}/{end}_timestamp" for camera in cameras for end in ("from", "to")]
     for row in file.read(columns=names, use_threads=False).to_pylist():
         if row["dataset_to_index"] - row["dataset_from_index"] != row["length"]:
-            yield f"dataset_to_index of episode {row['episode_index']} is not where it ends"
+            yield f"dataset_to_index of episode {row['episode_index']} does not match its end"
         for camera in cameras:
             duration = row[f"{camera}/to_timestamp"] - row[f"{camera}/from_timestamp"]
             if abs(duration - row["length"] / dataset.fps) > 1e-9:
-                yield f"{camera}/to_timestamp of episode {row['episode_index']} is not where it ends"
+                yield f"{camera}/to_timestamp of episode {row['episode_index']} does not match its end"
 
 
 def _check_data(dataset: DatasetReader) -> Iterator[Fault]:
-    """The data files hold exactly the frames of their episodes, one row group each."""
+    """The data files contain exactly the frames of their episodes, one row group each."""
     expected = {feature.name: column_field(feature).type for feature in dataset.table.columns}
     expected |= {name: pa.float32() if dtype == "float32" else pa.int64() for name, dtype in BOOKKEEPING.items()}
     for place, members in groupby(dataset.episodes, key=lambda episode: episode.data):
@@ -209,10 +209,10 @@ def _row_problems(dataset: DatasetReader, episode: DatasetEpisode, rows: pa.Tabl
     }
     for name, values in wanted.items():
         if not np.array_equal(numpy_column(rows, name, BOOKKEEPING[name])[:, 0], values):
-            yield f"{name} of episode {episode.index} is not as the format wants it"
+            yield f"{name} of episode {episode.index} violates the format"
     for feature in dataset.table.columns:
         if not np.isfinite(numpy_column(rows, feature.name, feature.dtype)).all():
-            yield f"{feature.name} of episode {episode.index} holds numbers that are not finite"
+            yield f"{feature.name} of episode {episode.index} contains numbers that are not finite"
     own_tasks = {number for number, task in enumerate(dataset.tasks) if task in episode.tasks}
     if not set(rows["task_index"].to_pylist()) <= own_tasks:
         yield f"task_index of episode {episode.index} does not point to its task"
@@ -226,7 +226,7 @@ def _storage_problems(file: pq.ParquetFile) -> Iterator[str]:
 
 
 def _check_videos(dataset: DatasetReader) -> Iterator[Fault]:
-    """Every video holds exactly the frames of its episodes, at their times, each starting with a keyframe."""
+    """Every video contains exactly its episodes' frames, at their times; each episode starts with a keyframe."""
     for feature in dataset.table.videos:
         codec = codec_named(feature.codec or "")
         for place, members in groupby(dataset.episodes, key=lambda episode: episode.videos[feature.name][0]):
@@ -244,7 +244,7 @@ def _check_videos(dataset: DatasetReader) -> Iterator[Fault]:
             if stored != (*feature.shape[:2], codec.stored_name, codec.pixel_format):
                 yield _fault(dataset, path, f"is stored as {stored}, not as meta/info.json says")
             if sheet.times != tuple(Fraction(i, dataset.fps) for i in range(len(sheet.times))):
-                yield _fault(dataset, path, f"frames are not exactly 1/{dataset.fps} s apart from 0 on")
+                yield _fault(dataset, path, f"frames are not exactly 1/{dataset.fps} s apart, starting at 0")
             if sheet.reordered:
                 yield _fault(dataset, path, "frames are stored out of order (B-frames)")
             yield from (
@@ -299,7 +299,7 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
         foreign = [path for path in extras.iterdir() if path.name not in own and path not in chunks]
         foreign += [path for chunk in chunks for path in chunk.iterdir() if path not in ours]
         for path in sorted(foreign):
-            yield _fault(dataset, path, "belongs to no episode; remove it")
+            yield _fault(dataset, path, "does not belong to any episode; remove it")
     for path in sorted(dataset.root.rglob(f"*{PARTIAL}")):
         yield _fault(dataset, path, "is unfinished; merge again")
 
@@ -315,7 +315,7 @@ def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path)
     except FileError as error:
         yield str(error)
         return
-    # An episode that does not come from a simulation has no archive; its sheet says so.
+    # An episode that does not come from a simulation has no archive, as its sheet says.
     if missing := [name for name in (*episode.archive_files(), *episode.label_files()) if not files.has(name)]:
         yield f"lacks {', '.join(missing)}"
     if episode.length != row.length:
@@ -329,7 +329,7 @@ def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path)
 
 
 def _check_files(dataset: DatasetReader) -> Iterator[Fault]:
-    """No file of the dataset has changed since it was merged."""
+    """No file of the dataset has changed since the merge."""
     if (dataset.root / RECEIPT).is_file():
         read_json(dataset.root / RECEIPT, MergeReceipt)
         if not (dataset.root / FILE_LIST).is_file():

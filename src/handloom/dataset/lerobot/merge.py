@@ -1,7 +1,7 @@
-"""Make one LeRobot v3 dataset of many episode folders, without encoding anything again.
+"""Merge many episode folders into one LeRobot v3 dataset, without re-encoding anything.
 
-The dataset grows in ``<out>.partial`` file by file, each finished by an atomic rename, and gets its name last. Killed
-at any moment and called again with the same episodes, the merge continues where it stopped and ends with the same
+The dataset grows in ``<out>.partial`` file by file, each finished by an atomic rename, and is renamed last. Killed
+at any moment and called again with the same episodes, the merge continues where it stopped and produces the same
 bytes.
 """
 
@@ -28,7 +28,7 @@ from handloom.dataset.video.video_join import join_videos
 from handloom.errors import FileError
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being written, how many are done, and how many there are."""
+"""Called with the kind of file being written, the number done, and the total."""
 
 
 def merge_episodes(
@@ -40,15 +40,15 @@ def merge_episodes(
     replace: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Write a dataset of the episodes in the given folders, in the given order.
+    """Merge the episodes in the given folders into a dataset, in the given order.
 
     Args:
         folders: Episode folders, e.g. from ``find_episodes``. They are read, never changed.
         out: Folder of the dataset. If it exists and has the same episodes, nothing is done.
-        options: How the dataset is cut into files; None for LeRobot's defaults.
-        success: True takes the successful episodes, False the failed ones; the others are passed over.
-        replace: Exchange a dataset at ``out`` that was made of other episodes.
-        progress: Told about every file.
+        options: How the dataset is divided into files; None for LeRobot's defaults.
+        success: True merges the successful episodes, False the failed ones; the others are skipped.
+        replace: Replace a dataset at ``out`` that was made from other episodes.
+        progress: Called for every file.
 
     Returns:
         ``out``.
@@ -61,7 +61,7 @@ def merge_episodes(
     if is_made_of(out, plan):
         return out
     if out.exists() and not replace:
-        raise FileError(f"{out} exists and was not made of these episodes; choose another folder or replace it")
+        raise FileError(f"{out} exists and was not made from these episodes; choose another folder or replace it")
     check_replaceable(out)
     work = out.with_name(out.name + PARTIAL)
     with file_errors("write", out):
@@ -72,13 +72,13 @@ def merge_episodes(
 
 
 def is_made_of(dataset: Path, plan: MergePlan) -> bool:
-    """Whether a dataset is the one of this plan; false when there is none."""
+    """Return whether a dataset was made from this plan; false if there is none."""
     receipt = dataset / RECEIPT
     return receipt.is_file() and read_json(receipt, MergeReceipt)["fingerprint"] == plan.fingerprint
 
 
 def prepare(work: Path, plan: MergePlan) -> None:
-    """Make the folder the dataset grows in, or keep the one of an interrupted merge with the same plan."""
+    """Create the folder in which the dataset is built, or keep that of an interrupted merge with the same plan."""
     if is_made_of(work, plan):
         return
     remove_unnamed(work)
@@ -89,7 +89,7 @@ def prepare(work: Path, plan: MergePlan) -> None:
 
 
 def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
-    """Write every file that is not there yet; the list of them all comes last."""
+    """Write every file that does not exist yet; the list of all files comes last."""
     if (work / FILE_LIST).is_file():
         return
     totals, extras = Totals.empty(plan), ExtrasWriter(work, plan)
@@ -101,7 +101,7 @@ def _write_dataset(work: Path, plan: MergePlan, progress: Progress) -> None:
 
 
 def write_facts(work: Path, plan: MergePlan, totals: Totals) -> None:
-    """Write what is known of a dataset as a whole, given its totals."""
+    """Write the dataset-wide metadata, given its totals."""
     _write_names(work / "meta" / "tasks.parquet", plan.tasks, "task_index")
     if plan.subtasks:
         _write_names(work / "meta" / "subtasks.parquet", plan.subtasks, "subtask_index")
@@ -134,6 +134,6 @@ def _write_names(path: Path, names: tuple[str, ...], column: str) -> None:
 
 
 def _write_json(path: Path, content: Callable[[], Any]) -> None:
-    """Write a JSON file unless it is there."""
+    """Write a JSON file unless it exists."""
     if not path.is_file():
         write_json(path, content(), indent=4)

@@ -1,7 +1,7 @@
-"""Take episodes out of a dataset, and make one dataset of several, without encoding anything again.
+"""Extract episodes from a dataset, and merge several datasets into one, without re-encoding anything.
 
-Datasets are merged and split through episode folders: extract what is kept, merge it again. The files come out with
-the bytes that a direct merge would have given.
+Datasets are merged and split through episode folders: extract the episodes to keep, then merge them again. The files
+have the bytes that a direct merge would have given.
 """
 
 import hashlib
@@ -34,22 +34,22 @@ def extract_episode(dataset: DatasetReader, index: int, folder: Path) -> Episode
     """Write one episode of a dataset as an episode folder.
 
     Args:
-        dataset: A dataset that was merged here; its ``extras/`` hold the sheets of the episodes.
+        dataset: A dataset merged by Handloom; its ``extras/`` contain the sheets of the episodes.
         index: Number of the episode.
-        folder: The folder to make; one that is there already is kept.
+        folder: The folder to create; an existing one is kept.
     """
     if (folder / SHEET).is_file():
         return EpisodeFolder.open(folder)
     extras = dataset.archive_folder(index)
     if not EpisodeFiles.at(extras).has(SHEET):
-        raise FileError(f"{extras / SHEET} is missing; only datasets that were merged here can be taken apart")
+        raise FileError(f"{extras / SHEET} is missing; only datasets merged by Handloom can be split")
     with atomic_folder(folder) as work:
         _fill(work, dataset, index, extras)
     return EpisodeFolder.open(folder)
 
 
 def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
-    """Put the files of an episode into a folder."""
+    """Copy the files of an episode into a folder."""
     episode, row = EpisodeFolder.open(extras), dataset.episode(index)
     if difference := dataset.table.difference(episode.table):
         raise FileError(f"{extras / SHEET} does not belong to {dataset.root}: {difference}")
@@ -71,8 +71,8 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
             length=episode.length,
             fps=table.fps,
         )
-    # The sheet stays as it is, so that a merge gives the bytes it gave before. Where the container of what was cut out
-    # is another than the one that was written, its size and hash stand beside the sheet.
+    # The sheet stays unchanged, so that a merge gives the same bytes as before. If the container of an extracted
+    # file differs from the original, its size and hash are stored beside the sheet.
     cut = [work / FRAMES, *(work / video_file(feature.name) for feature in table.videos)]
     copies = {file.name: {"bytes": file.stat().st_size, "sha256": sha256_of(file)} for file in cut}
     copies = {name: entry for name, entry in copies.items() if entry != episode.sheet["files"][name]}
@@ -81,7 +81,7 @@ def _fill(work: Path, dataset: DatasetReader, index: int, extras: Path) -> None:
 
 
 def _take(episode: EpisodeFolder, name: str, target: Path) -> None:
-    """Put a file of an archive somewhere: a link where that is possible."""
+    """Copy a file of an archive, as a link if possible."""
     if episode.files.packed:
         target.write_bytes(episode.extra_bytes(name))
     else:
@@ -89,18 +89,18 @@ def _take(episode: EpisodeFolder, name: str, target: Path) -> None:
 
 
 def merge_datasets(datasets: Sequence[Path], out: Path, *, flagged: bool | None = None) -> Path:
-    """Write the episodes of several datasets as a new one, in the given order; return ``out``.
+    """Merge the episodes of several datasets into a new one, in the given order; return ``out``.
 
-    Killed and called again with the same datasets, it goes on.
+    Killed and called again with the same datasets, it continues.
 
     Args:
         datasets: Folders of the datasets.
         out: Folder of the new one.
-        flagged: Take only episodes that a person flagged (True), only others (False), or all (None).
+        flagged: Use only episodes that a person flagged (True), only the others (False), or all (None).
 
     Raises:
-        FileError: The datasets hold different features, or successes and failures.
-        InputError: An episode is there twice.
+        FileError: The datasets have different features, or mix successes and failures.
+        InputError: An episode occurs twice.
     """
     readers = [DatasetReader(path) for path in datasets]
     if not readers:
@@ -114,7 +114,7 @@ def merge_datasets(datasets: Sequence[Path], out: Path, *, flagged: bool | None 
     known = "\n".join(f"{reader.root.resolve()} {sha256_of(reader.root / 'meta' / 'info.json')}" for reader in readers)
     if flagged is not None:
         known += "\n" + " ".join(f"{readers.index(reader)}:{index}" for reader, index in chosen)
-    # Named for what goes in: a call that was killed is taken up by the same call only.
+    # Named after its input: only the same call resumes a killed one.
     work = name_of_call(out, known.encode())
     folders: list[Path] = []
     for reader, index in chosen:
@@ -136,23 +136,25 @@ def _chosen(reader: DatasetReader, flagged: bool | None) -> Iterator[DatasetEpis
 
 
 def _checked(readers: Sequence[DatasetReader]) -> bool:
-    """Return whether the datasets hold successes or failures, or say why they cannot share a dataset."""
+    """Return whether the datasets contain successes or failures; raise an error if they cannot share a dataset."""
     first, places, outcomes = readers[0], {}, {}
     for reader in readers:
         if difference := first.table.difference(reader.table):
             raise FileError(f"{first.root} and {reader.root} cannot share a dataset: {difference}")
         for episode in reader.episodes:
             outcomes.setdefault(bool(episode.columns.get("success", True)), reader.root)
-            # The hash of the states names an episode that was simulated; others are known by their sheet.
+            # The hash of the states identifies a simulated episode; others are identified by their sheet.
             files = reader.archive_files(episode.index)
             if not files.has(SHEET):
                 what = files.folder / SHEET
-                raise FileError(f"{what} is missing; only datasets that were merged here can be taken apart")
+                raise FileError(f"{what} is missing; only datasets merged by Handloom can be split")
             key = str(episode.columns.get("state_hash") or hashlib.sha256(files.read(SHEET)).hexdigest())
             place = f"episode {episode.index} of {reader.root}"
             if key in places:
                 raise InputError(f"{places[key]} and {place} are the same episode; give it once")
             places[key] = place
     if len(outcomes) > 1:
-        raise FileError(f"{outcomes[True]} holds successes and {outcomes[False]} failures; they never share a dataset")
+        raise FileError(
+            f"{outcomes[True]} contains successes and {outcomes[False]} failures; they never share a dataset"
+        )
     return next(iter(outcomes), True)

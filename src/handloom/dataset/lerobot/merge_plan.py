@@ -1,7 +1,7 @@
 """Decide where every episode goes in a dataset, before a byte of it is written.
 
-The plan depends on the sheets of the episodes and on the options only. Each file of the dataset then depends on the
-plan and its episodes only, so that an interrupted merge can go on file by file and end with the same bytes.
+The plan depends only on the sheets of the episodes and on the options. Each file of the dataset then depends only on
+the plan and its episodes, so that an interrupted merge can continue file by file and produce the same bytes.
 """
 
 import hashlib
@@ -25,22 +25,23 @@ from handloom.errors import FileError, InputError
 
 @dataclass(frozen=True, kw_only=True)
 class MergeOptions:
-    """How a dataset is cut into files, and which optional columns it gets. The defaults are LeRobot's."""
+    """How a dataset is divided into files, and which optional columns it has. The defaults are LeRobot's."""
 
     chunks_size: int = 1000
-    """Most files per chunk folder."""
+    """Maximum number of files per chunk folder."""
     data_files_size_in_mb: float = 100
-    """Largest data file before compression [MiB]."""
+    """Maximum size of a data file before compression [MiB]."""
     video_files_size_in_mb: float = 200
-    """Largest video file [MiB]."""
+    """Maximum size of a video file [MiB]."""
     video_files_duration_s: float = 1000
-    """Longest video file [s]. LeRobot compares frame times as float32 and allows 0.1 ms. Past 1024 s a float32 is
-    coarser than that, and of a long episode (4 minutes and more) up to a tenth of the frames would be refused."""
+    """Maximum length of a video file [s]. LeRobot compares frame times as float32 and allows 0.1 ms. Past 1024 s
+    a float32 is coarser than that, and up to a tenth of the frames of a long episode (4 minutes and more) would
+    be refused."""
     language: bool = False
     """Write the language columns that LeRobot >= 0.6 reads; older readers then refuse the dataset."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that hold nothing."""
+        """Refuse sizes that leave no space."""
         sizes = (self.data_files_size_in_mb, self.video_files_size_in_mb, self.video_files_duration_s)
         if self.chunks_size < 1 or not min(sizes) > 0:
             raise InputError(f"sizes must be > 0, got {self}")
@@ -48,16 +49,16 @@ class MergeOptions:
 
 MEGABYTE = 1024 * 1024
 BACKEND = "render_backend"
-"""Column that says what drew the images of an episode."""
+"""Column with the renderer of an episode's images."""
 LAYOUT = 2
-"""Version of how files are cut and statistics are taken; datasets of another one are merged again when they grow."""
+"""Version of the file layout and statistics; datasets of another version are merged again when they grow."""
 SEVERAL = "several"
-"""Type of the robot of a dataset whose episodes have different ones."""
+"""Robot type of a dataset whose episodes have different robots."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilePlace:
-    """Which file of a kind something is in."""
+    """The position of a file among those of its kind."""
 
     chunk: int = 0
     file: int = 0
@@ -78,28 +79,28 @@ class PlannedEpisode:
     """One episode and where it goes."""
 
     folder: Path
-    """Where its files are now."""
+    """Where its files currently are."""
     sheet_sha256: bytes
     """Hash of its sheet, which in turn has the hashes of its files."""
     extra_bytes: tuple[int, int]
-    """Room that its archive and its labels take [bytes]."""
+    """Space taken by its archive and its labels [bytes]."""
     episode_index: int
-    """Number in the dataset, from 0 without gaps."""
+    """Index in the dataset, from 0 without gaps."""
     length: int
     """Number of frames."""
     first_frame: int
-    """Number of its first frame in the dataset."""
+    """Index of its first frame in the dataset."""
     task_index: int
-    """Number of its task."""
+    """Index of its task."""
     data: FilePlace
     """Its data file."""
     videos: dict[str, tuple[FilePlace, int]]
-    """Its video file by camera, and the number of its first frame there."""
+    """Its video file by camera, and the index of its first frame there."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergePlan:
-    """A whole dataset on paper, or what is added to one."""
+    """The plan of a whole dataset, or of an addition to one."""
 
     options: MergeOptions
     table: FeatureTable
@@ -107,16 +108,16 @@ class MergePlan:
     tasks: tuple[str, ...]
     """In the order in which they first appear."""
     subtasks: tuple[str, ...]
-    """In the order in which they first appear; empty when no episode has segments."""
+    """In the order in which they first appear; empty if no episode has segments."""
     robot_type: str
     columns: Mapping[str, frozenset[type]]
     """Columns of the outcomes and the types of their values."""
     fingerprint: str
-    """Hash of everything the bytes of the dataset depend on; not of where the episodes are."""
+    """Hash of everything that the bytes of the dataset depend on; the location of the episodes is not included."""
     end: PlanEnd
-    """Where planning more episodes begins."""
+    """State from which planning more episodes continues."""
     kept: int = 0
-    """Number of episodes that the dataset has already; ``episodes`` come after them."""
+    """Number of episodes already in the dataset; ``episodes`` come after them."""
 
     @cached_property
     def subtask_numbers(self) -> dict[str, int]:
@@ -125,7 +126,7 @@ class MergePlan:
 
     @property
     def episode_count(self) -> int:
-        """Number of episodes, those that are kept among them."""
+        """Number of episodes, including the kept ones."""
         return self.kept + len(self.episodes)
 
     @property
@@ -136,7 +137,7 @@ class MergePlan:
 
 
 def writer_hash(options: MergeOptions) -> str:
-    """Return the hash of everything beside its episodes that the bytes of a dataset depend on."""
+    """Return the hash of everything except its episodes that the bytes of a dataset depend on."""
     facts = {
         "options": asdict(options),
         "pyarrow": pa.__version__,
@@ -148,7 +149,7 @@ def writer_hash(options: MergeOptions) -> str:
 
 
 def chained(start: str, links: Iterable[str]) -> str:
-    """Return the hash of a hash and further ones, one after another: more links go on from what came out."""
+    """Return the hash of a hash and further ones in sequence, so that the chain can be extended from the result."""
     for link in links:
         start = hashlib.sha256(f"{start}{link}".encode()).hexdigest()
     return start
@@ -156,7 +157,7 @@ def chained(start: str, links: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptEpisodes:
-    """What a plan needs to know of the episodes that a dataset has already."""
+    """What a plan needs to know about the episodes already in a dataset."""
 
     count: int
     frames: int
@@ -168,7 +169,7 @@ class KeptEpisodes:
 
 
 class _FileFiller:
-    """Puts one episode after the other into files, and turns to the next file when one is full."""
+    """Assigns episodes to files one after another, and starts the next file when one is full."""
 
     def __init__(self, *, chunks_size: int, limits: Sequence[float]) -> None:
         self.place = FilePlace()
@@ -179,13 +180,13 @@ class _FileFiller:
         self._full = False
 
     def go_on(self, place: FilePlace, used: Sequence[float], kind: str = "") -> None:
-        """Go on with a file that so much is in."""
+        """Continue a file that already contains this much."""
         self.place, self._used, self._kind = place, np.array(used, dtype=float), kind
 
     def put(self, sizes: Sequence[float], kind: str = "") -> tuple[FilePlace, bool]:
-        """Place something of the given sizes; return its file and whether it is the first there.
+        """Place an item of the given sizes; return its file and whether it is the first one in it.
 
-        Things of different kinds, such as videos with other parameter sets, never share a file.
+        Items of different kinds, such as videos with other parameter sets, never share a file.
         """
         first = self._kind is None
         if not first and (self._full or kind != self._kind or np.any(self._used + sizes > self._limits)):
@@ -195,7 +196,7 @@ class _FileFiller:
         return self.place, first
 
     def turn(self) -> None:
-        """Put nothing more into the present file."""
+        """Close the current file."""
         self._full = True
 
 
@@ -205,10 +206,10 @@ def plan_merge(
     """Plan a dataset of the episodes in the given folders, in the given order.
 
     Args:
-        folders: Episode folders; those with the other outcome are passed over.
-        options: How the dataset is cut into files.
+        folders: Episode folders; those with the other outcome are skipped.
+        options: How the dataset is divided into files.
         outcome: True for the successful episodes, False for the failed ones. They never share a dataset.
-        kept: Episodes that the dataset has already, which the given ones come after.
+        kept: Episodes already in the dataset, before the given ones.
     """
     planner: _Planner | None = None
     for folder in folders:
@@ -227,8 +228,9 @@ def plan_of_sheets(folders: Sequence[Path], options: MergeOptions, parts: Sequen
 
     Args:
         folders: The archives, in order.
-        options: How it was cut into files.
-        parts: Numbers of episodes of the datasets whose files it was made of; files never hold episodes of two.
+        options: How it was divided into files.
+        parts: Numbers of episodes of the datasets from whose files it was made; no file contains episodes of two of
+            them.
     """
     planner = _Planner(EpisodeFolder.open(folders[0]), options, None)
     begins = set(accumulate(parts))
@@ -268,7 +270,7 @@ class _Planner:
             self._go_on(kept)
 
     def _go_on(self, kept: KeptEpisodes) -> None:
-        """Take the state that planning the kept episodes would have ended in."""
+        """Restore the state in which planning the kept episodes would have ended."""
         self._tasks = {task: i for i, task in enumerate(kept.tasks)}
         self._subtasks = {label: i for i, label in enumerate(kept.subtasks)}
         self._has_segments = bool(kept.subtasks)
@@ -283,19 +285,19 @@ class _Planner:
             filler.go_on(place, [end["bytes"], end["frames"]], end["header"])
 
     def turn_to_new_files(self) -> None:
-        """Put the next episode into new files, however full the present ones are."""
+        """Start new files with the next episode, no matter how full the current ones are."""
         for filler in (self._data, *self._videos.values()):
             filler.turn()
 
     def add(self, episode: EpisodeFolder) -> None:
-        """Give the next episode its place."""
+        """Place the next episode."""
         if difference := self._table.difference(episode.table):
             raise FileError(f"{self._first.path} and {episode.path} cannot share a dataset: {difference}")
         before, now = (one.outcome.columns.get(BACKEND) for one in (self._first, episode))
         if before and now and before != now:
             raise FileError(
-                f"{self._first.path} and {episode.path} cannot share a dataset: the images of one were drawn by "
-                f"{before}, those of the other by {now}; draw one of the runs again with handloom render --backend"
+                f"{self._first.path} and {episode.path} cannot share a dataset: the images of one were rendered by "
+                f"{before}, those of the other by {now}; render one of the runs again with handloom render --backend"
             )
         digest = bytes.fromhex(episode.sheet_sha256)
         if digest in self._hashes:
@@ -333,7 +335,7 @@ class _Planner:
         return place
 
     def _video_place(self, episode: EpisodeFolder, name: str) -> tuple[FilePlace, int]:
-        """Return the file of a camera's stream and the number of its first frame there."""
+        """Return the file of a camera's stream and the index of its first frame there."""
         size, header = episode.sheet["files"][video_file(name)]["bytes"], episode.sheet["video_headers"][name]
         place, first = self._videos[name].put([size, episode.length], header)
         end = self._video_ends.get(name)
@@ -372,6 +374,6 @@ class _Planner:
 
 
 def _size_of(episode: EpisodeFolder, names: Iterable[str]) -> int:
-    """Return the room that some files of an episode take [bytes], as the sheet tells where it does."""
+    """Return the space taken by some files of an episode [bytes], from the sheet if it lists them."""
     listed = episode.sheet["files"]
     return sum(listed[name]["bytes"] if name in listed else episode.files.size(name) for name in names)

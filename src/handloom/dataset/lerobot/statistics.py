@@ -31,7 +31,7 @@ class Statistics:
     mean: Array
     std: Array
     count: int
-    """Number of frames they were taken from."""
+    """Number of frames they were computed from."""
     quantiles: Mapping[str, Array]
     """By LeRobot's names, e.g. ``q50``."""
 
@@ -49,8 +49,8 @@ class Statistics:
 def column_statistics(values: NDArray[Any]) -> Statistics:
     """Return the statistics of a column ``(frames, n)``.
 
-    Booleans count as 0 and 1. Sums are taken in float64 around the minimum, so that a column of one value has exactly
-    that mean and no deviation.
+    Booleans count as 0 and 1. Sums are taken in float64 relative to the minimum, so that a constant column has
+    exactly that mean and zero deviation.
     """
     numbers = values.astype(np.int64) if values.dtype == np.bool_ else values
     low, high = numbers.min(axis=0), numbers.max(axis=0)
@@ -69,12 +69,12 @@ def column_statistics(values: NDArray[Any]) -> Statistics:
 
 
 ROWS_AT_ONCE = 8192
-"""Rows that are added up together: their sums are those of all rows at once, and they fit into the cache."""
+"""Number of rows summed together: the sums equal those of all rows at once, and the rows fit into the cache."""
 
 
 def _sum_of_rows(numbers: NDArray[Any], terms: Callable[[Array], Array]) -> Array:
-    """Return the sum over all rows ``(n,)`` of what ``terms`` makes of them, row after row."""
-    if numbers.shape[1] == 1:  # NumPy adds a single column up pairwise, so it is added up whole.
+    """Return the sum over all rows ``(n,)`` of ``terms``, row after row."""
+    if numbers.shape[1] == 1:  # NumPy sums a single column pairwise, so it is summed in one call.
         return terms(numbers.astype(np.float64)).sum(axis=0)
     total = np.zeros(numbers.shape[1])
     for start in range(0, len(numbers), ROWS_AT_ONCE):
@@ -96,7 +96,7 @@ def _quantiles(numbers: NDArray[Any]) -> Array:
 
 
 class ImageHistogram:
-    """Counts of pixel values per channel, from which true statistics follow for any number of images together.
+    """Counts of pixel values per channel, from which true statistics follow for any number of images.
 
     Every ``FRAME_STEP``-th frame and every ``PIXEL_STEP``-th row and column are counted: a few thousand pixels of a
     frame fix a quantile to far less than one grey level, and counting costs under 1 % of encoding the frame.
@@ -113,7 +113,7 @@ class ImageHistogram:
         self._seen = 0
 
     def add(self, image: NDArray[np.unsignedinteger]) -> None:
-        """Count a frame ``(h, w, channels)`` or ``(h, w)``; frames between two steps are passed over."""
+        """Count a frame ``(h, w, channels)`` or ``(h, w)``; frames between two steps are skipped."""
         if self._seen % self.FRAME_STEP == 0:
             pixels = image[:: self.PIXEL_STEP, :: self.PIXEL_STEP].reshape(-1, len(self.counts))
             levels = self.counts.shape[1]
@@ -127,7 +127,7 @@ class ImageHistogram:
         self.frame_count += other.frame_count
 
     def statistics(self, values: Array) -> Statistics:
-        """Return the statistics, given what each level stands for ``(levels,)``: ``level / 255``, or metres."""
+        """Return the statistics, given the value of each level ``(levels,)``: ``level / 255``, or metres."""
         present = self.counts > 0
         first = present.argmax(axis=1)
         last = self.counts.shape[1] - 1 - present[:, ::-1].argmax(axis=1)
@@ -158,7 +158,7 @@ class ImageHistogram:
         return result
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values; the counts are one text (base64 of little-endian int64), which is read fast."""
+        """Return plain values; the counts are one string (base64 of little-endian int64), which is fast to read."""
         text = base64.b64encode(self.counts.astype("<i8").tobytes()).decode()
         return {"channels": len(self.counts), "frames": self.frame_count, "counts": text}
 
@@ -167,7 +167,7 @@ class ImageHistogram:
         """Read what ``to_json`` wrote."""
         counts = np.frombuffer(base64.b64decode(value["counts"]), "<i8").reshape(value["channels"], -1)
         if counts.min(initial=0) < 0 or not 0 < counts.sum(dtype=float) < 2**53:
-            raise InputError("a histogram has counts of pixels, and some of them")
+            raise InputError("a histogram must have pixel counts that are not all zero")
         histogram = cls(channels=counts.shape[0], levels=counts.shape[1])
         histogram.counts += counts
         histogram.frame_count = value["frames"]

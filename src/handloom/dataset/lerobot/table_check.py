@@ -1,8 +1,8 @@
-"""Compute the tables of a dataset again from the sheets of its episodes, and compare them value by value.
+"""Recompute the tables of a dataset from the sheets of its episodes, and compare them value by value.
 
-Together with a replay, which computes the sheets and the features again, this leaves nothing in ``data/`` and ``meta/``
-that someone could have written there: every number follows from the archives. The statistics of images cannot be
-recomputed from lossy videos, so they are compared with the sheets only.
+Together with a replay, which recomputes the sheets and the features, this covers everything in ``data/`` and
+``meta/``: every number follows from the archives. The statistics of images cannot be recomputed from lossy videos, so
+they are compared only with the sheets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,13 +39,13 @@ from handloom.dataset.merging.dataset_writer import places_of
 from handloom.errors import FileError, HandloomError
 
 SUMMED = ("mean", "std", "q01", "q10", "q50", "q90", "q99")
-"""Statistics whose last bits depend on the order in which a processor adds."""
+"""Statistics whose last bits depend on the order of summation on a processor."""
 SUM_TOLERANCE = 1e-12
-"""Largest difference of those, as a fraction of the value, or of one."""
+"""Largest allowed difference of these, relative to the value or to one."""
 
 
 def check_tables(root: Path) -> tuple[Fault, ...]:
-    """Return what in the tables of a dataset does not follow from its episodes; empty when everything does.
+    """Return where the tables of a dataset do not follow from its episodes; empty if everything does.
 
     Args:
         root: Folder of the dataset. Missing sheets, which ``check_layout`` reports, are skipped.
@@ -60,19 +60,19 @@ def check_tables(root: Path) -> tuple[Fault, ...]:
             receipt = read_json(root / RECEIPT, MergeReceipt) if (root / RECEIPT).is_file() else {}
             plan = plan_of_sheets(folders, _options(dataset), receipt.get("parts", ()))
     except HandloomError as error:
-        return (Fault(file="meta", problem=f"cannot be computed again from the sheets: {error}"),)
+        return (Fault(file="meta", problem=f"cannot be recomputed from the sheets: {error}"),)
     found: list[Fault] = []
     for rule in (_check_info, _check_names, _check_frames, _check_episodes, _check_statistics):
         try:
             with damage_named(root):
                 found += [Fault(file=file, problem=problem) for file, problem in rule(dataset, plan)]
         except HandloomError as error:
-            found.append(Fault(file="meta", problem=f"cannot be computed again from the sheets: {error}"))
+            found.append(Fault(file="meta", problem=f"cannot be recomputed from the sheets: {error}"))
     return tuple(found)
 
 
 def _options(dataset: DatasetReader) -> MergeOptions:
-    """Return the options by which a dataset was cut into files, as it tells them."""
+    """Return the options by which a dataset was divided into files, from its metadata."""
     info = dataset.info
     names = ("chunks_size", "data_files_size_in_mb", "video_files_size_in_mb")
     told = {name: info[name] for name in names if name in info}
@@ -82,7 +82,7 @@ def _options(dataset: DatasetReader) -> MergeOptions:
 
 
 def _check_lengths(dataset: DatasetReader, folders: Sequence[Path]) -> None:
-    """Refuse episodes of another length than their rows have; much room is made for that many."""
+    """Refuse episodes whose length differs from that in their rows, since memory is allocated for it."""
     stored: dict[FilePlace, int] = {}
     for episode, folder in zip(dataset.episodes, folders, strict=True):
         if episode.data not in stored:
@@ -90,14 +90,14 @@ def _check_lengths(dataset: DatasetReader, folders: Sequence[Path]) -> None:
                 stored[episode.data] = file.metadata.num_rows
         told = EpisodeFolder.open(folder).length
         if told != episode.length:
-            raise FileError(f"episode {episode.index} has {told} frames by its sheet, its row says {episode.length}")
+            raise FileError(f"episode {episode.index} has {told} frames in its sheet, but {episode.length} in its row")
         stored[episode.data] -= episode.length
     if any(stored.values()):
-        raise FileError("the data files do not hold as many frames as meta/episodes says")
+        raise FileError("the data files do not contain as many frames as meta/episodes says")
 
 
 Found = Iterator[tuple[str, str]]
-"""File and what is wrong there."""
+"""File and what is wrong with it."""
 
 
 def _check_info(dataset: DatasetReader, plan: MergePlan) -> Found:
@@ -122,7 +122,7 @@ def _check_names(dataset: DatasetReader, plan: MergePlan) -> Found:
 
 
 def _check_frames(dataset: DatasetReader, plan: MergePlan) -> Found:
-    """Compare the columns that the format adds to the frames; those of the features are the replay's to compare."""
+    """Compare the columns that the format adds to the frames; the replay compares those of the features."""
     for planned in plan.episodes:
         file = f"data/{planned.data.path('parquet')}"
         rows = dataset.rows(planned.episode_index)
@@ -130,7 +130,7 @@ def _check_frames(dataset: DatasetReader, plan: MergePlan) -> Found:
         known = {*added, *(feature.name for feature in plan.table.columns)}
         for name in rows.column_names:
             if name not in known:
-                yield file, f"the column {name} follows from nothing that was recorded"
+                yield file, f"the column {name} cannot be computed from the recording"
         for name, values in added.items():
             if name not in rows.column_names:
                 yield file, f"the column {name} is missing"
@@ -145,7 +145,7 @@ def _first_difference(name: str, stored: Any, wanted: Any) -> str:
     for frame, (there, right) in enumerate(pairs):
         if there != right:
             return _difference(f"{name}, frame {frame}", there, right)
-    return f"{name} is stored as {stored.type}, should be {wanted.type}"
+    return f"{name} is stored as {stored.type}, expected {wanted.type}"
 
 
 def _check_episodes(dataset: DatasetReader, plan: MergePlan) -> Found:
@@ -157,7 +157,7 @@ def _check_episodes(dataset: DatasetReader, plan: MergePlan) -> Found:
         stored, first = read_table(path), 0
         there = set(stored.column_names)
         if names := sorted(there ^ set(schema.names)):
-            yield file, f"it has other columns than the episodes give: {', '.join(names[:3])}"
+            yield file, f"it has columns that do not follow from the episodes: {', '.join(names[:3])}"
         shared = [name for name in schema.names if name in there]
         for wanted in episode_groups(plan, schema, members, place):
             rows = stored.slice(first, wanted.num_rows)
@@ -186,10 +186,10 @@ def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
     if totals.cameras and read_json(dataset.root / HISTOGRAMS) != {
         name: sums.to_json() for name, sums in totals.cameras.items()
     }:
-        yield HISTOGRAMS, "the sums are not those of the episodes' histograms"
+        yield HISTOGRAMS, "the sums do not match the episodes' histograms"
     if (dataset.root / TOTALS).is_file():
         for name in totals.columns.differs_from(ColumnTotals.read(dataset.root / TOTALS)):
-            yield TOTALS, f"the counts of {name} are not those of its values"
+            yield TOTALS, f"the counts of {name} do not match its values"
     wanted, stored = totals.statistics(plan.table), dataset.statistics
     if not (dataset.root / TOTALS).is_file():
         wanted |= _exact_statistics(dataset, plan)
@@ -199,7 +199,7 @@ def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
 
 
 def _exact_statistics(dataset: DatasetReader, plan: MergePlan) -> dict[str, dict[str, list[Any]]]:
-    """Return the statistics of columns as earlier versions took them: of all values at once, without totals."""
+    """Return the statistics of columns as earlier versions computed them: from all values at once, without totals."""
     tables = [read_table(dataset.root / "data" / place.path("parquet")) for place in places_of(plan.episodes)]
     return {
         name: column_statistics(np.concatenate([numpy_column(table, name, dtype) for table in tables])).as_lists()
@@ -208,14 +208,14 @@ def _exact_statistics(dataset: DatasetReader, plan: MergePlan) -> dict[str, dict
 
 
 def statistic_differences(feature: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where the statistics of a feature differ from those recomputed."""
+    """Yield where the statistics of a feature differ from the recomputed ones."""
     for name in {**wanted, **stored}:
         if not same_statistic(name, stored.get(name), wanted.get(name)):
             yield _difference(f"{feature}/{name}", stored.get(name), wanted.get(name))
 
 
 def same_statistic(name: str, stored: Any, wanted: Any) -> bool:
-    """Return whether a statistic is the one recomputed: bit for bit, or what is summed up within rounding."""
+    """Return whether a statistic equals the recomputed one: bit for bit, or within rounding for sums."""
     if stored == wanted:
         return True
     if isinstance(stored, list) and isinstance(wanted, list):
@@ -231,6 +231,6 @@ def _difference(what: str, stored: Any, wanted: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """Return a value in at most a line."""
+    """Return a value as at most one line of text."""
     text = "nothing" if value is None else repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."

@@ -44,17 +44,18 @@ def frame_schema(plan: MergePlan) -> pa.Schema:
 def frame_rows(
     plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder, schema: pa.Schema | None = None
 ) -> pa.Table:
-    """Return the rows of one episode as they stand in a data file; ``schema`` is that of the file, where known.
+    """Return the rows of one episode as stored in a data file; ``schema`` is that of the file, if known.
 
     Raises:
-        FileError: Its frames are not as they were written, or not as many as its sheet says.
+        FileError: Its frames have changed, or their number differs from its sheet.
     """
     path = episode.path / FRAMES
     with open_parquet(path, content=pa.BufferReader(episode.checked_bytes(FRAMES))) as file:
-        # Before room is made for as many frames as the sheet says.
+        # Checked before memory is allocated for the number of frames in the sheet.
         if file.metadata.num_rows != episode.length:
             raise FileError(
-                f"{path} has {file.metadata.num_rows} frames, its sheet {episode.length}; generate the episode again"
+                f"{path} has {file.metadata.num_rows} frames, but its sheet says {episode.length}; generate the "
+                f"episode again"
             )
         stored = file.read(use_threads=False)
     added, wanted = added_columns(plan, planned, episode), frame_schema(plan) if schema is None else schema
@@ -64,20 +65,20 @@ def frame_rows(
 
 
 def counted_dtypes(plan: MergePlan) -> dict[str, str]:
-    """Return the columns of numbers of the data files, in the order of their statistics, and their types."""
+    """Return the numeric columns of the data files, in the order of their statistics, and their types."""
     dtypes = {feature.name: feature.dtype for feature in plan.table.columns}
     return dtypes | BOOKKEEPING | ({SUBTASK_INDEX: "int64"} if plan.subtasks else {})
 
 
 def counted_values(dtypes: Mapping[str, str], rows: pa.Table) -> dict[str, NDArray[Any]]:
-    """Return the columns of numbers of some rows of a data file, each ``(frames, n)``."""
+    """Return the numeric columns of some rows of a data file, each ``(frames, n)``."""
     return {name: numpy_column(rows, name, dtype) for name, dtype in dtypes.items()}
 
 
 def counted_statistics(
     plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder
 ) -> dict[str, dict[str, list[Any]]]:
-    """Return the statistics of an episode's columns of numbers, by name."""
+    """Return the statistics of an episode's numeric columns, by name."""
     found = {**episode.statistics, **_bookkeeping_statistics(plan, planned)}
     if plan.subtasks:
         labels = _subtask_numbers(plan, episode)
@@ -86,13 +87,13 @@ def counted_statistics(
 
 
 def _subtask_numbers(plan: MergePlan, episode: EpisodeFolder) -> NDArray[np.int64]:
-    """Return the number of the sub-task of every frame."""
+    """Return the sub-task index of every frame."""
     numbers = plan.subtask_numbers
     return np.array([numbers[label] for label in episode.labels], np.int64)
 
 
 def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the columns that an episode has in a data file beside its features, by name."""
+    """Return the columns of an episode in a data file other than its features, by name."""
     count, first = planned.length, planned.first_frame
     frames = np.arange(count, dtype=np.int64)
     added = {
@@ -110,9 +111,9 @@ def added_columns(plan: MergePlan, planned: PlannedEpisode, episode: EpisodeFold
 
 
 def _language(episode: EpisodeFolder) -> dict[str, pa.Array]:
-    """Return the language columns: every sub-task with the time it starts, and what labels say about the episode.
+    """Return the language columns: every sub-task with its start time, and the words from the labels.
 
-    The words of an episode add its wordings, its plan, and questions with answers, which are events.
+    These add the wordings of the instruction, the plan, and questions with answers, which are events.
     """
     segments, count = episode.outcome.segments, episode.length
     told = [("assistant", s.label, "subtask", s.start / episode.table.fps) for s in segments]
@@ -164,10 +165,10 @@ def _repeated(kind: pa.ListType, fields: dict[str, list[Any]], length: int, coun
 
 
 ROWS_PER_GROUP = 100
-"""Rows held in memory at a time; statistics make a row a few kilobytes."""
+"""Number of rows held in memory at a time; with statistics a row has a few kilobytes."""
 
 ROWS_PER_FILE = 1000
-"""Episodes per file of the table: what is written again when episodes are added, and read to find one."""
+"""Episodes per file of the table: this many are rewritten when episodes are added, and read to find one."""
 
 _OUTCOME = {
     "attempt_index": pa.int64(),
@@ -183,7 +184,7 @@ _SCALARS = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.stri
 
 
 def column_types(plan: MergePlan) -> dict[str, pa.DataType]:
-    """Return the types of the outcomes' own columns over all episodes; int and float together are float."""
+    """Return the types of the outcomes' own columns over all episodes; int mixed with float becomes float."""
     types = {}
     for name, found in plan.columns.items():
         if len(found) > 1 and found != {int, float}:
@@ -214,7 +215,7 @@ def episode_schema(plan: MergePlan, extra: dict[str, pa.DataType]) -> pa.Schema:
 def episode_groups(
     plan: MergePlan, schema: pa.Schema, episodes: Sequence[PlannedEpisode], place: FilePlace
 ) -> Iterator[pa.Table]:
-    """Yield the rows of some episodes in groups, as they go into the file at ``place``."""
+    """Yield the rows of some episodes in groups for the file at ``place``."""
     for start in range(0, len(episodes), ROWS_PER_GROUP):
         group = episodes[start : start + ROWS_PER_GROUP]
         yield rows_table(schema, [episode_row(plan, e, EpisodeFolder.open(e.folder), place) for e in group])
@@ -227,7 +228,7 @@ def rows_table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table
 
 
 def outcome_columns(outcome: EpisodeOutcome) -> dict[str, Any]:
-    """Return the columns that say what became of an episode."""
+    """Return the columns for the outcome of an episode."""
     return {
         "tasks": [outcome.task],
         "attempt_index": outcome.index,
@@ -254,8 +255,8 @@ def episode_row(
         plan: The dataset.
         planned: Where the episode goes.
         episode: The episode.
-        place: The file of the table that the row goes into.
-        statistics: What ``counted_statistics`` gives, where that is known.
+        place: The file of the table for the row.
+        statistics: Result of ``counted_statistics``, if known.
     """
     outcome, fps = episode.outcome, plan.table.fps
     row: dict[str, Any] = {
@@ -293,7 +294,7 @@ def _bookkeeping_statistics(plan: MergePlan, planned: PlannedEpisode) -> dict[st
 def renumbered_statistics(
     episode_index: int, first_frame: int, length: int, task_index: int
 ) -> dict[str, dict[str, list[Any]]]:
-    """Return the statistics of the columns of an episode that depend on what comes before it in a dataset."""
+    """Return the statistics of an episode's columns that depend on the preceding episodes of the dataset."""
     return {
         "episode_index": _constant_statistics(episode_index, length),
         "index": _consecutive_statistics(first_frame, length),
@@ -303,14 +304,14 @@ def renumbered_statistics(
 
 @lru_cache(maxsize=10_000)
 def _clock_statistics(length: int, fps: int) -> dict[str, list[Any]]:
-    """Return the statistics of the times of an episode, or of the numbers of its frames where ``fps`` is 0."""
+    """Return the statistics of the times of an episode, or of its frame indices if ``fps`` is 0."""
     frames = np.arange(length)
     values = (frames / fps).astype(np.float32) if fps else frames
     return column_statistics(values[:, None]).as_lists()
 
 
 def _consecutive_statistics(first: int, length: int) -> dict[str, list[Any]]:
-    """Return the statistics of consecutive whole numbers: those of the first ones, moved."""
+    """Return the statistics of consecutive integers, shifted from those that start at zero."""
     plain = _clock_statistics(length, 0)
     places = np.array(list(QUANTILES.values())) * (length - 1)
     below = np.floor(places)
@@ -327,13 +328,13 @@ def _consecutive_statistics(first: int, length: int) -> dict[str, list[Any]]:
 
 
 def _constant_statistics(value: int, length: int) -> dict[str, list[Any]]:
-    """Return the statistics of a column that is the same in every frame: those of one frame, counted as many."""
+    """Return the statistics of a constant column: those of one frame, with the count of all frames."""
     levels = {name: [float(value)] for name in QUANTILES}
     return {"min": [value], "max": [value], "mean": [float(value)], "std": [0.0], "count": [length], **levels}
 
 
 def _statistic_type(dtype: str, statistic: str, *, image: bool) -> pa.DataType:
-    """Return the type of a statistic's column: nested for images, whole numbers where they are exact."""
+    """Return the type of a statistic's column: nested for images, integers where they are exact."""
     if statistic == "count":
         return pa.list_(pa.int64())
     if image:

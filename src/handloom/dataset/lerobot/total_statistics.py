@@ -24,14 +24,14 @@ HISTOGRAMS = "meta/histograms.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """What the statistics of a dataset are made of: totals of its columns, and of its cameras' histograms."""
+    """The totals behind the statistics of a dataset: those of its columns and of its cameras' histograms."""
 
     columns: ColumnTotals
     cameras: dict[str, ImageHistogram]
 
     @classmethod
     def empty(cls, plan: MergePlan) -> "Totals":
-        """Return the totals of no episode."""
+        """Return empty totals."""
         widths = {feature.name: feature.shape[0] for feature in plan.table.columns}
         dtypes = counted_dtypes(plan)
         return cls(
@@ -48,7 +48,7 @@ class Totals:
 
         Args:
             columns: File of the columns.
-            cameras: File of the cameras; None where there is no camera.
+            cameras: File of the cameras; None if there are no cameras.
         """
         stored = {} if cameras is None else read_json(cameras, dict[str, Histogram])
         with damage_named(cameras or columns):
@@ -67,7 +67,7 @@ class Totals:
             total.merge(episode.histograms[name])
 
     def write(self, root: Path) -> None:
-        """Write the totals that are not there yet."""
+        """Write the totals that do not exist yet."""
         if not (root / TOTALS).is_file():
             self.columns.write(root / TOTALS)
         if self.cameras and not (root / HISTOGRAMS).is_file():
@@ -75,7 +75,7 @@ class Totals:
             write_json(root / HISTOGRAMS, sums, indent=4)
 
     def statistics(self, table: FeatureTable) -> dict[str, dict[str, list[Any]]]:
-        """Return the statistics of every feature, as they stand in ``meta/stats.json``."""
+        """Return the statistics of every feature, as in ``meta/stats.json``."""
         columns = {name: found.as_lists() for name, found in self.columns.statistics().items()}
         cameras = {
             feature.name: self.cameras[feature.name].statistics(level_values(feature)).as_lists(image=True)

@@ -1,1 +1,1 @@
-"""How planned episodes become files: tables, packs of archives, totals; and how datasets become one, file by file."""
+"""Turns planned episodes into files (tables, packs of archives, totals), and merges datasets file by file."""

@@ -1,9 +1,9 @@
-"""Statistics of all columns of a dataset, kept so that more episodes are added without reading the others again.
+"""Statistics of all columns of a dataset, stored so that episodes can be added without reading the others again.
 
-Minimum, maximum, mean and deviation follow from those of the episodes, taken one after another. Quantiles come from
-counts of values in bins whose width is a fixed fraction of the value: counts add up to the same numbers however the
-episodes are cut into files and runs. The result depends on the episodes and their order only, so a dataset that grew
-has the statistics, bit for bit, of one that was merged at once.
+Minimum, maximum, mean and standard deviation follow from those of the episodes, one after another. Quantiles come
+from counts of values in bins whose width is a fixed fraction of the value: the counts add up to the same numbers no
+matter how the episodes are divided into files and runs. The result depends only on the episodes and their order, so
+the statistics of a dataset that grew equal, bit for bit, those of a dataset merged in one step.
 """
 
 import json
@@ -26,21 +26,21 @@ from handloom.dataset.lerobot.statistics import QUANTILES, Statistics
 from handloom.errors import FileError
 
 TOTALS = "meta/totals.parquet"
-"""What the statistics of a dataset's columns are made of: with it, more episodes are added."""
+"""File of the totals behind the column statistics, needed to add episodes."""
 BITS = 9
-"""A bin holds values that share so many bits after the first: it is 1/1024 to 1/512 of its values wide."""
+"""A bin contains values that share this many bits after the first: its width is 1/1024 to 1/512 of its values."""
 SMALLEST, LARGEST = -20, 43
-"""Values below two to the power of the first count as nought, those above the second as that large."""
+"""Values below two to the power of the first count as zero, values above the second are clipped."""
 _LOWEST = (1023 + SMALLEST) << BITS
 _CODES = (LARGEST - SMALLEST) << BITS
 _AT_ONCE = 2**20
-"""Values that are counted together."""
+"""Number of values counted in one batch."""
 _KEY = b"handloom.totals"
 _SCHEMA = pa.schema([("column", pa.string()), ("entry", pa.int32()), ("bin", pa.int32()), ("count", pa.int64())])
 
 
 class _Facts(TypedDict):
-    """What the file of totals says of a column beside its counts."""
+    """The data of a column in the file of totals, besides its counts."""
 
     dtype: Text
     count: Count
@@ -68,7 +68,7 @@ class ColumnTotals:
         self._bins = {name: _Bins(width) for name, width in self.widths.items()}
 
     def add(self, statistics: Mapping[str, Mapping[str, list[Any]]], values: Mapping[str, NDArray[Any]]) -> None:
-        """Take in the next episode.
+        """Add the next episode.
 
         Args:
             statistics: Its ``min``, ``max``, ``mean``, ``std`` and ``count`` by column.
@@ -83,7 +83,7 @@ class ColumnTotals:
         if mean.shape != self._mean.shape:
             raise FileError("the statistics of an episode do not fit its columns; generate it again")
         self._low, self._high = np.minimum(self._low, low), np.maximum(self._high, high)
-        # Two groups of values become one (Chan, Golub and LeVeque 1979): equal means stay, bit for bit.
+        # Merge two groups of values (Chan, Golub and LeVeque 1979): equal means stay equal, bit for bit.
         step, both = mean - self._mean, self.count + frames
         self._mean = self._mean + step * (frames / both)
         self._spread += np.square(std) * frames + np.square(step) * (self.count * frames / both)
@@ -115,7 +115,7 @@ class ColumnTotals:
         return found
 
     def write(self, path: Path) -> None:
-        """Write everything that is needed to go on."""
+        """Write everything needed to continue."""
         facts, at = {}, 0
         for name, dtype in self.dtypes.items():
             part = slice(at, at + self.widths[name])
@@ -141,7 +141,7 @@ class ColumnTotals:
         with damage_named(path), open_parquet(path) as file:
             schema = file.schema_arrow
             if not schema.equals(_SCHEMA) or _KEY not in (schema.metadata or {}):
-                raise FileError(f"{path} does not hold the totals of columns; merge the dataset again")
+                raise FileError(f"{path} does not contain the totals of columns; merge the dataset again")
             facts = parse_json(schema.metadata[_KEY], dict[str, _Facts], source=str(path))
             table = file.read(use_threads=False)
             totals = cls({n: f["dtype"] for n, f in facts.items()}, {n: len(f["mean"]) for n, f in facts.items()})
@@ -169,7 +169,7 @@ class ColumnTotals:
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, "ColumnTotals"]) -> "ColumnTotals":
-        """Return the totals of some columns, each taken from others, which are of the same frames."""
+        """Return the totals of some columns, each taken from other totals over the same frames."""
         totals = cls({n: part.dtypes[n] for n, part in parts.items()}, {n: p.widths[n] for n, p in parts.items()})
         totals.count = max(part.count for part in parts.values())
         flat: list[list[Array]] = [[], [], [], []]
@@ -184,7 +184,7 @@ class ColumnTotals:
         return totals
 
     def differs_from(self, other: "ColumnTotals") -> Iterator[str]:
-        """Yield the columns whose counts are others."""
+        """Yield the columns whose counts differ."""
         for name, bins in self._bins.items():
             mine, theirs = bins.rows(), other._bins[name].rows() if name in other._bins else ()
             if len(theirs) != 3 or not all(np.array_equal(a, b) for a, b in zip(mine, theirs, strict=True)):
@@ -202,7 +202,7 @@ class _Bins:
     def add(self, name: str, values: NDArray[Any]) -> None:
         """Count values ``(frames, n)``."""
         if values.ndim != 2 or values.shape[1] != len(self._counts):
-            raise FileError(f"the column {name!r} has the shape {values.shape}, which does not fit")
+            raise FileError(f"the column {name!r} has the shape {values.shape}, which does not match")
         self._name = name
         self._waiting.append(values)
         self._size += values.size
@@ -219,13 +219,13 @@ class _Bins:
         np.add.at(self._counts, (entry, code - self._first), count)
 
     def rows(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return entry, bin and count of all bins that are not empty."""
+        """Return entry, bin and count of all non-empty bins."""
         self._settle()
         entry, place = np.nonzero(self._counts)
         return entry.astype(np.int32), (place + self._first).astype(np.int32), self._counts[entry, place]
 
     def quantiles(self, *, whole: bool) -> Array:
-        """Return the quantiles ``(levels, n)``; ``whole`` says that the values are whole numbers."""
+        """Return the quantiles ``(levels, n)``; ``whole`` says that the values are integers."""
         self._settle()
         edges = _edges(self._first, self._counts.shape[1])
         result = np.zeros((len(QUANTILES), len(self._counts)))
@@ -241,14 +241,14 @@ class _Bins:
         return result
 
     def _settle(self) -> None:
-        """Count what waits."""
+        """Count the pending values."""
         if not self._waiting:
             return
         values = np.concatenate(self._waiting)
         self._waiting, self._size = [], 0
         if not np.isfinite(values).all():
             raise FileError(
-                f"the column {self._name!r} holds numbers that are not finite; leave out the episodes that have them"
+                f"the column {self._name!r} contains numbers that are not finite; leave out the episodes that have them"
             )
         codes = _codes(values)
         self._make_room(int(codes.min()), int(codes.max()))
@@ -267,7 +267,7 @@ class _Bins:
 
 
 def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the bin of every value: nought for nought, the same with a minus for the negative."""
+    """Return the bin of every value: zero for zero, negative bins for negative values."""
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     size = (np.abs(numbers).view(np.int64) >> (52 - BITS)) - (_LOWEST - 1)
     np.clip(size, 0, _CODES, out=size)
@@ -275,7 +275,7 @@ def _codes(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _edges(first: int, count: int) -> tuple[Array, Array]:
-    """Return the ends of bins, towards minus and plus infinity."""
+    """Return the lower and upper ends of bins."""
     codes = np.arange(first, first + count)
     size = np.maximum(np.abs(codes), 1) + (_LOWEST - 1)
     near, far = ((size + more << (52 - BITS)).astype(np.int64).view(np.float64) for more in (0, 1))
@@ -286,12 +286,12 @@ def _edges(first: int, count: int) -> tuple[Array, Array]:
 def _value(
     rank: NDArray[np.int64], ends: NDArray[Any], counts: NDArray[Any], edges: tuple[Array, Array], *, whole: bool
 ) -> Array:
-    """Return the values of ranks, counted from the least; those of a bin are taken to be spread evenly over it."""
+    """Return the values at ranks, counted from the smallest; values are assumed to be spread evenly over their bin."""
     place = np.searchsorted(ends, rank, side="right")
     low, high = edges[0][place], edges[1][place]
     share = (rank - (ends[place] - counts[place]) + 0.5) / counts[place]
     spread = low + (high - low) * share
     if not whole:
         return spread
-    single = np.where(low < 0, high, low)  # The only whole number of a narrow bin is the end next to nought.
+    single = np.where(low < 0, high, low)  # The only integer in a narrow bin is the end closer to zero.
     return np.where(high - low <= 1, single, np.rint(spread))

@@ -19,17 +19,17 @@ from handloom.dataset.lerobot.total_statistics import Totals
 from handloom.dataset.merging.extras_writer import ExtrasWriter
 
 Present = Callable[[str], Path | None]
-"""Returns the file of a name that a dataset has already and that grows, after checking it; None for new files."""
+"""Returns an existing file of a dataset that will be extended, after checking it; None for new files."""
 
 
 class TableFile:
-    """A Parquet file in the making, one row group at a time; it is complete or absent.
+    """An unfinished Parquet file, written one row group at a time; the result is complete or absent.
 
     Args:
         path: The file.
         schema: Its schema.
-        old: File whose row groups come first; None for none.
-        last: The first table that is added takes the place of that file's last row group.
+        old: File whose row groups come first, if any.
+        last: The first added table replaces that file's last row group.
     """
 
     def __init__(self, path: Path, schema: pa.Schema, *, old: Path | None = None, last: bool = False) -> None:
@@ -51,7 +51,7 @@ class TableFile:
             self._writer.write_table(table.combine_chunks(), row_group_size=max(table.num_rows, 1))
 
     def finish(self) -> None:
-        """Give the file its name."""
+        """Move the file into place."""
         try:
             if self._old is not None:
                 append_groups(self._old, self._partial, self._schema, self._tables, last=self._last)
@@ -61,7 +61,7 @@ class TableFile:
         self._stack.close()
 
     def abandon(self, error: BaseException) -> None:
-        """Remove what was written."""
+        """Remove the unfinished file."""
         try:
             self._stack.__exit__(type(error), error, None)
         except BaseException as raised:
@@ -70,15 +70,15 @@ class TableFile:
 
 
 class DatasetWriter:
-    """Writes what is not there yet of a dataset's tables and archives.
+    """Writes the missing tables and archives of a dataset.
 
     Args:
-        work: Folder that the files are made in; those that an interrupted call has finished are kept.
+        work: Folder in which the files are made; files finished by an interrupted call are kept.
         plan: The dataset.
-        episode_columns: Columns of the episode table that are the task's own.
-        totals: Totals of the episodes before; those of the plan are added.
+        episode_columns: Task-specific columns of the episode table.
+        totals: Totals of the preceding episodes; those of the plan are added.
         extras: Writes the archives.
-        present: Finds files of a dataset that grow.
+        present: Finds existing files to extend.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class DatasetWriter:
         self._rows: list[dict[str, Any]] = []
 
     def write(self, progress: Callable[[str, int, int], None]) -> None:
-        """Write everything; what an error leaves unfinished is removed."""
+        """Write everything; if an error occurs, unfinished files are removed."""
         try:
             for number, planned in enumerate(self.plan.episodes):
                 self._add(planned, last=number == len(self.plan.episodes) - 1)
@@ -111,7 +111,7 @@ class DatasetWriter:
         except BaseException as error:
             for open_file in (self._data, self._table):
                 open_file.abandon(error)
-            with suppress(Exception):  # The first error is the one to tell.
+            with suppress(Exception):  # Report the first error.
                 self._extras.close()
             raise
 
@@ -130,7 +130,7 @@ class DatasetWriter:
         self._add_row(planned, episode, statistics, last=last)
 
     def _add_row(self, planned: PlannedEpisode, episode: EpisodeFolder, statistics: Any, *, last: bool) -> None:
-        """Add a row of the episode table; a group is written when it is full, or the last one."""
+        """Add a row of the episode table; a group is written when it is full or the last one."""
         place = table_place(planned.episode_index, self.plan)
         name = f"meta/episodes/{place.path('parquet')}"
         if self._table.name != name:
@@ -147,7 +147,7 @@ class DatasetWriter:
             self._table.add(group)
 
     _begun: pa.Table | None = None
-    """The last row group of a table that grows, where it is not full."""
+    """The last row group of an extended table, if it is not full."""
 
     def _begin(self, name: str, schema: pa.Schema, *, last: bool = False) -> TableFile | None:
         """Return a file to write, or None if an interrupted call has finished it."""
@@ -172,26 +172,26 @@ class _Open:
         self._file: TableFile | None = None
 
     def turn_to(self, name: str | None, begin: Callable[[], TableFile | None] = lambda: None) -> None:
-        """Finish the present file and begin another."""
+        """Finish the current file and start another."""
         file, self._file, self.name = self._file, None, name
         if file is not None:
             file.finish()
         self._file = begin()
 
     def add(self, table: pa.Table) -> None:
-        """Add a row group; nothing is done for a file that is there already."""
+        """Add a row group; nothing is done if the file already exists."""
         if self._file is not None:
             self._file.add(table)
 
     def abandon(self, error: BaseException) -> None:
-        """Remove what was written of the present file."""
+        """Remove the current unfinished file."""
         file, self._file = self._file, None
         if file is not None:
             file.abandon(error)
 
 
 def table_place(index: int, plan: MergePlan) -> FilePlace:
-    """Return the file of the episode table that an episode's row is in."""
+    """Return the file of the episode table that contains an episode's row."""
     number, size = index // tables.ROWS_PER_FILE, plan.options.chunks_size
     return FilePlace(chunk=number // size, file=number % size)
 

@@ -1,4 +1,4 @@
-"""Writes the archives of a dataset: every full hundred as a pack, what comes after it as folders."""
+"""Writes the archives of a dataset: every full hundred as a pack, the rest as folders."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -14,7 +14,7 @@ from handloom.dataset.files.durable import link_or_copy
 from handloom.dataset.lerobot.merge_plan import MergePlan, PlannedEpisode
 
 Kept = Callable[[int], EpisodeFolder]
-"""Opens the archive of an episode that a dataset has already, by its number, after checking its files."""
+"""Opens the archive of an existing episode of a dataset, by its index, after checking its files."""
 
 _KINDS = (ARCHIVES, LABELS)
 
@@ -25,26 +25,25 @@ class ExtrasWriter:
     Args:
         work: Folder that the files are made in; those that an interrupted call has finished are kept.
         plan: The dataset.
-        kept: Opens the archives of episodes that the dataset has already; the first of them may belong to a hundred
-            that becomes full.
+        kept: Opens the archives of existing episodes; the last of them may belong to a hundred that becomes full.
     """
 
     def __init__(self, work: Path, plan: MergePlan, *, kept: Kept | None = None) -> None:
         self.work, self.plan = work, plan
         self.known: dict[str, dict[str, Any]] = {}
-        """Size and hash of files that were compared with them, by their paths in the dataset."""
+        """Size and hash of files that have been verified, by their paths in the dataset."""
         self.packed: list[int] = []
-        """Numbers of episodes that were in folders and are in packs now."""
+        """Indices of episodes that were in folders and are now in packs."""
         self._kept = kept
         self._hundred: int | None = None
         self._members: list[tuple[int, EpisodeFolder]] = []
         self._in_packs = self._planned_packs()
-        # Reading, hashing and writing archives leave the interpreter to the tables, so that two cores are at work.
+        # Reading, hashing and writing archives release the interpreter to the tables, so that two cores are busy.
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archives")
         self._writing: Future[None] | None = None
 
     def _planned_packs(self) -> dict[int, set[str]]:
-        """Return which kinds of files of every full hundred go into packs, by the number of the hundred."""
+        """Return which kinds of files of every full hundred go into packs, by the index of the hundred."""
         found: dict[int, set[str]] = {}
         for hundred, members in groupby(self.plan.episodes, key=lambda e: e.episode_index // archive_pack.PACK):
             if self.plan.episode_count >= (hundred + 1) * archive_pack.PACK:
@@ -57,7 +56,7 @@ class ExtrasWriter:
         return found
 
     def _kept_in(self, hundred: int) -> range:
-        """Return the numbers of the episodes of a hundred that the dataset has already."""
+        """Return the indices of the existing episodes of a hundred."""
         first = hundred * archive_pack.PACK
         return range(first, max(first, min(self.plan.kept, first + archive_pack.PACK)))
 
@@ -71,7 +70,7 @@ class ExtrasWriter:
         return archive, labels
 
     def add(self, planned: PlannedEpisode, episode: EpisodeFolder) -> None:
-        """Put the files of the next episode where they belong; packs are written while the next episodes come."""
+        """Write the files of the next episode; packs are written in the background."""
         hundred = planned.episode_index // archive_pack.PACK
         if hundred != self._hundred:
             self._write()
@@ -82,20 +81,20 @@ class ExtrasWriter:
         """Wait until everything is written.
 
         Raises:
-            FileError: An archive is not as it was written, or the disk refuses.
+            FileError: An archive has changed, or it cannot be written.
         """
         self._write()
         self.close()
 
     def close(self) -> None:
-        """Wait until what was begun is written."""
+        """Wait for pending writes."""
         writing, self._writing = self._writing, None
         self._pool.shutdown(wait=True)
         if writing is not None:
             writing.result()
 
     def _write(self) -> None:
-        """Begin to write the present hundred, once the one before it is written."""
+        """Start writing the current hundred, once the previous one is written."""
         if self._writing is not None:
             self._writing.result()
         members, self._members = self._members, []
@@ -132,6 +131,6 @@ def _names(episode: EpisodeFolder, kind: str) -> tuple[str, ...]:
 
 
 def _contents(episode: EpisodeFolder, kind: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of an episode that go into a pack, each compared with its hash."""
+    """Yield the files of an episode that go into a pack, each checked against its hash."""
     for name in _names(episode, kind):
         yield name, episode.extra_bytes(name)

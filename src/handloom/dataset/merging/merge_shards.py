@@ -1,8 +1,8 @@
-"""One dataset of several, file by file, under URLs: no machine holds them all.
+"""Merge several datasets under URLs, file by file: no machine holds all of them.
 
-Videos and packs of archives are copied by the store itself and nothing of them passes through this machine. Data files
-are rewritten one at a time, since frames and episodes are counted anew in them; tables and totals are joined. The
-result holds the episodes of the datasets in the order given, and ``verify`` computes all of it again.
+Videos and packs of archives are copied by the store itself without passing through this machine. Data files are
+rewritten one at a time, since frames and episodes are renumbered; tables and totals are joined. The result contains
+the episodes of the datasets in the given order, and ``verify`` can recompute all of it.
 """
 
 import hashlib
@@ -39,17 +39,17 @@ RENUMBERED = ("episode_index", "index", "task_index", tables.SUBTASK_INDEX)
 
 
 class Shard:
-    """A dataset under a URL, of which the small files are fetched.
+    """A dataset under a URL whose small files are downloaded.
 
     Args:
         storage: Where it is.
-        folder: Folder of this machine for its small files.
+        folder: Local folder for its small files.
     """
 
     def __init__(self, storage: Storage, folder: Path) -> None:
         self.storage, self.folder = storage, folder
         if not storage.holds(FILE_LIST):
-            raise FileError(f"{storage.url} has no {FILE_LIST}: it is not finished, or no dataset made with Handloom")
+            raise FileError(f"{storage.url} has no {FILE_LIST}: it is unfinished, or not a dataset made with Handloom")
         storage.download(FILE_LIST, folder / FILE_LIST)
         self.listing = read_list(folder)
         for name in ("meta/info.json", "meta/tasks.parquet", "meta/subtasks.parquet", RECEIPT):
@@ -58,19 +58,19 @@ class Shard:
         self.reader = DatasetReader(folder)
         self.episodes, self.frames = self.reader.info["total_episodes"], self.reader.info["total_frames"]
         if TOTALS not in self.listing:
-            raise FileError(f"{storage.url} was written by an earlier version; merge it again there, then here")
+            raise FileError(f"{storage.url} was written by an earlier version; merge it again there first")
 
     def fetch(self, name: str) -> Path:
-        """Fetch a file, and make sure that it is the one that was written."""
+        """Download a file, and check that it is unchanged."""
         file = self.storage.download(name, self.folder / name)
         written = self.listing[name]
         if file.stat().st_size != written["bytes"] or sha256_of(file) != written["sha256"]:
-            raise FileError(f"{self.storage.url}/{name} is not as it was written; make that dataset again")
+            raise FileError(f"{self.storage.url}/{name} has changed since it was written; make that dataset again")
         return file
 
     @contextmanager
     def fetched(self, *names: str) -> Iterator[list[Path]]:
-        """Have some files on this machine while they are needed."""
+        """Keep local copies of some files while they are needed."""
         files = [self.fetch(name) for name in names]
         try:
             yield files
@@ -84,19 +84,19 @@ class Shard:
             return stored.schema_arrow
 
     def files(self, start: str, ending: str = "") -> list[str]:
-        """Return the names of its files that begin and end so, in order."""
+        """Return the names of its files with this prefix and suffix, in order."""
         return sorted(name for name in self.listing if name.startswith(start) and name.endswith(ending))
 
 
 def merge_shards(sources: Sequence[str], out: str) -> None:
-    """Write the episodes of several datasets as a new one, in the given order. Called again after a kill, it goes on.
+    """Merge several datasets into a new one, in the given order. Called again after a kill, it continues.
 
     Args:
         sources: URLs of the datasets.
         out: URL of the new one. Files of an interrupted call are kept.
 
     Raises:
-        FileError: A dataset is not finished or damaged, or they hold different features.
+        FileError: A dataset is unfinished or damaged, or they have different features.
         InputError: Another dataset is at ``out``.
     """
     target = Storage(out)
@@ -107,13 +107,13 @@ def merge_shards(sources: Sequence[str], out: str) -> None:
         joint = _Joint(shards, target, Path(scratch) / "out")
         if target.holds(FILE_LIST):
             if not target.holds(RECEIPT) or json.loads(target.read(RECEIPT))["fingerprint"] != joint.fingerprint:
-                raise InputError(f"{out} holds another dataset; choose another place")
+                raise InputError(f"{out} contains another dataset; choose another URL")
             return
         joint.write()
 
 
 class _Joint:
-    """The new dataset in the making."""
+    """The new dataset being built."""
 
     def __init__(self, shards: Sequence[Shard], target: Storage, folder: Path) -> None:
         self.shards, self.target, self.folder = shards, target, folder
@@ -122,12 +122,12 @@ class _Joint:
             if difference := first.table.difference(shard.reader.table):
                 raise FileError(f"{shards[0].storage.url} and {shard.storage.url} cannot share a dataset: {difference}")
             if list(first.info["features"]) != list(shard.reader.info["features"]):
-                raise FileError(f"{shards[0].storage.url} and {shard.storage.url} have other columns of frames")
+                raise FileError(f"{shards[0].storage.url} and {shard.storage.url} have different frame columns")
         receipts = [json.loads((shard.folder / RECEIPT).read_bytes()) for shard in shards]
         prints = [receipt["fingerprint"] for receipt in receipts]
         if len(set(prints)) < len(prints):
             twice = next(n for n, one in enumerate(prints) if one in prints[:n])
-            raise InputError(f"{shards[twice].storage.url} holds the same episodes as one before it; give it once")
+            raise InputError(f"{shards[twice].storage.url} contains the same episodes as an earlier one; give it once")
         self.fingerprint = chained("", prints)
         self.tasks = tuple(dict.fromkeys(task for shard in shards for task in shard.reader.tasks))
         self.subtasks = tuple(dict.fromkeys(label for shard in shards for label in shard.reader.subtasks))
@@ -138,7 +138,7 @@ class _Joint:
         """Files of every kind so far."""
 
     def write(self) -> None:
-        """Write every file; the list of them all comes last."""
+        """Write every file; the list of all files comes last."""
         counted = {name: dtype for name, dtype in self._dtypes().items() if name in RENUMBERED}
         numbers = ColumnTotals(counted, dict.fromkeys(counted, 1))
         schema = pa.unify_schemas([shard.schema() for shard in self.shards], promote_options="permissive")
@@ -176,7 +176,7 @@ class _Joint:
         self.listing[target] = dict(written)
 
     def _put(self, name: str, file: Path) -> None:
-        """Write a file that was made here."""
+        """Upload a file made locally."""
         self.target.upload(file, name)
         self.listing[name] = {"bytes": file.stat().st_size, "sha256": sha256_of(file)}
 
@@ -185,7 +185,7 @@ class _Joint:
         self.listing[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
     def _episode_rows(self, shard: Shard, episode: int, frame: int) -> pa.Table:
-        """Return the rows of a shard's episodes, counted on."""
+        """Return the rows of a shard's episodes, renumbered."""
         with shard.fetched(*shard.files("meta/episodes/")) as files:
             parts = [read_table(file) for file in files]
         table = pa.concat_tables(parts, promote_options="permissive").combine_chunks()
@@ -216,7 +216,7 @@ class _Joint:
         return table
 
     def _data(self, shard: Shard, rows: pa.Table, episode: int, frame: int, numbers: ColumnTotals) -> None:
-        """Write the data files of a shard, counted on, with a row group per episode."""
+        """Write the data files of a shard, renumbered, with one row group per episode."""
         tasks = [self.tasks.index(task) for task in shard.reader.tasks]
         labels = {label: number for number, label in enumerate(self.subtasks)}
         subtasks = [labels[label] for label in shard.reader.subtasks]
@@ -233,7 +233,7 @@ class _Joint:
     def _tallied(
         self, groups: Iterator[pa.Table], statistics: Iterator[dict[str, Any]], numbers: ColumnTotals
     ) -> Iterator[pa.Table]:
-        """Pass row groups on, one per episode, after adding what is counted anew to totals."""
+        """Pass on row groups, one per episode, after adding the renumbered columns to the totals."""
         for group in groups:
             row, values = next(statistics), tables.counted_values(numbers.dtypes, group)
             names = ("min", "max", "mean", "std", "count")
@@ -248,7 +248,7 @@ class _Joint:
             yield group
 
     def _extras(self, shard: Shard, episode: int) -> None:
-        """Copy the packs of a shard; archives that are in folders become a pack."""
+        """Copy the packs of a shard; archives in folders become a pack."""
         for kind in (ARCHIVES, LABELS):
             packs = [name for name in shard.files(f"{EXTRAS}/chunk-", ".zip") if f"/{kind}-" in name]
             for name in packs:
@@ -311,7 +311,7 @@ class _Joint:
             return Totals.read(columns, cameras[0] if cameras else None)
 
     def _episode_table(self, rows: pa.Table, *, last: bool) -> pa.Table:
-        """Write rows as far as they fill files, or all; return the others."""
+        """Write as many rows as fill whole files, or all of them; return the rest."""
         full, size = tables.ROWS_PER_FILE, tables.ROWS_PER_GROUP
         while rows.num_rows >= full or (last and rows.num_rows):
             part, rows = rows.slice(0, full).combine_chunks(), rows.slice(full)
@@ -322,7 +322,7 @@ class _Joint:
 
 
 def _fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return a table with the columns of a schema; what it does not have is empty."""
+    """Return a table with the columns of a schema; missing columns are empty."""
     arrays = [
         table[field.name].cast(field.type) if field.name in table.column_names else pa.nulls(len(table), field.type)
         for field in schema
@@ -337,7 +337,7 @@ def _numbers(table: pa.Table, name: str) -> Any:
 def _renumbered(
     stored: Any, episode: int, frame: int, tasks: Sequence[int], subtasks: Sequence[int]
 ) -> Iterator[pa.Table]:
-    """Yield the row groups of a data file with episodes, frames, tasks and sub-tasks counted on."""
+    """Yield the row groups of a data file with episodes, frames, tasks and sub-tasks renumbered."""
     moved = {"episode_index": episode, "index": frame}
     named = {"task_index": np.array(tasks), tables.SUBTASK_INDEX: np.array(subtasks)}
     for number in range(stored.num_row_groups):
@@ -353,7 +353,7 @@ def _renumbered(
 
 
 def _rows_of(numbers: Sequence[int], most: int = 100) -> Iterator[tuple[int, list[int]]]:
-    """Yield unbroken rows of numbers, of at most so many, with the first of each."""
+    """Yield runs of consecutive numbers of limited length, with the first number of each."""
     row: list[int] = []
     for number in numbers:
         if row and (number != row[-1] + 1 or len(row) == most):
@@ -365,7 +365,7 @@ def _rows_of(numbers: Sequence[int], most: int = 100) -> Iterator[tuple[int, lis
 
 
 def upload_dataset(dataset: Path, url: str) -> None:
-    """Put a dataset under a URL; its list of files comes last, so that it is there as a whole or unfinished."""
+    """Upload a dataset to a URL; its list of files comes last, so that an incomplete upload is recognizable."""
     storage, listing = Storage(url), read_list(dataset)
     there = storage.names()
     for name, written in listing.items():

@@ -1,1 +1,1 @@
-"""Video files: codecs, writing, reading, joining without encoding again."""
+"""Video files: codecs, writing, reading, joining without re-encoding."""

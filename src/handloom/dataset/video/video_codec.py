@@ -15,7 +15,7 @@ HIGHEST_CODE = 4095
 
 @dataclass(frozen=True, kw_only=True)
 class DepthRange:
-    """Which depths the 4096 codes stand for: equal steps of ``log(depth + shift)``.
+    """The depths of the 4096 codes: equal steps of ``log(depth + shift)``.
 
     The defaults are LeRobot's. Steps grow from 1.2 mm at the near end to 4.5 mm at the far end.
     """
@@ -25,7 +25,7 @@ class DepthRange:
     depth_max: float = 10.0
     """Depth of code 4095 [m]; anything farther is stored as this."""
     shift: float = 3.5
-    """Added before the logarithm [m]; larger is closer to equal steps of depth."""
+    """Added before the logarithm [m]; larger values give more equal steps of depth."""
 
     def __post_init__(self) -> None:
         """Refuse ranges without a logarithm."""
@@ -37,21 +37,21 @@ class DepthRange:
         return asdict(self)
 
     def codes(self, depth: NDArray[np.floating]) -> NDArray[np.uint16]:
-        """Return the codes ``(h, w)`` of a depth image ``(h, w)`` [m]; not-a-number is stored as farthest."""
+        """Return the codes ``(h, w)`` of a depth image ``(h, w)`` [m]; NaN is stored as the farthest code."""
         far = np.where(np.isnan(depth), self.depth_max, depth).astype(np.float64)
         near = np.clip(far, self.depth_min, self.depth_max)
         low, high = math.log(self.depth_min + self.shift), math.log(self.depth_max + self.shift)
         return np.rint((np.log(near + self.shift) - low) * (HIGHEST_CODE / (high - low))).astype(np.uint16)
 
     def metres(self, codes: NDArray[np.integer]) -> NDArray[np.float32]:
-        """Return the depths [m] that codes stand for."""
+        """Return the depths [m] of codes."""
         low, high = math.log(self.depth_min + self.shift), math.log(self.depth_max + self.shift)
         depth = np.exp(codes.astype(np.float64) * ((high - low) / HIGHEST_CODE) + low) - self.shift
         return np.clip(depth, self.depth_min, self.depth_max).astype(np.float32)
 
 
 ID_COLOURS = np.stack([np.arange(256) * step % 256 for step in (1, 97, 57)], axis=1).astype(np.uint8)
-"""Colour (256, 3) that an instance id is stored as: red is the id, green and blue let people tell ids apart."""
+"""Colour (256, 3) that an instance id is stored as: red is the id, green and blue help people to tell ids apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,22 +72,23 @@ class VideoCodec:
     pixel_format: str
     """Coded pixel format."""
     channels: int = 3
-    """Channels of the image that goes in."""
+    """Channels of the input image."""
     is_depth: bool = False
     """Whether the image is depth [m] instead of colour."""
     is_segmentation: bool = False
     """Whether the image is instance ids instead of colour."""
     encoder_format: str = ""
-    """Pixel format that the encoder is given, where it has another name for the coded one."""
+    """Pixel format passed to the encoder, if it has another name for the coded one."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Encoder options."""
 
 
 CODECS: Mapping[str, VideoCodec] = {
     # Measured on rendered 224x224 scenes: ultrafast takes 0.29 ms and 2.7 kB per frame with a mean error of 1.3/255,
-    # superfast 0.55 ms, 2.2 kB and 1.3, veryfast at 23 0.58 ms, 1.2 kB and 1.7. With a keyframe every second frame the
-    # slower presets have little left to gain, and baseline profile is what every decoder reads fastest. That was at crf
-    # 20, which the grain of wooden tables takes to 1.9, some frames above 2; 18 costs 3 % of time and 9 % of space.
+    # superfast 0.55 ms, 2.2 kB and 1.3, veryfast at 23 0.58 ms, 1.2 kB and 1.7. With a keyframe every second frame
+    # the slower presets gain little, and every decoder is fastest with the baseline profile. That was at crf 20;
+    # the grain of wooden tables raises the error to 1.9, above 2 in some frames. 18 costs 3 % of time and 9 % of
+    # space.
     "h264": VideoCodec(
         name="h264",
         encoder="libx264",
@@ -95,7 +96,7 @@ CODECS: Mapping[str, VideoCodec] = {
         pixel_format="yuv420p",
         options={"preset": "ultrafast", "crf": "18", "g": "2", "bf": "0", "sc_threshold": "0"},
     ),
-    # LeRobot's own default: smallest files, twice the time. The library counts preset 12 as 11 and says so.
+    # LeRobot's own default: smallest files, twice the time. The library treats preset 12 as 11 and says so.
     "av1": VideoCodec(
         name="av1",
         encoder="libsvtav1",
@@ -103,7 +104,7 @@ CODECS: Mapping[str, VideoCodec] = {
         pixel_format="yuv420p",
         options={"preset": "11", "crf": "30", "g": "2", "svtav1-params": "lp=1"},
     ),
-    # Every code comes back exactly; LeRobot 0.6 reads it, 0.4 does not.
+    # Lossless for every code; LeRobot 0.6 reads it, 0.4 does not.
     "depth": VideoCodec(
         name="depth",
         encoder="libx265",
@@ -117,8 +118,8 @@ CODECS: Mapping[str, VideoCodec] = {
             ":pmode=0:pme=0:repeat-headers=0:info=0:log-level=error",
         },
     ),
-    # Ids must come back exactly through every reader. They all return RGB, and only a video that is coded as RGB gets
-    # there without a colour conversion, which rounds. LeRobot reads it from 0.4 on.
+    # Ids must survive every reader exactly. All readers return RGB, and only a video encoded as RGB avoids a colour
+    # conversion, which rounds. LeRobot reads it from 0.4 on.
     "segmentation": VideoCodec(
         name="segmentation",
         encoder="libx264rgb",
@@ -132,7 +133,7 @@ CODECS: Mapping[str, VideoCodec] = {
 
 
 def codec_named(name: str) -> VideoCodec:
-    """Return a codec by name, or say which exist."""
+    """Return a codec by name; the error lists those that exist."""
     if name not in CODECS:
         raise unknown_name("video codec", name, CODECS)
     return CODECS[name]

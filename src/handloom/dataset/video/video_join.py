@@ -1,4 +1,4 @@
-"""Join the videos of many episodes into one file, and cut one out again, without touching a pixel."""
+"""Join the videos of many episodes into one file, and extract one again, without re-encoding."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -22,7 +22,7 @@ def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int, 
         sources: Video files and the number of frames each must have.
         target: The MP4 to write.
         fps: Frames per second; frame ``k`` of the result has the time ``k / fps`` exactly.
-        template: The video whose parameters the result has, its bit rate among them; None for the first one.
+        template: The video that defines the parameters of the result, including its bit rate; None for the first one.
     """
     with _copy_errors(target), _PacketSink(target, template or sources[0][0], fps=fps) as sink:
         for path, length in sources:
@@ -30,7 +30,7 @@ def join_videos(sources: Sequence[tuple[Path, int]], target: Path, *, fps: int, 
 
 
 def cut_video(source: Path, target: Path, *, start: int, length: int, fps: int) -> None:
-    """Write frames ``start`` to ``start + length`` of a video, beginning at a keyframe, as a video of its own."""
+    """Write frames ``start`` to ``start + length`` of a video, beginning at a keyframe, as a separate video."""
     with _copy_errors(target), _PacketSink(target, source, fps=fps) as sink:
         sink.copy(source, start=start, length=length)
 
@@ -50,14 +50,14 @@ def _copy_errors(target: Path) -> Iterator[None]:
 
 
 class _PacketSink:
-    """An MP4 that takes packets of other files and numbers their frames through."""
+    """An MP4 that collects packets of other files and numbers their frames consecutively."""
 
     def __init__(self, target: Path, template: Path, *, fps: int) -> None:
         self.fps = fps
         self.frame_count = 0
         self._container = av.open(str(target), "w", format="mp4", options=MUX_OPTIONS)
         with open_video(template) as (_, stream):
-            # Opaque: the parameters are copied as they are; no encoder of that name is looked for.
+            # Opaque: the parameters are copied unchanged, without looking up an encoder of that name.
             self._stream = self._container.add_stream_from_template(stream, opaque=True)
         self._stream.time_base = Fraction(1, fps)
 
@@ -69,7 +69,9 @@ class _PacketSink:
         with closing(_packets(path, start=start or 0, stop=stop, fps=self.fps)) as packets:
             for packet in packets:
                 if count == 0 and not packet.is_keyframe:
-                    raise FileError(f"{path}: frame {start or 0} starts an episode but is no keyframe; render it again")
+                    raise FileError(
+                        f"{path}: frame {start or 0} starts an episode but is not a keyframe; render it again"
+                    )
                 packet.stream = self._stream
                 packet.time_base = time_base
                 packet.pts = packet.dts = self.frame_count + count
@@ -77,7 +79,7 @@ class _PacketSink:
                 self._container.mux(packet)
                 count += 1
         if count != length:
-            raise FileError(f"{path} has {count} frames, its episode {length}; render the episode again")
+            raise FileError(f"{path} has {count} frames, but its episode has {length}; render the episode again")
         self.frame_count += count
 
     def __enter__(self) -> "_PacketSink":

@@ -1,4 +1,4 @@
-"""Decode frames of a dataset's videos by their exact number."""
+"""Decode frames of a dataset's videos by their exact index."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from handloom.dataset.lerobot.feature import Feature
 from handloom.errors import FileError, InputError
 
 MOST_PIXELS = 2**26
-"""Largest image that is decoded, 8192 x 8192."""
+"""Maximum image size that is decoded, 8192 x 8192."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +48,9 @@ def read_frames(
 
     Args:
         path: The MP4 file.
-        feature: What the stream holds; decides between colour, depth and ids.
-        start: Number of the first frame in the file.
-        stop: Number after the last frame; None reads to the end.
+        feature: The feature of the stream, which selects colour, depth or ids.
+        start: Index of the first frame in the file.
+        stop: Index after the last frame; None reads to the end.
         fps: Frames per second of the dataset.
 
     Yields:
@@ -67,7 +67,7 @@ def read_frames(
                 return
             if (frame.height, frame.width) != feature.shape[:2] or frame.pts is None:
                 raise FileError(
-                    f"{path} holds a frame of {frame.width} x {frame.height} pixels; render the episode again"
+                    f"{path} contains a frame of {frame.width} x {frame.height} pixels; render the episode again"
                 )
             number = round(frame.pts * frame.time_base * fps)
             if number < wanted:
@@ -83,7 +83,7 @@ def read_frames(
 
 
 def read_packets(path: Path) -> PacketSheet:
-    """Read what the packets of a video say: times, keyframes, size, codec."""
+    """Read times, keyframes, size and codec from the packets of a video."""
     with open_video(path) as (container, stream):
         context = stream.codec_context
         times, keyframes, reordered = [], [], False
@@ -105,7 +105,7 @@ def read_packets(path: Path) -> PacketSheet:
 
 
 def _stored_name(decoder: str) -> str:
-    """Return the codec of a decoder: AV1 is decoded by a library with a name of its own."""
+    """Return the codec of a decoder: the AV1 decoder library has another name."""
     return "av1" if "av1" in decoder or decoder == "libdav1d" else decoder
 
 
@@ -119,9 +119,9 @@ def _image(frame: av.VideoFrame, feature: Feature) -> NDArray[Any]:
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
-    """Open a video and its one stream for reading; a damaged file comes out as a ``FileError``.
+    """Open a video and its one stream for reading; a damaged file raises a ``FileError``.
 
-    It is read as MP4 whatever it looks like: a playlist of that name would lead to other files and machines.
+    It is always read as MP4: a playlist of that name would lead to other files and machines.
     """
     checked_size(path)
     with file_errors("read", path), damage_named(path):

@@ -20,7 +20,7 @@ from handloom.dataset.video.video_codec import ID_COLOURS, codec_named
 from handloom.errors import InputError, StateError
 from handloom.kernels import kernel
 
-# BT.601 in studio range, times 2^16: what decoders assume of a small video that says nothing else.
+# BT.601 in studio range, times 2^16: what decoders assume for a small video without other information.
 # Luma is 16 + 219/255 (0.299 R + 0.587 G + 0.114 B); chroma 128 + 224/255 (B - Y') / 1.772 and (R - Y') / 1.402.
 _Y_RED, _Y_GREEN, _Y_BLUE = np.int32(16829), np.int32(33039), np.int32(6416)
 _U_RED, _U_GREEN, _U_BLUE = np.int32(-9714), np.int32(-19070), np.int32(28784)
@@ -37,8 +37,8 @@ def colour_planes(rgb: NDArray[np.uint8], y: NDArray[np.uint8], u: NDArray[np.ui
     """Fill the planes of an image for ``yuv420p``.
 
     Integer arithmetic only, so the same image gives the same planes on every machine. Chroma is the mean of blocks of
-    2 x 2 pixels. Two rows at a time are split into colours first, because the compiler then does sixteen and more
-    pixels at once: 0.02 ms for 224 x 224 instead of 0.09.
+    2 x 2 pixels. Two rows at a time are split into colours first, because the compiler then processes sixteen or
+    more pixels at once: 0.02 ms for 224 x 224 instead of 0.09.
 
     Args:
         rgb: Image ``(h, w, 3)``; h and w even.
@@ -78,7 +78,7 @@ def _luma(red: NDArray[np.uint8], green: NDArray[np.uint8], blue: NDArray[np.uin
 
 @kernel
 def _block_sums(upper: NDArray[np.uint8], lower: NDArray[np.uint8], sums: NDArray[np.int32]) -> None:
-    """Add up one colour over blocks of 2 x 2 pixels of two rows."""
+    """Sum one colour over blocks of 2 x 2 pixels of two rows."""
     for i in range(sums.size):
         a, b = 2 * i, 2 * i + 1
         sums[i] = np.int32(upper[a]) + np.int32(upper[b]) + np.int32(lower[a]) + np.int32(lower[b])
@@ -101,15 +101,15 @@ def _chroma(
 HIGHEST_LEVEL = 186
 """Level 6.2, in thirtieths."""
 SEQUENCE_PARAMETERS = 33
-"""Type of the HEVC unit whose level readers look at."""
+"""Type of the HEVC unit whose level readers check."""
 LEVEL_AT = 14
-"""Where its level stands: after two bytes of header, one of layers and eleven of profile."""
+"""Offset of its level: after two bytes of header, one of layers and eleven of profile."""
 
 
 def bound_level(path: Path) -> None:
     """Write the highest real level into the sequence parameters of a closed HEVC MP4 file.
 
-    A level bounds the bit rate, and x265 puts "no bound" (8.5) into lossless streams; rerun takes such a file for one
+    A level bounds the bit rate, and x265 puts "no bound" (8.5) into lossless streams; rerun treats such a file as one
     without a video. Decoders ignore the level, so the highest real one, 6.2, is written instead.
     """
     content = bytearray(path.read_bytes())
@@ -127,7 +127,7 @@ def bound_level(path: Path) -> None:
 
 
 def _escaped(unit: bytes, index: int) -> int:
-    """Return where byte ``index`` of a unit is, counting the 3 that is put after every two zeros."""
+    """Return the position of byte ``index`` of a unit, accounting for the 3 inserted after every two zeros."""
     place, zeros = 0, 0
     for _ in range(index):
         zeros = zeros + 1 if unit[place] == 0 else 0
@@ -142,14 +142,14 @@ MUX_OPTIONS = {"fflags": "+bitexact"}
 
 
 class VideoWriter:
-    """A streaming encoder: frames go in one at a time, an MP4 with a keyframe first comes out.
+    """A streaming encoder: frames go in one at a time; the result is an MP4 that starts with a keyframe.
 
-    Memory is a few frames, whatever the length. Frame ``i`` has the time ``i / fps`` exactly.
+    Memory use is a few frames, whatever the length. Frame ``i`` has the time ``i / fps`` exactly.
 
     Example::
 
-        feature = video_feature("observation.images.head", height=224, width=224)
-        with VideoWriter(Path("head.mp4"), feature, fps=30) as video:
+        feature = video_feature("observation.images.head", height=224, width=224) with VideoWriter(Path("head.mp4"),
+        feature, fps=30) as video:
             for image in images:  # (224, 224, 3) uint8
                 video.add(image)
     """
@@ -176,18 +176,18 @@ class VideoWriter:
 
         Args:
             image: Colour ``(h, w, 3)`` uint8, depth ``(h, w)`` or ``(h, w, 1)`` [m] for a depth stream, or ids
-                ``(h, w)`` uint8 for a stream of them. An odd size is extended by its last row or column to the size in
+                ``(h, w)`` uint8 for a stream of ids. An odd size is extended by its last row or column to the size in
                 the feature.
         """
         if not self._open:
-            raise StateError(f"the video {self.path} is closed; frames cannot be added any more")
+            raise StateError(f"the video {self.path} is closed; no more frames can be added")
         frame = self._frame(image)
         frame.pts, frame.time_base = self.frame_count, self._stream.codec_context.time_base
-        # Readers look up an episode by its first frame, so that one must decode on its own.
+        # Readers seek to an episode's first frame, so it must be decodable on its own.
         frame.pict_type = PictureType.I if self.frame_count == 0 else PictureType.NONE
         with file_errors("write", self.path):
             if self.frame_count == 0:
-                with quiet_encoder():  # The encoder opens, and talks, at its first frame.
+                with quiet_encoder():  # The encoder opens, and prints, at its first frame.
                     packets = self._stream.encode(frame)
             else:
                 packets = self._stream.encode(frame)
@@ -214,7 +214,7 @@ class VideoWriter:
         return hashlib.sha256(bytes(self._stream.codec_context.extradata or b"")).hexdigest()
 
     def abandon(self) -> None:
-        """Close the file without caring what is in it, for an episode that is being thrown away."""
+        """Close the file whatever its content, for an episode that is discarded."""
         if self._open:
             self._open = False
             with suppress(OSError, FFmpegError):
@@ -248,7 +248,7 @@ class VideoWriter:
         return frame
 
     def _check(self, image: NDArray[Any], *, expected: tuple[int, ...], dtype: str, good: bool) -> None:
-        """Refuse an image of another size or type than the feature says."""
+        """Refuse an image whose size or type differs from the feature's."""
         coded = tuple(n + n % 2 for n in image.shape[:2]) + image.shape[2:]
         if not good or coded != expected:
             raise InputError(
@@ -267,12 +267,12 @@ def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
 
 @contextmanager
 def quiet_encoder() -> Iterator[None]:
-    """Open an encoder without traces: the AV1 library talks on the terminal, and as root makes the caller real-time.
+    """Open an encoder without its side effects: the AV1 library prints, and as root makes the process real-time.
 
-    A real-time process takes its core from every other program, and two threads of it that wait by spinning hang.
+    Such a process takes its core from every other program, and two of its threads that wait by spinning hang.
     """
     had = os.environ.get("SVT_LOG")
-    os.environ["SVT_LOG"] = had or "1"  # The library only listens to this variable.
+    os.environ["SVT_LOG"] = had or "1"  # The library only obeys this variable.
     policy = (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
     try:
         yield

@@ -1,1 +1,1 @@
-"""Who runs work: this process, worker processes, a Ray cluster."""
+"""Executors of work: this process, worker processes, a Ray cluster."""

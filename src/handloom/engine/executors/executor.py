@@ -1,4 +1,4 @@
-"""Who runs work: the interface of executors, the one in this process, and a pool of worker processes."""
+"""The interface of executors, the one that runs in this process, and a pool of worker processes."""
 
 import multiprocessing
 import os
@@ -17,38 +17,38 @@ from handloom.engine.executors.machine_faults import crash_fault
 from handloom.errors import InputError, MachineError, StateError
 
 MAX_TRIES = 3
-"""Worker crashes that one work item may cause before it is recorded as failed: so many tries in all."""
+"""Total number of tries of a work item that crashes its worker, after which it is recorded as failed."""
 HANG_LIMIT = 900.0
-"""Wall time after which a worker that gives no sign of progress counts as hung, unless told otherwise [s]."""
+"""Default wall time after which a worker that shows no progress counts as hung [s]."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """An item that was worked on."""
+    """A finished work item."""
 
     item: Any
     result: Any = None
-    """What the function returned."""
+    """Return value of the function."""
     crash: str = ""
-    """Why there is no result: the worker died or hung; empty when there is one."""
+    """Why there is no result: the worker died or hung; empty if there is a result."""
     fault: str = ""
-    """Kind of fault of the machine that was to blame, see ``MachineError``; empty when the work itself was."""
+    """Kind of machine fault that was the cause, see ``MachineError``; empty if the work itself was the cause."""
 
 
 class Executor(Protocol):
     """Applies a function to items in any order. Results must not depend on which executor runs them."""
 
     workers: int
-    """How many items are worked on at the same time."""
+    """Number of items processed at the same time."""
     shares_files: bool
-    """Whether workers see the folders of this process; where they do not, episodes come back as results."""
+    """Whether workers see the folders of this process; if not, episodes are returned as results."""
 
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
         """Yield one ``Finished`` per item; the next item is taken when a worker is free.
 
         Args:
             function: A function of one argument that can be pickled.
-            items: Small picklable values; taken lazily, so that the caller can stop by ending the iterator.
+            items: Small picklable values; consumed lazily, so that the caller can stop by ending the iterator.
         """
         ...
 
@@ -69,7 +69,7 @@ class InlineExecutor:
 
 
 def with_retries(executor: Executor, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Finished]:
-    """Yield one ``Finished`` per item; one whose worker was lost is tried again by another, ``MAX_TRIES`` in all."""
+    """Yield one ``Finished`` per item; if its worker is lost it is retried, ``MAX_TRIES`` times in all."""
     todo = list(items)
     for tries_left in reversed(range(MAX_TRIES)):
         lost = []
@@ -82,7 +82,7 @@ def with_retries(executor: Executor, function: Callable[[Any], Any], items: Iter
 
 
 def portable(error: Exception) -> Exception:
-    """Return the error if it can be pickled, else one that says its type and message."""
+    """Return the error if it can be pickled, otherwise one that states its type and message."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -94,16 +94,16 @@ ENVIRONMENT: dict[str, str] = {
     **dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"], "1"),
     "MALLOC_MMAP_THRESHOLD_": "1048576",
 }
-"""What workers are started with. One worker uses one core: several threads in each of several workers only get in each
-other's way. Blocks of a megabyte and more, such as a world's, go back to the system when they are freed: left to
-itself, glibc takes to keeping them, and the holes between what stays grow from attempt to attempt."""
+"""Environment of the workers. One worker uses one core: several threads in each of several workers would only compete
+with each other. Blocks of a megabyte or more, such as those of a world, are returned to the system when they are
+freed: by default, glibc starts to keep them, and fragmentation grows from attempt to attempt."""
 
 
 START_UP = 180.0
-"""Further time a worker gets before it begins: imports on a busy machine must not look like a hang [s]."""
+"""Extra time for a worker before its first item: imports on a busy machine must not look like a hang [s]."""
 GAP = 10.0
-"""The workers are checked every second. When so much time passed instead [s], the machine was suspended or this
-process was stopped, and so were they: that time does not count."""
+"""The workers are checked every second. If this much time has passed instead [s], the machine was suspended or
+this process was stopped, and so were the workers: that time does not count."""
 
 
 @dataclass
@@ -113,16 +113,16 @@ class _Worker:
     item: Any = None
     busy: bool = False
     begun: bool = False
-    """Whether it has said that it works on its item; before that it imports and loads."""
+    """Whether it has reported that it is working on its item; before that it imports and loads."""
     since: float = 0.0
-    """When it got its item or last said that it gets on, by the monotonic clock [s]."""
+    """When it received its item or last reported progress, by the monotonic clock [s]."""
 
 
 class ProcessExecutor:
-    """Spawned workers, one item each at a time.
+    """Spawned workers, each with one item at a time.
 
     Args:
-        workers: How many.
+        workers: Number of workers.
         timeout: Wall time without progress after which a worker counts as hung and is killed [s].
     """
 
@@ -137,7 +137,7 @@ class ProcessExecutor:
         self.timeout = timeout
 
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
-        """Yield one ``Finished`` per item as they come; a dead or hung worker gives one with ``crash`` set."""
+        """Yield one ``Finished`` per item as they complete; a dead or hung worker gives one with ``crash`` set."""
         pool: list[_Worker] = []
         try:
             while True:
@@ -164,11 +164,11 @@ class ProcessExecutor:
                 free = _start(function)
                 pool.append(free)
             free.item, free.busy, free.begun, free.since = item, True, False, time.monotonic()
-            with suppress(OSError):  # One that died while it was idle is found when its answer is waited for.
+            with suppress(OSError):  # A worker that died while idle is noticed when waiting for its answer.
                 free.pipe.send(item)
 
     def _collect(self, busy: list[_Worker], pool: list[_Worker]) -> Iterator[Finished]:
-        """Wait until something happens and yield what finished or died."""
+        """Wait for an event, then yield the items that finished and those whose worker died."""
         looked = time.monotonic()
         ready = wait([w.pipe for w in busy] + [w.process.sentinel for w in busy], timeout=1.0)
         gap = time.monotonic() - looked
@@ -185,21 +185,21 @@ class ProcessExecutor:
                 yield Finished(worker.item, crash=crash, fault="time")
 
     def _received(self, worker: _Worker, pool: list[_Worker]) -> Finished | None:
-        """Return what a worker finished; None if it has only reported its start."""
+        """Return the item that a worker finished; None if it has only reported its start."""
         try:
             kind, value = worker.pipe.recv()
         except (EOFError, OSError):
             worker.process.join(5.0)
             pool.remove(worker)
             code = worker.process.exitcode
-            # One that ended before it began had not looked at its item yet.
+            # A worker that ended before it reported its start had not touched its item yet.
             return Finished(worker.item, crash=_cause(code), fault=crash_fault(code) if worker.begun else "devices")
         if kind == "begun":
             worker.begun, worker.since = True, time.monotonic()
             return None
         worker.busy = False
         if isinstance(value, MachineError):
-            pool.remove(worker)  # What it still holds, or has half made, is in no one's way.
+            pool.remove(worker)  # Locks that it still holds, and its half-written files, do not disturb anyone.
             _end(worker)
             return _faulty(worker.item, value)
         if kind == "error":
@@ -212,7 +212,7 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
     here, there = context.Pipe()
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)
-    # The worker inherits this: signals to the whole group wait until it has said what it does with them.
+    # The worker inherits this: signals to the whole group wait until it has installed its handlers.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, WIND_DOWN)
     try:
         process = context.Process(target=_work, args=(there, function), daemon=True)
@@ -229,23 +229,23 @@ def _start(function: Callable[[Any], Any]) -> _Worker:
 
 
 WIND_DOWN = (signal.SIGINT, signal.SIGTERM)
-"""Signals after which the parent lets its workers finish; a terminal, systemd or Slurm sends them to all processes."""
+"""Signals on which the parent lets its workers finish; a terminal, systemd or Slurm sends them to all processes."""
 
 _to_parent: list[Connection] = []
 """In a worker: the pipe to its parent."""
 
 
 def say_alive() -> None:
-    """Say, from within the work on an item, that it gets on: from here on it has the whole time limit again."""
+    """Report progress from within the work on an item, which restarts its time limit."""
     for pipe in _to_parent:
         pipe.send(("begun", None))
 
 
 def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
-    """Run items until the parent goes away; Ctrl-C and SIGTERM are the parent's to handle."""
+    """Run items until the parent is gone; Ctrl-C and SIGTERM are left to the parent."""
     _to_parent[:] = [pipe]
     for number in WIND_DOWN:
-        # Not SIG_IGN, which processes that a source starts would inherit: they could no longer be terminated.
+        # Not SIG_IGN: processes started by a source would inherit it and could no longer be terminated.
         signal.signal(number, lambda *_: None)
         signal.siginterrupt(number, False)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, WIND_DOWN)
@@ -267,7 +267,7 @@ def _work(pipe: Connection, function: Callable[[Any], Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this worker when its parent was killed: what it would still finish, the next run makes again."""
+    """End this worker if its parent was killed: the next run repeats its unfinished work."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])

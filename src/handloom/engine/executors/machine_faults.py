@@ -1,4 +1,4 @@
-"""Tells faults of the machine, after which the same attempt may well succeed, from those of the attempt itself."""
+"""Distinguishes machine faults, after which the same attempt may well succeed, from errors of the attempt itself."""
 
 import errno
 import re
@@ -14,7 +14,7 @@ _BY_NUMBER = {
     **dict.fromkeys([errno.ENODEV, errno.ENXIO, errno.EAGAIN], "devices"),
     errno.ETIMEDOUT: "time",
 }
-"""Errors of the operating system that any other attempt could have met in the same moment > kind of fault."""
+"""Operating system errors that could have hit any other attempt at that moment > kind of fault."""
 
 _BY_WORDS = {
     "memory": re.compile(
@@ -24,16 +24,16 @@ _BY_WORDS = {
     ),
     "devices": re.compile(r"CUDA error|no CUDA-capable device|CUDA driver", re.IGNORECASE),
 }
-"""Wording of native libraries for the same fault: MuJoCo's ``FatalError``, PyTorch, ONNX Runtime. A model whose
-arena or stack is too small ("insufficient arena memory") is no such case: it is so on every machine."""
+"""Messages of native libraries for the same faults: MuJoCo's ``FatalError``, PyTorch, ONNX Runtime. A model
+whose arena or stack is too small ("insufficient arena memory") is not included: it fails on every machine."""
 
 OF_THE_SETTINGS = (NotAllowedError, MissingExtraError)
-"""Every attempt of the run meets these until the user changes something, so they end it at once."""
+"""Every attempt of the run hits these until the user changes something, so they end the run at once."""
 
 OWN_SIGNALS = frozenset(
     {signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS, signal.SIGQUIT}
 )
-"""Signals that a crash raises in its own process; others come from outside: OOM killer, scheduler, a person."""
+"""Signals that a crash raises in its own process; others come from outside: the OOM killer, a scheduler, a person."""
 
 
 def machine_fault(error: BaseException) -> str:
@@ -55,14 +55,15 @@ def _kind(error: BaseException) -> str:
     if isinstance(error, OSError):
         return _BY_NUMBER.get(error.errno or 0, "")
     if isinstance(error, HandloomError):
-        return ""  # Our own words are about the input.
+        return ""  # Our own error messages are about the input.
     return next((kind for kind, words in _BY_WORDS.items() if words.search(str(error))), "")
 
 
 def crash_fault(exitcode: int | None) -> str:
-    """Return the kind of fault of the machine that ended a worker; empty when its own code did.
+    """Return the kind of machine fault that ended a worker; empty if its own code did.
 
-    Under ``ulimit -v`` or ``-d`` native code that gets no memory may crash in whatever way, so nothing is concluded.
+    Under ``ulimit -v`` or ``-d``, native code that runs out of memory may crash in arbitrary ways, so nothing can be
+    concluded.
     """
     if exitcode is not None and exitcode < 0 and -exitcode not in OWN_SIGNALS:
         return "killed"

@@ -9,18 +9,18 @@ from handloom.engine.executors.executor import ENVIRONMENT, GAP, HANG_LIMIT, Fin
 from handloom.errors import InputError, MachineError, StateError, require
 
 PATIENCE = 600.0
-"""How long a run waits for its first actor: a cluster may have to start machines, and they import for a while [s]."""
+"""How long a run waits for its first actor [s]: a cluster may have to start machines, and imports take a while."""
 FAILED_STARTS = 3
-"""This many consecutive actors that fail to start, or all of them, stop the run."""
+"""Number of consecutive actors that fail to start after which the run stops; fewer if that is all of them."""
 
 
 class RayExecutor:
-    """Actors that pull items; those that the cluster has no core for yet wait, and cost the others nothing.
+    """Actors that pull items; actors without a free core wait, at no cost to the others.
 
     Args:
-        workers: How many actors; None for one per core of the cluster.
+        workers: Number of actors; None for one per core of the cluster.
         address: Ray address of a running cluster; None starts one on this machine.
-        timeout: Wall time after which an actor that works on an item counts as hung and is killed [s].
+        timeout: Wall time after which an actor working on an item counts as hung and is killed [s].
     """
 
     shares_files = False
@@ -29,20 +29,20 @@ class RayExecutor:
         if workers is not None and workers < 1:
             raise InputError(f"a run needs at least 1 worker, got {workers}")
         self.workers = workers or 0
-        """How many actors; 0 until ``connect`` has asked the cluster."""
+        """Number of actors; 0 until ``connect`` has queried the cluster."""
         self.address = address
         self.timeout = timeout
         self._started_here = False
 
     def connect(self) -> None:
-        """Connect to the cluster, or start one; does nothing when that was done before.
+        """Connect to the cluster, or start one; does nothing if already connected.
 
         Raises:
             StateError: The cluster cannot be reached.
         """
         ray = require("ray", extra="ray")
         if not ray.is_initialized():
-            # Without an address, Ray would join whatever cluster this machine happens to know.
+            # Without an address, Ray would join any cluster that this machine happens to know.
             here = {"address": "local", "include_dashboard": False, "num_cpus": self.workers or None}
             try:
                 _knock(self.address or "")
@@ -50,13 +50,13 @@ class RayExecutor:
             except (OSError, RuntimeError, ValueError) as error:
                 where = self.address or "this machine"
                 raise StateError(
-                    f"cannot reach Ray at {where}: {error}; check --ray-address and that it runs"
+                    f"cannot reach Ray at {where}: {error}; check --ray-address and that the cluster is running"
                 ) from error
             self._started_here = True
         self.workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
 
     def run(self, function: Callable[[Any], Any], items: Iterator[Any]) -> Iterator[Finished]:
-        """Yield one ``Finished`` per item as they come; a lost or hung actor gives one with ``crash`` set."""
+        """Yield one ``Finished`` per item as they complete; a lost or hung actor gives one with ``crash`` set."""
         self.connect()
         ray = require("ray", extra="ray")
         actors = _Actors(ray, self.workers, function, self.timeout)
@@ -73,26 +73,26 @@ class RayExecutor:
 class _Actors:
     """The actors of one run and what each is doing.
 
-    Only an actor that has said that it runs gets an item: one that waits for a core of the cluster neither holds an
-    item back nor is taken for hung.
+    Only an actor that has reported that it runs gets an item: an actor that waits for a core neither blocks an item
+    nor counts as hung.
     """
 
     def __init__(self, ray: Any, count: int, function: Callable[[Any], Any], timeout: float) -> None:
         self.ray, self.count, self.timeout = ray, count, timeout
         self.starting: dict[Any, Any] = {}
-        """Pending word that it runs > actor."""
+        """Pending start report > actor."""
         self.free: list[Any] = []
         self.busy: dict[Any, tuple[Any, Any, float]] = {}
         """Pending answer > (actor, item, since)."""
         self._function = ray.put(function)
         self._actor = ray.remote(num_cpus=1, max_restarts=0, runtime_env={"env_vars": ENVIRONMENT})(_Worker)
         self._next: list[Any] = []
-        """The next item, when no actor was free for it yet."""
+        """The next item, if no actor has been free for it yet."""
         self._failed_starts = 0
         self._idle_since = time.monotonic()
 
     def hand_out(self, items: Iterator[Any]) -> bool:
-        """Give every free actor an item and start actors while there is work; return whether any is left."""
+        """Give every free actor an item and start actors while there is work; return whether work is left."""
         while True:
             if not self._next:
                 try:
@@ -109,11 +109,11 @@ class _Actors:
         return True
 
     def collect(self) -> Iterator[Finished]:
-        """Wait until something happens and yield what finished or was lost."""
+        """Wait for an event, then yield the items that finished or were lost."""
         looked = time.monotonic()
         ready, _ = self.ray.wait([*self.starting, *self.busy], num_returns=1, timeout=1.0)
         gap = time.monotonic() - looked
-        if gap > GAP:  # This process was stopped; how long the actors wanted to be heard is not known.
+        if gap > GAP:  # This process was stopped; how long answers of the actors have been waiting is unknown.
             self.busy = {answer: (actor, item, since + gap) for answer, (actor, item, since) in self.busy.items()}
         for answer in ready:
             if answer in self.starting:
@@ -154,10 +154,10 @@ class _Actors:
             kind, value = self.ray.get(answer)
         except self.ray.exceptions.RayTaskError as error:
             raise StateError(f"a worker failed with {_last_line(error)}") from error
-        except self.ray.exceptions.RayError as error:  # The actor is gone, or the machine that had its answer.
+        except self.ray.exceptions.RayError as error:  # The actor is gone, or the machine that held its answer.
             return Finished(item, crash=f"the actor was lost: {_first_line(error)}", fault=_fault(error))
         if isinstance(value, MachineError):
-            self.ray.kill(actor)  # A fresh one has nothing left of what failed.
+            self.ray.kill(actor)  # A fresh actor has no leftovers of the failure.
             return Finished(item, crash=str(value), fault=value.kind)
         self.free.append(actor)
         if kind == "error":
@@ -165,7 +165,7 @@ class _Actors:
         return Finished(item, value)
 
     def end(self) -> None:
-        """Let all actors go."""
+        """Release all actors."""
         for actor in [*self.starting.values(), *self.free, *(actor for actor, _, _ in self.busy.values())]:
             self.ray.kill(actor)
 
@@ -177,10 +177,10 @@ class _Worker:
         self.function = function
 
     def ready(self) -> None:
-        """Return when the actor runs and everything is imported."""
+        """Return once the actor runs and everything is imported."""
 
     def work(self, item: Any) -> tuple[str, Any]:
-        """Return the result, or the error to raise in the parent, so that an error is not taken for a lost actor."""
+        """Return the result, or the error to raise in the parent, so that an error does not look like a lost actor."""
         try:
             return "result", self.function(item)
         except Exception as error:
@@ -188,14 +188,14 @@ class _Worker:
 
 
 def _knock(address: str) -> None:
-    """Raise OSError when nothing listens at an address with a port: Ray itself would try for ten minutes."""
+    """Raise OSError if nothing listens at an address with a port: Ray itself would retry for ten minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=10.0).close()
 
 
 def _fault(error: Exception) -> str:
-    """Return the kind of machine fault that killed an actor; empty if its own code may have done so."""
+    """Return the kind of machine fault that killed an actor; empty if its own code may have crashed it."""
     text = str(error).lower()
     if type(error).__name__ == "OutOfMemoryError" or "out of memory" in text.replace("running out of memory", ""):
         return "memory"

@@ -1,4 +1,4 @@
-"""Attempts on machines that do not see the run's folder: each comes back as a zip archive, by Ray or by URL."""
+"""Attempts on machines that cannot see the run's folder: each is returned as a zip archive, through Ray or a URL."""
 
 import io
 import json
@@ -22,11 +22,11 @@ RECEIPT = "receipt.json"
 
 
 def run_remotely(unit: Unit, *, staging: str = "") -> bytes | None:
-    """Run a unit of one attempt and return the receipt and the episode, packed; the worker keeps nothing.
+    """Run a unit of one attempt and return the receipt and the episode, zipped; the worker keeps nothing.
 
     Args:
         unit: The attempt; the folder of its run is ignored.
-        staging: URL where the archive is left instead, for ``store_result``; one that is there is not made again.
+        staging: URL where the archive is stored instead, for ``store_result``; an existing archive is not made again.
     """
     storage = Storage(staging) if staging else None
     if storage is not None and storage.holds(_name(unit)):
@@ -41,17 +41,17 @@ def run_remotely(unit: Unit, *, staging: str = "") -> bytes | None:
 
 
 def store_result(run: RunDirectory, unit: Unit, archive_bytes: bytes | None, *, staging: str = "") -> None:
-    """Put what ``run_remotely`` made into the run: the episode first, then its line in the journal.
+    """Store the result of ``run_remotely`` in the run: the episode first, then its journal line.
 
     Raises:
-        MachineError: It cannot be fetched, or arrived damaged; what is damaged is removed, so that it is made again.
+        MachineError: It cannot be fetched, or arrived damaged; a damaged archive is removed, so that it is made again.
     """
     storage = Storage(staging) if archive_bytes is None else None
     content = storage.read(_name(unit)) if storage is not None else archive_bytes
     try:
         receipt, files = _opened(content or b"")
         if receipt.episode != unit.first:
-            raise FileError(f"what a worker handed over is attempt {receipt.episode}, not {unit.first}")
+            raise FileError(f"a worker returned attempt {receipt.episode}, not {unit.first}")
     except FileError as error:
         if storage is not None:
             storage.remove(_name(unit))
@@ -59,12 +59,14 @@ def store_result(run: RunDirectory, unit: Unit, archive_bytes: bytes | None, *, 
     _write(receipt, files, run.episodes)
     run.journal(unit.index).append(receipt)
     if storage is not None:
-        with suppress(MachineError):  # What stays there is known to be equal; no one takes it for anything else.
+        with suppress(
+            MachineError
+        ):  # If it stays there, it does no harm: its name identifies it, and it equals what would be made again.
             storage.remove(_name(unit))
 
 
 def packed(receipt: Receipt, episodes: Path) -> bytes:
-    """Return a receipt and the folder of its episode, if there is one, as a zip archive."""
+    """Return a receipt and the folder of its episode, if any, as a zip archive."""
     folder, buffer = episodes / folder_name(receipt.episode), io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(RECEIPT, json.dumps(receipt.to_json()))
@@ -74,7 +76,7 @@ def packed(receipt: Receipt, episodes: Path) -> bytes:
 
 
 def unpacked(archive_bytes: bytes, episodes: Path) -> Receipt:
-    """Write the episode of such an archive into the folder of episodes, whole or not at all, and return its receipt."""
+    """Write the episode of such an archive into the episodes folder, atomically, and return its receipt."""
     receipt, files = _opened(archive_bytes)
     _write(receipt, files, episodes)
     return receipt
@@ -99,5 +101,5 @@ def _write(receipt: Receipt, files: dict[str, bytes], episodes: Path) -> None:
 
 
 def _name(unit: Unit) -> str:
-    """Return the name of a unit's archive: equal settings give equal attempts, so their hash will do for the run."""
+    """Return the name of a unit's archive: equal settings give equal attempts, so their hash identifies the run."""
     return f"{unit.settings.fingerprint()[:16]}/{folder_name(unit.first)}.zip"

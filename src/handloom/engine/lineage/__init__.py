@@ -1,4 +1,4 @@
-"""Lineage: a certificate over a whole dataset, and the same dataset made again from it."""
+"""Lineage: a certificate for a whole dataset, and reproducing the dataset from it."""
 
 from handloom.engine.lineage.dataset_certificate import CERTIFICATE, check_certificate, write_certificate
 from handloom.engine.lineage.remake import remake

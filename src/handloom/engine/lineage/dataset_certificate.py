@@ -1,4 +1,4 @@
-"""The certificate of a dataset: what made it, and one hash over all of its files; signed on request."""
+"""The certificate of a dataset: how it was made, and one hash over all of its files; optionally signed."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 
 Proof = tuple[tuple[str, bytes], ...]
-"""Neighbours on the way from a leaf to the root: on its ``left`` or ``right``, and their hashes."""
+"""Siblings on the path from a leaf to the root: on its ``left`` or ``right``, and their hashes."""
 
 
 def leaf_hash(name: str, entry: Mapping[str, Any]) -> bytes:
@@ -31,12 +31,12 @@ def leaf_hash(name: str, entry: Mapping[str, Any]) -> bytes:
 
 
 def _join(left: bytes, right: bytes) -> bytes:
-    # Leaves and nodes are told apart by their first byte, so that no node can pass for a file.
+    # Leaves and nodes are distinguished by their first byte, so that no node can pass for a file.
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
 def _levels(leaves: Sequence[bytes]) -> list[list[bytes]]:
-    """Return the tree from the leaves up; a node without a neighbour goes up as it is."""
+    """Return the tree from the leaves up; a node without a sibling is passed up unchanged."""
     levels = [list(leaves)]
     while len(levels[-1]) > 1:
         row = levels[-1]
@@ -53,7 +53,7 @@ def root_of(files: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def proof_of(files: Mapping[str, Mapping[str, Any]], name: str) -> Proof:
-    """Return the neighbours that lead from a file to the root."""
+    """Return the siblings that lead from a file to the root."""
     names = sorted(files)
     place, proof = names.index(name), []
     for row in _levels([leaf_hash(other, files[other]) for other in names])[:-1]:
@@ -75,12 +75,12 @@ def is_proved(root: str, name: str, entry: Mapping[str, Any], proof: Proof) -> b
 CERTIFICATE = "certificate.json"
 """Name of the file in the folder of a dataset."""
 LARGEST = 64 * 2**20
-"""Of a certificate [bytes]; it has the task in it."""
+"""Maximum size of a certificate [bytes]; it contains the task."""
 Key = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Signature(TypedDict):
-    """Who stands for a certificate."""
+    """Signature of a certificate."""
 
     algorithm: Literal["ed25519"]
     public_key: Key
@@ -100,11 +100,11 @@ class DatasetCertificate(TypedDict):
     root: Hash
     """Root of the Merkle tree over ``meta/files.json``."""
     attempts: Count
-    """Attempts that were made; 0 if unknown."""
+    """Number of attempts made; 0 if unknown."""
     run: PlainObject
     """The manifest of the run, which holds the task and the seed; empty if unknown."""
     labels: list[Text]
-    """Kinds of labels that were added after the run."""
+    """Kinds of labels added after the run."""
     signature: Signature | None
 
 
@@ -117,11 +117,11 @@ def write_certificate(path: Path, *, key: Path | None = None) -> Path:
 
     Raises:
         FileError: The dataset has no list of files, or the key cannot be read.
-        MissingExtraError: It is to be signed and the package cryptography is not installed.
+        MissingExtraError: A signature is requested and the package cryptography is not installed.
     """
     root = dataset_of(path)
     if not (root / FILE_LIST).is_file():
-        raise FileError(f"{root} has no {FILE_LIST}, so there are no hashes to certify; it was not merged here")
+        raise FileError(f"{root} has no {FILE_LIST}, so there are no hashes to certify; it was not merged by Handloom")
     files, dataset = read_list(root), DatasetReader(root)
     run = RunDirectory.open(root) if (root.parent / MANIFEST).is_file() and root.name == "dataset" else None
     told: dict[str, Any] = {
@@ -144,7 +144,7 @@ def write_certificate(path: Path, *, key: Path | None = None) -> Path:
 
 
 def _manifest(run: RunDirectory) -> dict[str, Any]:
-    """Return the settings of a run; of where its task lay only the name of the file."""
+    """Return the settings of a run, with only the file name of its task's path."""
     values = run.settings.model_dump(mode="json")
     return {**values, "task_path": Path(values["task_path"]).name}
 
@@ -164,11 +164,11 @@ def read_certificate(file: Path) -> DatasetCertificate:
 
 
 def check_certificate(root: Path, *, public_key: str | None = None) -> tuple[str, ...]:
-    """Return in words what the certificate of a dataset says that is not so; empty when all is.
+    """Return in words where the certificate of a dataset is wrong; empty if nowhere.
 
     Args:
         root: The dataset.
-        public_key: Whose signature is wanted, 64 hexadecimal digits; None takes any that is right, or none.
+        public_key: Key of the required signature, 64 hexadecimal digits; None accepts any valid signature, or none.
     """
     told = read_certificate(root / CERTIFICATE)
     files = read_list(root)
@@ -183,12 +183,12 @@ def check_certificate(root: Path, *, public_key: str | None = None) -> tuple[str
     if public_key is not None and (signature is None or signature["public_key"] != public_key):
         faults.append(f"{CERTIFICATE}: it is not signed with the key {public_key}")
     if signature is not None and not _is_signed({**told, "signature": None}, signature):
-        faults.append(f"{CERTIFICATE}: the signature does not fit")
+        faults.append(f"{CERTIFICATE}: the signature does not match")
     return tuple(faults)
 
 
 def _plain(told: dict[str, Any]) -> bytes:
-    """Return what is signed: the certificate without its signature, keys in order."""
+    """Return the signed content: the certificate without its signature, with sorted keys."""
     return json_bytes({name: told[name] for name in sorted(told) if name != "signature"})
 
 

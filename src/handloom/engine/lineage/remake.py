@@ -1,4 +1,4 @@
-"""Make a dataset again from its certificate, and compare what comes out byte for byte."""
+"""Reproduce a dataset from its certificate, and compare the result byte for byte."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,13 @@ from handloom.tasks.config.checking import demand_code
 
 @dataclass(frozen=True, kw_only=True)
 class Remade:
-    """What came of making a dataset again."""
+    """Result of reproducing a dataset."""
 
     dataset: Path
     same: bool
     """Whether it has the certified bytes."""
     elsewhere: tuple[str, ...]
-    """What is different on this machine from the one that made it first; bits may differ then."""
+    """How this machine differs from the one that made the original; bits may then differ."""
 
 
 def remake(
@@ -34,15 +34,15 @@ def remake(
     """Repeat the run of a certificate in a new folder; called again after a kill, it continues.
 
     Args:
-        certificate: ``certificate.json``, or the dataset that it lies in.
+        certificate: ``certificate.json``, or the dataset that contains it.
         out: Folder of the new run.
         executor: Runs the attempts.
-        on_receipts: Told about finished attempts.
+        on_receipts: Called with finished attempts.
 
     Raises:
         FileError: There is no certificate.
         InputError: It does not say which run made the dataset.
-        NotAllowedError: Its task names code or files that the user did not allow.
+        NotAllowedError: Its task refers to code or files that the user did not allow.
     """
     file = certificate / "certificate.json" if certificate.is_dir() else certificate
     if not file.is_file():
@@ -53,8 +53,8 @@ def remake(
     settings = RunSettings.model_validate(told["run"])
     if settings.task.get("retold") is not None:
         raise InputError(
-            f"{file} is of a run that tells the scenes of another dataset again, and they are not in a certificate; "
-            "make that dataset again, and then handloom retell it"
+            f"{file} is of a run that retells the scenes of another dataset, which a certificate does not contain; "
+            "remake that dataset, then run handloom retell on it"
         )
     settings = settings.model_copy(update={"task_path": str(file.resolve().parent / Path(settings.task_path).name)})
     task = trusted_task(settings.loaded_task(), file.resolve().parent)

@@ -20,20 +20,20 @@ from handloom.scene import build_scene
 from handloom.seeding import TEST_SEEDS
 
 SURE = 1.959964
-"""Standard deviations on both sides that hold 95 % of a normal distribution."""
+"""Standard deviations to either side that cover 95 % of a normal distribution."""
 
 FAULTS = ("_error", "action_not_finite")
-"""How reasons end that are faults of a policy's own, whatever it has learnt."""
+"""Suffix of failure reasons that are errors in the policy's code, whatever it has learnt."""
 
 
 def is_fault(reason: str) -> bool:
-    """Return whether a policy failed by a fault of its own."""
+    """Return whether a policy failed because of an error in its own code."""
     return reason.endswith(FAULTS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyEvaluation:
-    """What became of a policy's attempts."""
+    """Outcome of a policy's attempts."""
 
     scenes: int
     successes: int
@@ -41,23 +41,23 @@ class PolicyEvaluation:
     interval: tuple[float, float]
     """Wilson's 95 % interval of the rate."""
     achieved: dict[str, int]
-    """Skill of the task > scenes in which its success terms came to hold, in their order."""
+    """Skill of the task > scenes in which its success terms were reached, in order."""
     failure_reasons: dict[str, int]
-    """What was missing at the end, most frequent first."""
+    """Terms missing at the end, most frequent first."""
     faults: int
-    """Scenes that ended with a fault of the policy or of the program, which says nothing about how good it is."""
+    """Scenes that ended in an error of the policy or the program, which says nothing about the policy's quality."""
     failed_episodes: tuple[int, ...]
     seed: int
     """Run seed of the scenes; scene ``i`` is its attempt ``i``."""
     mean_seconds: float
     """Simulated time of the successes [s]."""
     disturbed: dict[str, int]
-    """Object that the task is not about > scenes in which it was moved by more than 5 cm or fell over."""
+    """Object not involved in the task > scenes in which it was moved by more than 5 cm or fell over."""
     disturbed_scenes: int
-    """Scenes in which that happened to any."""
+    """Scenes in which that happened to any such object."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return the result as plain values."""
         return asdict(self)
 
 
@@ -84,7 +84,7 @@ def evaluation_of(receipts: Iterable[Receipt], *, seed: int) -> PolicyEvaluation
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a rate; unlike the usual one it holds near 0 and 1 and for few trials."""
+    """Return the 95 % confidence interval of a rate; valid also near 0 and 1 and for few trials."""
     if trials == 0:
         return 0.0, 1.0
     rate, z = successes / trials, SURE
@@ -100,7 +100,7 @@ def evaluation_seed(seed: int) -> int:
 
 
 def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Path]:
-    """Draw the first failures, all cameras side by side, and yield their files."""
+    """Render videos of the first failures, all cameras side by side, and yield their files."""
     if most < 1 or not (run.failures / "meta" / "info.json").is_file():
         return
     failures = DatasetReader(run.failures)
@@ -122,7 +122,7 @@ def failure_videos(run: RunDirectory, folder: Path, *, most: int) -> Iterator[Pa
 
 
 def _side_by_side(images: Mapping[str, Mapping[str, Any]]) -> Any:
-    """Return one image of all cameras, each in the height of the lowest."""
+    """Return one image of all cameras, each scaled to the smallest height."""
     pictures = [np.asarray(kinds["rgb"]) for kinds in images.values()]
     height = min(len(picture) for picture in pictures)
     return np.concatenate([picture[:height] for picture in pictures], axis=1)

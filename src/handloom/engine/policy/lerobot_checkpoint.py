@@ -1,4 +1,4 @@
-"""The folder of a LeRobot checkpoint: what is in it, and whether loading it would run code that it names."""
+"""A LeRobot checkpoint folder: its content, and whether loading it would run code that it names."""
 
 import hashlib
 from pathlib import Path
@@ -14,8 +14,8 @@ PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.
 SUBFOLDER = "pretrained_model"
 """Where LeRobot's training puts the policy inside the folder of a step."""
 POLICIES = frozenset(("act", "diffusion", "multi_task_dit", "pi0", "pi05", "smolvla", "tdmpc", "vqbet", "xvla"))
-"""Types of policies whose classes load nothing but tensors; read in lerobot 0.4.4 and 0.6.1. Others, such as groot,
-pi0_fast, sac and wall_x, fetch a model that the checkpoint names with ``trust_remote_code=True``."""
+"""Policy types whose classes load nothing but tensors, according to the source of lerobot 0.4.4 and 0.6.1. Others,
+such as groot, pi0_fast, sac and wall_x, fetch a model that the checkpoint names with ``trust_remote_code=True``."""
 STEPS = frozenset(
     (
         "absolute_actions_processor",
@@ -43,40 +43,40 @@ STEPS = frozenset(
         "xvla_rotation_6d_to_axis_angle",
     )
 )
-"""Names in LeRobot's registry of steps that only compute; read in lerobot 0.4.4 and 0.6.1."""
+"""Registered names of LeRobot's steps that only compute, according to the source of lerobot 0.4.4 and 0.6.1."""
 
 
 def checkpoint_folder(path: Path) -> Path:
-    """Return the folder that holds a whole checkpoint: the given one, or the policy inside the folder of a step.
+    """Return the folder of a complete checkpoint: the given one, or the policy inside a training step's folder.
 
     Raises:
-        FileError: It holds none, or one that cannot be run; LeRobot is not needed to find that out.
+        FileError: It contains no checkpoint, or one that cannot be run; LeRobot is not needed to find that out.
         NotAllowedError: Loading it would run code that it names, and the user did not allow that.
     """
     folder = path / SUBFOLDER if (path / SUBFOLDER / CONFIG).is_file() else path
     if not (folder / CONFIG).is_file():
         raise FileError(
-            f"{path} holds no LeRobot checkpoint: there is no {CONFIG} in it; it is the folder {SUBFOLDER} that "
+            f"{path} contains no LeRobot checkpoint: there is no {CONFIG} in it; give the folder {SUBFOLDER} that "
             f"LeRobot's training writes, such as outputs/train/RUN/checkpoints/last/{SUBFOLDER}"
         )
     config = _read_config(folder)
     if not (folder / WEIGHTS).is_file():
-        hint = "; it holds an adapter only: merge it into its policy first" if _is_adapter(folder) else ""
+        hint = "; it contains only an adapter: merge it into its policy first" if _is_adapter(folder) else ""
         raise FileError(f"{folder} is not a complete LeRobot checkpoint: it has no {WEIGHTS} in it{hint}")
     for name in (PREPROCESSOR, POSTPROCESSOR):
         if not (folder / name).is_file():
             raise FileError(
-                f"{folder} is not a complete LeRobot checkpoint: it has no {name}; LeRobot before 0.4 saved "
-                f"none, try: python -m lerobot.processor.migrate_policy_normalization --pretrained-path {folder}"
+                f"{folder} is not a complete LeRobot checkpoint: it has no {name}; LeRobot before 0.4 did not save "
+                f"it; try: python -m lerobot.processor.migrate_policy_normalization --pretrained-path {folder}"
             )
     refuse_code(folder, config["type"])
     return folder
 
 
 def refuse_code(folder: Path, policy: str) -> None:
-    """Raise an error that names every part of a checkpoint that would run code of its own, unless that is allowed.
+    """Raise an error that names every part of a checkpoint that would run its own code, unless that is allowed.
 
-    Files of steps must lie in the folder, whatever is allowed.
+    Files of steps must lie in the folder, even if code is allowed.
     """
     found = []
     if policy not in POLICIES:
@@ -84,7 +84,7 @@ def refuse_code(folder: Path, policy: str) -> None:
     for name in (PREPROCESSOR, POSTPROCESSOR):
         for number, step in enumerate(steps(folder, name)):
             place, registered = f"{folder / name}: steps.{number}", step.get("registry_name")
-            # LeRobot imports whatever "class" says, e.g. subprocess.Popen, and calls it with the step's "config".
+            # LeRobot imports whatever "class" names, e.g. subprocess.Popen, and calls it with the step's "config".
             if "registry_name" not in step:
                 found.append(f"{place}: the class {step.get('class')!r}")
             elif not isinstance(registered, str):
@@ -96,7 +96,7 @@ def refuse_code(folder: Path, policy: str) -> None:
                 raise FileError(f"{place}: state_file must be the name of a file in the folder, got {file!r}")
     if found and not all_code_allowed():
         raise NotAllowedError(
-            "this checkpoint names code that may do anything, not only compute: "
+            "this checkpoint names code that can do anything, not only compute: "
             + "; ".join(found)
             + "; if you trust whoever made it, allow it with --allow-code"
         )
@@ -112,7 +112,7 @@ def steps(folder: Path, name: str = PREPROCESSOR) -> list[dict[str, Any]]:
 
 
 def renamed(folder: Path) -> dict[str, str]:
-    """Return input of the policy > name in the dataset, where a step of the checkpoint renames observations."""
+    """Return a map from policy input to dataset name, for observations that a step of the checkpoint renames."""
     names = {}
     for step in steps(folder):
         settings = step.get("config")
@@ -123,7 +123,7 @@ def renamed(folder: Path) -> dict[str, str]:
 
 
 def checkpoint_digest(folder: Path) -> str:
-    """Return a digest of everything in a checkpoint that decides its actions."""
+    """Return a digest of everything in a checkpoint that determines its actions."""
     digest = hashlib.sha256()
     for file in sorted(folder.iterdir()):
         if file.suffix in (".json", ".safetensors"):
@@ -137,12 +137,14 @@ def _read_config(folder: Path) -> dict[str, Any]:
     config = read_json(folder / CONFIG)
     if not isinstance(config, dict) or not isinstance(config.get("type"), str):
         raise FileError(
-            f"{folder / CONFIG} is not that of a LeRobot policy: it has no 'type', such as act or diffusion"
+            f"{folder / CONFIG} is not the configuration of a LeRobot policy: it has no 'type', such as act or "
+            f"diffusion"
         )
     outputs = config.get("output_features")
     if not isinstance(outputs, dict) or not outputs.get("action"):
         raise FileError(
-            f"{folder / CONFIG}: a policy of type {config['type']!r} without the output 'action' acts on nothing"
+            f"{folder / CONFIG}: a policy of type {config['type']!r} has no output 'action', so it cannot control a "
+            f"robot"
         )
     return config
 

@@ -1,7 +1,7 @@
-"""A policy that LeRobot trained and saved, run by LeRobot in a process of its own.
+"""A policy trained and saved by LeRobot, run by LeRobot in a separate process.
 
-LeRobot wants other versions of packages than Handloom does (NumPy, Pillow, PyAV, packaging), so the two need not share
-an environment: the process may have another interpreter.
+LeRobot needs different versions of packages from Handloom's (NumPy, Pillow, PyAV, packaging), so the two need not
+share an environment: the process may use another interpreter.
 """
 
 import os
@@ -26,11 +26,11 @@ from handloom.errors import FileError, InputError, MissingExtraError
 STATE, ENVIRONMENT = "observation.state", "observation.environment_state"
 """The only inputs besides images and words that LeRobot's policies read."""
 UNUSED_CAMERA = "empty_camera"
-"""Part of the names of cameras that a policy has room for and that no one has."""
+"""Part of the names of placeholder cameras, which a policy reserves but no robot has."""
 LAST_WORDS = 2000
-"""Characters shown of a process's last output."""
+"""Number of characters shown of a process's last output."""
 HOW = (
-    "LeRobot needs other versions of packages than Handloom, so give it an environment of its own: python3 -m venv "
+    "LeRobot needs different versions of packages from Handloom's, so give it its own environment: python3 -m venv "
     "lerobot-env && lerobot-env/bin/pip install lerobot, then add --policy-python lerobot-env/bin/python"
 )
 
@@ -40,7 +40,7 @@ def lerobot_python(given: Path | None = None) -> str:
 
     Raises:
         InputError: There is no such program.
-        MissingExtraError: None is given, and LeRobot is not installed here.
+        MissingExtraError: No interpreter is given, and LeRobot is not installed here.
     """
     if given is None:
         if find_spec("lerobot") is None:
@@ -48,21 +48,21 @@ def lerobot_python(given: Path | None = None) -> str:
         return sys.executable
     if not given.is_file() or not os.access(given, os.X_OK):
         raise InputError(f"--policy-python names a Python interpreter, such as lerobot-env/bin/python; got {given}")
-    return str(given.absolute())  # Not resolved: the link is what makes it the interpreter of its environment.
+    return str(given.absolute())  # Not resolved: the link is what ties the interpreter to its environment.
 
 
 class LeRobotPolicy:
-    """A LeRobot checkpoint as a policy: one ``select_action`` per frame, which deals out the policy's own chunks.
+    """A LeRobot checkpoint as a policy: one ``select_action`` per frame, which steps through the policy's own chunks.
 
-    It is shown the columns and images that its ``input_features`` name, images in the size it was trained on, and
-    the words of the task; its action is the dataset's ``action``.
+    It receives the columns and images named in its ``input_features``, images in the size it was trained on, and the
+    instruction; its action is the dataset's ``action``.
 
     Args:
         folder: Folder with ``config.json``, ``model.safetensors`` and the processors.
         python: Interpreter that has LeRobot; None for this one.
 
     Raises:
-        MissingExtraError: The interpreter has no LeRobot.
+        MissingExtraError: LeRobot is not installed for the interpreter.
         FileError: LeRobot cannot load the checkpoint.
         NotAllowedError: The checkpoint names code, and the user did not allow that.
     """
@@ -84,26 +84,26 @@ class LeRobotPolicy:
             name: features[name][0] for name in (STATE, ENVIRONMENT) if name in features
         }
         self.cameras = tuple(name.removeprefix(IMAGES) for name in pictures)
-        # Renamed images were trained on in the size of the dataset, not in that of the policy they were given to.
+        # Renamed images were used for training in the dataset's size, not in the size that the policy declares.
         own = set(names.values())
         self.size = {name.removeprefix(IMAGES): shape[:0:-1] for name, shape in pictures.items() if name not in own}
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
-        """Start an episode; the policy's random numbers depend on the episode only."""
+        """Start an episode; the policy's random numbers depend only on the episode."""
         self._worker.ask({"do": "reset", "words": instruction, "seed": int(rng.integers(2**62))})
 
     def act(self, observation: Observation) -> Array:
         """Return the action (n,) of this frame."""
-        # Columns that were trained on and are not observed here are none that LeRobot's policies read.
+        # LeRobot's policies do not read the columns that are missing here, even if they were in the training data.
         seen = {name: observation[name] for name in self._read if name in observation}
         action = self._worker.ask({"do": "act"}, seen)[1]["action"]
         if action.ndim != 2 or len(action) != 1:
-            raise InputError(f"the policy returns an action of shape {action.shape}, (1, n) was expected")
+            raise InputError(f"the policy returned an action of shape {action.shape}, expected (1, n)")
         return action[0]
 
 
 class _Worker:
-    """The process that runs LeRobot; it ends with this object, or with this process."""
+    """The process that runs LeRobot; it ends with this object or with this process."""
 
     def __init__(self, python: str) -> None:
         self._python = python
@@ -143,7 +143,7 @@ class _Worker:
 
 
 def _end(process: "subprocess.Popen[bytes]", said: IO[bytes]) -> None:
-    """End a process that waits for messages."""
+    """Stop a process that is waiting for messages."""
     for stream in (process.stdin, process.stdout, said):
         if stream is not None:
             with suppress(OSError):

@@ -1,8 +1,8 @@
-"""Runs a LeRobot checkpoint for another process. A program by itself: its interpreter has LeRobot, and not Handloom.
+"""Runs a LeRobot checkpoint for another process. A standalone program: its interpreter has LeRobot but not Handloom.
 
 Usage: ``python lerobot_worker.py``, with messages on the standard input and answers on the standard output. A message
 is its size (8 bytes, big-endian), a line of JSON, and the arrays that the line lists as ``[name, dtype, shape]``, one
-after another. There is an answer to every message; a fault is an answer with the key ``error``.
+after another. Every message gets an answer; an error is an answer with the key ``error``.
 """
 
 import json
@@ -51,18 +51,18 @@ class Checkpoint:
 
     def __init__(self, folder: str) -> None:
         self.torch = import_module("torch")
-        # Workers share the cores, and sums must not depend on how many there are.
+        # Workers share the cores, and sums must not depend on the number of cores.
         self.torch.set_num_threads(1)
         factory = import_module("lerobot.policies.factory")
         config = import_module("lerobot.configs.policies").PreTrainedConfig.from_pretrained(folder)
         if hasattr(config, "pretrained_backbone_weights"):
-            # They would be downloaded only to be replaced by those of the checkpoint.
+            # Pretrained weights would be downloaded only to be replaced by those of the checkpoint.
             config.pretrained_backbone_weights = None
         self.policy = factory.get_policy_class(config.type).from_pretrained(folder, config=config)
         self.device = str(config.device)
         with open(os.path.join(folder, "policy_preprocessor.json"), encoding="utf-8") as file:
             known = {step.get("registry_name") for step in json.load(file).get("steps", [])}
-        # Where it was trained may be a device that is not here.
+        # It may have been trained on a device that this machine lacks.
         moved = {"device_processor": {"device": self.device}} if "device_processor" in known else {}
         self.before, self.after = factory.make_pre_post_processors(
             config, pretrained_path=folder, preprocessor_overrides=moved
@@ -70,7 +70,7 @@ class Checkpoint:
         self.words = ""
 
     def features(self) -> list[tuple[str, list[int], bool]]:
-        """Return the inputs: name, shape, and whether it is an image."""
+        """Return the inputs: name, shape, and whether each is an image."""
         found = self.policy.config.input_features or {}
         return [(str(name), list(f.shape), f.type == "VISUAL") for name, f in found.items()]
 

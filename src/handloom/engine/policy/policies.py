@@ -24,34 +24,36 @@ from handloom.seeding import generator
 from handloom.tasks import SamplingError, Task, sample_task, worded_skills
 
 PREFIX = "policy="
-"""How the name of a source begins that is a policy."""
+"""Prefix of the name of a source that is a policy."""
 TAKEOVER = "takeover="
-"""How the name of a source begins in which the expert relieves a policy; the name of the policy's source follows."""
+"""Prefix of the name of a source in which the expert takes over from a policy; the policy's source name follows."""
 OWN = "my_module:MyPolicy"
 FILES = (f"{PREFIX}onnx|", f"{PREFIX}lerobot|")
-"""Prefix of a source name whose policy is a file or folder."""
+"""Prefix of a source name if the policy is a file or folder."""
 NOISE = "noise"
-"""Input of a network that gets normal numbers."""
+"""Network input that receives normally distributed numbers."""
 MOST_FRAMES = 1000
-"""Largest number of frames that an action may last."""
+"""Maximum number of frames that an action may last."""
 MOST_NOISE = 10_000_000
 LONGEST = 30.0
-"""How long the first action may take [s]."""
+"""Time limit for the first action [s]."""
 LOOKED_AT = 10
-"""Scenes that are tried until one can be sampled."""
+"""Number of scenes tried until one can be sampled."""
 
 
 def policy_source(policy: str, weights: Path | None = None, python: Path | None = None) -> str:
-    """Return the name of the source that runs a policy, as a run's manifest keeps it; files are named by content, too.
+    """Return the source name of a policy for a run's manifest; the name of a file includes its content hash.
 
     Args:
         policy: ``my_module:MyPolicy``, an ONNX file, or the folder of a LeRobot checkpoint.
-        weights: File that the class is given as its only argument.
+        weights: File passed to the class as its only argument.
         python: Interpreter that runs LeRobot; None for this one.
     """
     is_file, is_folder = policy.endswith(".onnx"), Path(policy).is_dir()
     if (is_file or is_folder) and weights is not None:
-        raise InputError("--weights is for a policy of your own; ONNX files and checkpoints have their weights inside")
+        raise InputError(
+            "--weights is for a policy class of your own; ONNX files and checkpoints contain their weights"
+        )
     if python is not None and not is_folder:
         raise InputError(f"--policy-python is for the folder of a LeRobot checkpoint, the policy is {policy!r}")
     if is_folder:
@@ -71,22 +73,22 @@ def policy_source(policy: str, weights: Path | None = None, python: Path | None 
 
 
 def policy_factory(source: str) -> Any:
-    """Return what makes the sources of a run that a policy drives."""
+    """Return the factory of the sources of a run that a policy drives."""
     return partial(PolicySource, policy=_loaded(source))
 
 
 def takeover_factory(source: str) -> Any:
-    """Return what makes the sources of a run in which the expert continues where a policy fails."""
+    """Return the factory of the sources of a run in which the expert continues where a policy fails."""
     return partial(TakeoverSource, policy=_loaded(source.removeprefix(TAKEOVER)))
 
 
 def try_policy(source: str, task: Task, seed: int) -> None:
-    """Ask a policy that is a file for its first action, so that one that does not fit a task stops before the run.
+    """Request the first action of a policy file, so that a policy that does not match the task stops before the run.
 
-    Classes of users are left alone: they may count how often they are asked.
+    User classes are left alone: they may count their calls.
 
     Raises:
-        HandloomError: It cannot be run, or its action is not one of this task's.
+        HandloomError: It cannot be run, or its action does not match this task.
     """
     if not source.startswith(FILES):
         return
@@ -114,15 +116,16 @@ def _loaded(source: str) -> TrainedPolicy:
     try:
         return made(file) if file else made()
     except TypeError as error:
-        hint = "" if file else "; does it need a file? give it with --weights"
-        raise InputError(f"policy {name!r} cannot be made: {error}{hint}") from error
+        hint = "" if file else "; if it needs a file, give it with --weights"
+        raise InputError(f"policy {name!r} cannot be created: {error}{hint}") from error
 
 
 class OnnxPolicy:
-    """A network whose inputs have the names of observations and whose first output is an action or a chunk of them.
+    """A network whose inputs are named after observations and whose first output is an action or a chunk of actions.
 
-    Columns go in as (1, n) float32, images as (1, h, w, 3) uint8; an input named ``noise`` gets normal numbers. The
-    options of a policy (``actions``, ``frames_per_action`` ...) are read from the model's metadata.
+    Columns go in as (1, n) float32, images as (1, h, w, 3) uint8; an input named ``noise`` receives normally
+    distributed numbers. The options of a policy (``actions``, ``frames_per_action`` ...) are read from the model's
+    metadata.
 
     Args:
         file: The ONNX file.
@@ -157,12 +160,12 @@ class OnnxPolicy:
                 given[name] = observation[name][None]
             else:
                 known = ", ".join(observation)
-                raise InputError(f"the policy wants an input {name!r}, which is not observed; observed are {known}")
+                raise InputError(f"the policy needs an input {name!r}, which is not observed; observed are {known}")
         try:
             found = self._first(given) if not self._tried else self._session.run(None, given)[0]
-        # It raises many kinds of its own, without a common parent.
+        # It raises many exception types without a common base.
         except Exception as error:
-            raise InputError(f"{self._file} cannot be run on what is observed: {first_line(error)}") from error
+            raise InputError(f"{self._file} cannot be run on the observations: {first_line(error)}") from error
         action = np.asarray(found)
         if action.ndim < 2 or action.dtype.kind not in "fiu":
             raise InputError(
@@ -172,7 +175,7 @@ class OnnxPolicy:
         return action[0]
 
     def _first(self, given: Observation) -> Any:
-        """Return the first output of the first run, which is ended when it takes far too long: a network can loop."""
+        """Return the first output of the first run, which is aborted if it takes far too long: a network can loop."""
         how = require("onnxruntime", extra="policy").RunOptions()
         watch = threading.Timer(LONGEST, setattr, (how, "terminate", True))
         watch.start()
@@ -192,7 +195,7 @@ class OnnxPolicy:
         return int(text)
 
     def _picture_size(self, name: str) -> tuple[int, int] | None:
-        """Return width and height of an image; None if any will do."""
+        """Return width and height of an image; None if any size is accepted."""
         shape = self._inputs[name]
         if len(shape) != 4:
             raise FileError(f"{self._file}: input {name!r}: an image has the shape (1, height, width, 3), got {shape}")
@@ -203,7 +206,6 @@ class OnnxPolicy:
         shape = self._inputs.get(NOISE, ())
         if not all(isinstance(length, int) and length > 0 for length in shape[1:]) or math.prod(shape[1:]) > MOST_NOISE:
             raise FileError(
-                f"{self._file}: input {NOISE!r}: needs a shape of at most {MOST_NOISE} numbers that is known "
-                f"beforehand, got {shape}"
+                f"{self._file}: input {NOISE!r}: needs a fixed shape of at most {MOST_NOISE} numbers, got {shape}"
             )
         return (1, *shape[1:]) if shape else ()

@@ -1,4 +1,4 @@
-"""The kinds of charts a report has. Each takes plain numbers and returns a drawing."""
+"""The kinds of charts in a report. Each takes plain numbers and returns a drawing."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -12,7 +12,7 @@ WIDTH = 520.0
 ROW = 30.0
 BAR = 18.0
 MOST_ROWS = 40
-"""Rows of a chart; a run has a dozen reasons and skills, a made-up one may have thousands."""
+"""Maximum rows of a chart; a run has a dozen reasons and skills, a forged one may have thousands."""
 GOLDEN = 0.618034
 """Its multiples, modulo 1, spread dots evenly without a random generator."""
 
@@ -21,8 +21,8 @@ def bars(rows: Sequence[tuple[str, float, str]], *, whole: float | None = None, 
     """Draw one horizontal bar per row.
 
     Args:
-        rows: Name, length, and what to write after the bar.
-        whole: Length of the pale bar behind each; None leaves it out.
+        rows: Name, length, and the text after the bar.
+        whole: Length of the pale bar behind each; None omits it.
         role: Colour of the bars.
     """
     rows = [(_word(name), value, note) for name, value, note in rows[:MOST_ROWS]]
@@ -47,7 +47,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], *, unit: str) -> Drawing
 
     Args:
         rows: Name and values.
-        unit: What the values are measured in.
+        unit: Unit of the values.
     """
     rows = [(_word(name), values) for name, values in rows[:MOST_ROWS]]
     left = max(text_width(name) for name, _ in rows) + 14
@@ -77,7 +77,7 @@ def strips(rows: Sequence[tuple[str, Sequence[float]]], *, unit: str) -> Drawing
 
 
 def _word(name: str) -> str:
-    """Return a name as a chart shows it: one short line."""
+    """Return a name shortened to one line for a chart."""
     return "".join(c if c.isprintable() else " " for c in name[:40])
 
 
@@ -87,12 +87,12 @@ def top_view(
     paths: Sequence[Array] = (),
     marks: Mapping[str, tuple[float, float]] | None = None,
 ) -> Drawing:
-    """Draw places in the plane [m] with equal scales: dots by series, lines, and named marks.
+    """Draw points in the plane [m] with equal scales: dots by series, lines, and named marks.
 
     Args:
-        points: Series > places (n, 2).
+        points: Series > points (n, 2).
         paths: Lines (n, 2) each.
-        marks: Single places with a name, such as where a robot stands.
+        marks: Single named points, such as where a robot stands.
     """
     marks = marks or {}
     everything = [*points.values(), *paths, *(np.array([place]) for place in marks.values())]
@@ -151,7 +151,7 @@ class _Frame:
         self.drawing.add(Path(points=ends, role="grid"), label)
 
     def at(self, place: Array) -> tuple[float, float]:
-        """Return where on the sheet a place is."""
+        """Return the position of a point on the sheet."""
         x, y = (place[:2] - self.low) * self.scale
         return self.left + float(x), self.top + self.height - float(y)
 
@@ -162,7 +162,7 @@ class _Frame:
 
 
 def rose(directions: Mapping[str, Array]) -> Drawing:
-    """Draw from where hands came, seen along the vertical: the centre is straight down, the rim is level.
+    """Draw approach directions of hands, seen along the vertical: the centre is straight down, the rim is level.
 
     Args:
         directions: Series > unit vectors (n, 3) of approach, in the frame of what was grasped.
@@ -174,7 +174,7 @@ def rose(directions: Mapping[str, Array]) -> Drawing:
         radius = side / 2 * degrees / 90
         ring = [(centre[0] + radius * np.cos(a), centre[1] - radius * np.sin(a)) for a in np.linspace(0, 2 * np.pi, 73)]
         drawing.add(*(Path(points=pair, role="grid") for pair in pairwise(ring)))
-        # Off the axes, where grasps of boxes gather.
+        # Away from the axes, where grasps of boxes cluster.
         x, y = centre[0] + radius * np.cos(-0.6), centre[1] - radius * np.sin(-0.6)
         drawing.add(Label(x=float(x) + 3, y=float(y) + 9, text=f"{degrees}°", role="muted", size=11))
     for k, (name, vectors) in enumerate(directions.items()):

@@ -22,18 +22,18 @@ PATH_POINTS = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Diversity:
-    """What of the demonstrations can be drawn; empty where the columns do not have it."""
+    """The parts of the demonstrations that can be drawn; empty if the columns lack them."""
 
     episodes: int
-    """Demonstrations looked at."""
+    """Number of demonstrations examined."""
     starts: dict[str, Array] = field(default_factory=dict)
     """Movable object > where it lay at the start (n, 2) [m]."""
     robots: dict[str, tuple[float, float]] = field(default_factory=dict)
     """Robot > where it stands [m]."""
     approaches: dict[str, Array] = field(default_factory=dict)
-    """Grasped object > direction the hand came along (n, 3), in the object's frame."""
+    """Grasped object > approach direction of the hand (n, 3), in the object's frame."""
     paths: tuple[Array, ...] = ()
-    """Ways of the hands in the world (m, 3) [m]."""
+    """Paths of the hands in the world (m, 3) [m]."""
 
     @property
     def path_spread(self) -> float:
@@ -47,7 +47,7 @@ class Diversity:
 
 
 def diversity_of(dataset: DatasetReader) -> Diversity:
-    """Look at the demonstrations of a dataset, evenly chosen when there are many."""
+    """Examine the demonstrations of a dataset, evenly sampled if there are many."""
     count = dataset.episode_count
     chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_EPISODES)).astype(int))
     starts: dict[str, list[Any]] = {}
@@ -78,7 +78,7 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
 
 
 def _arms(record: EpisodeRecord, known: dict[str, tuple[Arm, ...]]) -> dict[str, tuple[Arm, ...]]:
-    """Return the arms of every robot by its name, reading those that are not known yet."""
+    """Return the arms of every robot by its name, loading robots that are not known yet."""
     for robot in record.instance.robots:
         if robot.name not in known:
             known[robot.name] = load_robot(robot.robot, overrides=robot.overrides).arms
@@ -97,7 +97,7 @@ class _Hands:
         self.frames = dataset.frames(index)
 
     def paths(self) -> list[Array]:
-        """Return the way of every hand (n, 3) that moved."""
+        """Return the path (n, 3) of every hand that moved."""
         found = []
         for robot in self.record.instance.robots:
             name = self._column(robot.name, "observation.ee_pose.world")
@@ -116,11 +116,11 @@ class _Hands:
             direction = self._direction_when_closing(span)
             obj = next((o for o in self.record.instance.objects if o.name == span.objects[0]), None)
             if direction is not None and obj is not None:
-                seen.add(obj.name)  # Later it lies elsewhere than the instance says.
+                seen.add(obj.name)  # Later it no longer lies where the instance says.
                 yield obj.name, matrix_from_quat(np.array(obj.quat)).T @ direction
 
     def _direction_when_closing(self, span: SkillSpan) -> Array | None:
-        """Return where the hand of a skill pointed when it closed (3,), in the world; None when it did not."""
+        """Return where the hand of a skill pointed when it closed (3,), in the world; None if it did not close."""
         poses = self.frames.get(self._column(span.robot, "observation.ee_pose.world"))
         action = self._column(span.robot, "action")
         if poses is None or action not in self.frames:

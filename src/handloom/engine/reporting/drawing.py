@@ -28,13 +28,13 @@ ROLES = {
     "series4": "#c03a7a",
     "series5": "#5d6674",
 }
-"""What a colour means > its value on light paper. The page has values of its own for dark screens."""
+"""Meaning of a colour > its value on a light background. The page has its own values for dark mode."""
 
 SERIES = 6
 """Number of series colours of a chart."""
 
 OVERSAMPLING = 3
-"""A PNG is drawn this much larger and reduced, for smooth edges."""
+"""A PNG is drawn this much larger and then reduced, for smooth edges."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ class Drawing:
     shapes: list[Box | Path | Dot | Label] = field(default_factory=list)
 
     def add(self, *shapes: Box | Path | Dot | Label) -> None:
-        """Put shapes on top."""
+        """Add shapes on top."""
         self.shapes += shapes
 
     def svg(self, title: str) -> str:
@@ -101,7 +101,7 @@ class Drawing:
         return f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(title)}" {size}>{parts}</svg>'
 
     def picture(self) -> NDArray[np.uint8]:
-        """Return pixels (h, w, 3) at twice the size, on light paper."""
+        """Return pixels (h, w, 3) at twice the size, on a light background."""
         scale = 2 * OVERSAMPLING
         size = (round(self.width * scale), round(self.height * scale))
         image = Image.new("RGB", size, ROLES["paper"])
@@ -112,7 +112,7 @@ class Drawing:
 
 
 def text_width(text: str, size: float = 13.0) -> float:
-    """Return about how wide a line of text is at most [px]; the page's own font may be wider than the one measured."""
+    """Return an upper bound of the width of a line of text [px]; the page's font may differ from the measured one."""
     return 1.2 * float(ImageFont.load_default(size).getlength(text))
 
 

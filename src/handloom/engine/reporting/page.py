@@ -21,7 +21,7 @@ from handloom.errors import InputError
 from handloom.render import contact_sheet, write_png
 
 MOST_DOTS = 5000
-"""Demonstrations that are drawn as dots, evenly chosen when there are more."""
+"""Maximum number of demonstrations drawn as dots, evenly sampled if there are more."""
 STYLE = Path(__file__).with_name("page.css")
 Chart = tuple[str, str, str, Drawing]
 """File name, heading, a sentence below it, and the drawing."""
@@ -37,10 +37,10 @@ def write_page(
     """Write ``index.html`` and one PNG per chart; return the page.
 
     Args:
-        run: The run; its journals are read, and its dataset where there is one.
-        folder: Where the files go.
-        workers: Worker count the robot hours per day are given for.
-        told: The receipts that count and their report, from whoever has read them already.
+        run: The run; its journals are read, and its dataset if there is one.
+        folder: Folder for the files.
+        workers: Worker count for the robot hours per day.
+        told: The receipts that count and their report, if they have been read already.
     """
     counted, report = told or (run.counted(), None)
     receipts = list(counted.values())
@@ -55,7 +55,7 @@ def write_page(
 
 
 def write_dataset_page(dataset: DatasetReader, folder: Path) -> Path:
-    """Write the page of a dataset apart from its run, such as a merged or rendered one: what was lost is not known."""
+    """Write the page of a dataset without its run, such as a merged or rendered one; failed attempts are unknown."""
     diversity = diversity_of(dataset) if _has_archives(dataset) else Diversity(episodes=0)
     charts = _diversity_charts(diversity)
     frames = sum(episode.length for episode in dataset.episodes)
@@ -87,16 +87,16 @@ def _outcome_charts(report: RunReport) -> list[Chart]:
         rows.append((stage, float(count), f"{count}" + (f"  (-{lost})" if lost else "")))
     charts: list[Chart] = []
     if report.attempts:
-        note = "How many attempts came past each stage."
+        note = "How many attempts passed each stage."
         charts.append(("funnel", "Funnel", note, bars(rows, whole=float(report.attempts))))
     if report.failure_reasons:
         rows = [(name, float(count), str(count)) for name, count in report.failure_reasons.items()]
-        note = "Why attempts were no demonstrations. They are not in the dataset."
+        note = "Why attempts failed. Failed attempts are not in the dataset."
         charts.append(("failures", "Failure reasons", note, bars(rows, role="bad")))
     if report.disturbed:
         rows = [(name, float(count), str(count)) for name, count in list(report.disturbed.items())[:MOST_ROWS]]
-        note = "Objects that the task is not about, moved by more than 5 cm or fallen: in how many attempts."
-        charts.append(("disturbed", "Moved by the way", note, bars(rows, role="bad")))
+        note = "Objects not involved in the task that were moved by more than 5 cm or fell, and in how many attempts."
+        charts.append(("disturbed", "Side effects", note, bars(rows, role="bad")))
     return charts
 
 
@@ -109,7 +109,7 @@ def _time_charts(report: RunReport, receipts: Sequence[Receipt]) -> list[Chart]:
     names = list(dict.fromkeys(name for receipt in wins for name in receipt.skills))
     rows = [("whole episode", [receipt.frames / receipt.fps for receipt in wins])]
     rows += [(name, [receipt.skills[name] for receipt in wins if name in receipt.skills]) for name in names]
-    note = "Simulated time per demonstration; a dot each, the stroke is the median."
+    note = "Simulated time per demonstration; one dot each; the stroke is the median."
     charts: list[Chart] = [("durations", "Durations by skill", note, strips(rows, unit="s"))]
     seconds = report.robot_hours * 3600.0
     if sum(report.worker_seconds.values()):
@@ -128,12 +128,13 @@ def _diversity_charts(diversity: Diversity) -> list[Chart]:
         charts.append(("object_poses", "Object poses", note, drawing))
     if diversity.approaches:
         count = sum(len(vectors) for vectors in diversity.approaches.values())
-        note = f"From where the hand came when it closed, {count} grasps."
+        note = f"Direction from which the hand came when it closed, {count} grasps."
         charts.append(("grasps", "Grasps", note, rose(diversity.approaches)))
     if diversity.paths:
         note = (
-            "Ways of the hands from above [m], from green to red; two of them are "
-            f"{100 * diversity.path_spread:.0f} cm apart at equal shares of their time (root mean square)."
+            "Paths of the hands from above [m], from green to red; two of them are "
+            f"{100 * diversity.path_spread:.0f} cm apart on average at equal fractions of their time (root mean "
+            f"square)."
         )
         drawing = top_view({}, paths=[path[:, :2] for path in diversity.paths], marks=diversity.robots)
         charts.append(("trajectories", "Trajectories", note, drawing))
@@ -141,7 +142,7 @@ def _diversity_charts(diversity: Diversity) -> list[Chart]:
 
 
 def _html(title: str, facts: str, tiles: str, charts: Sequence[Chart], below: str) -> str:
-    """Return the page: a heading, large figures, a card per chart, and what comes below them."""
+    """Return the page: a heading, large figures, a card per chart, and further sections."""
     cards = "".join(
         f'<section class="card"><h2>{escape(heading)}</h2><p>{escape(note)}</p>{drawing.svg(heading)}</section>'
         for _, heading, note, drawing in charts
@@ -177,7 +178,7 @@ def _examples(report: RunReport) -> str:
         f"<tr><td>{escape(reason)}</td><td>{count}</td><td>{escape(report.failure_examples[reason])}</td></tr>"
         for reason, count in list(report.failure_reasons.items())[:MOST_ROWS]
     )
-    head = "<tr><th>Reason</th><th>Attempts</th><th>First time</th></tr>"
+    head = "<tr><th>Reason</th><th>Attempts</th><th>First occurrence</th></tr>"
     return f'<section class="card wide"><h2>Failures in words</h2><table>{head}{rows}</table></section>'
 
 
@@ -216,7 +217,7 @@ def _style() -> str:
 
 
 def dataset_sheet(dataset: Path, out: Path, *, first: int = 0, episodes: int = 5, per_camera: int = 4) -> Path:
-    """Draw evenly spaced frames of every camera of some episodes, one row per episode; of a single one, two per camera.
+    """Draw evenly spaced frames of all cameras: one row per episode, or two rows per camera for a single episode.
 
     Raises:
         InputError: There is no such episode, or the dataset has no images.

@@ -1,1 +1,1 @@
-"""A run on disk: its settings, its journal, the goal it works towards, the dataset made of it."""
+"""A run on disk: its settings, its journal, its goal, and the dataset made from it."""

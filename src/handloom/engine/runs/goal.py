@@ -1,4 +1,4 @@
-"""How many demonstrations or attempts a run is to make, and with which attempt that is reached."""
+"""How many demonstrations or attempts a run should make, and which attempt reaches that number."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from handloom.errors import InputError
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """When a run is done. Exactly one of the two is given."""
+    """When a run is done. Exactly one of ``successes`` and ``attempts`` is given."""
 
     successes: int | None = None
     """Demonstrations wanted: the lowest-numbered successful attempts."""
     attempts: int | None = None
-    """Attempts to make, whatever comes out."""
+    """Attempts to make, regardless of their outcome."""
     failures: int | None = None
-    """Failed attempts wanted beside the successes; None: whatever comes."""
+    """Failed attempts wanted in addition to the successes; None: no requirement."""
     max_attempts: int | None = None
-    """Bound on the attempts; None allows ten per wanted success and at least 50."""
+    """Limit on the attempts; None allows ten per wanted success and at least 50."""
     first: int = 0
-    """Attempt to begin with; those before it are neither made nor counted."""
+    """First attempt; those before it are neither made nor counted."""
 
     def __post_init__(self) -> None:
-        """Refuse goals that say nothing or cannot be reached."""
+        """Refuse goals that are empty or cannot be reached."""
         given = [value for value in (self.successes, self.attempts) if value is not None]
         if len(given) != 1 or given[0] < 1:
             raise InputError("say how much to make: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
@@ -34,33 +34,34 @@ class Goal:
 
     @property
     def bound(self) -> int:
-        """Most attempts that are made."""
+        """Maximum number of attempts."""
         if self.attempts is not None:
             return min(self.attempts, self.max_attempts or self.attempts)
         return self.max_attempts or max(50, 10 * (self.successes or 0))
 
     @property
     def least(self) -> int:
-        """Attempts that are made in any case, whatever comes out: what shards divide among them."""
+        """Attempts that are needed regardless of their outcome, which shards divide among themselves."""
         return min(self.bound, self.successes or self.bound)
 
 
 class GoalTracker:
-    """Finds the attempt with which a goal is reached, looking at every attempt once.
+    """Finds the attempt that reaches a goal, examining every attempt once.
 
-    Only an unbroken row of finished attempts counts, so that the answer is the same in whatever order they ran.
+    Only an unbroken sequence of finished attempts counts, so that the answer does not depend on the order in which
+    they ran.
     """
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
         self.end: int | None = None
-        """Number of attempts after which the run is done; None while it is not."""
+        """Number of attempts after which the run is done; None before that."""
         self._next = goal.first
         self._wins = 0
         self._losses = 0
 
     def update(self, receipts: Mapping[int, Receipt]) -> int | None:
-        """Go on through the attempts that are known by now; return ``end``."""
+        """Process the attempts that are known so far; return ``end``."""
         while self.end is None and self._next in receipts:
             receipt = receipts[self._next]
             self._wins += receipt.success

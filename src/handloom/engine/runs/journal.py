@@ -1,4 +1,4 @@
-"""What workers report of every attempt: receipts, and the append-only journals that hold them."""
+"""What workers report about every attempt: receipts, and the append-only journals that contain them."""
 
 import json
 import os
@@ -15,11 +15,11 @@ from handloom.dataset.files.reading import JSON_LIMIT, parse_json, read_bytes
 from handloom.dataset.files.shapes import Count, Text, Time
 
 LONGEST_DETAIL = 10_000
-"""Characters of an error's text that are kept."""
+"""Maximum characters of an error message that are kept."""
 
 
 class ReceiptLine(TypedDict, total=False):
-    """A line of a journal, as it must be to become a receipt."""
+    """The required shape of a journal line."""
 
     episode: Required[Annotated[Count, Field(lt=2**31)]]
     success: Required[bool]
@@ -43,7 +43,7 @@ class Receipt:
     """Attempt index."""
     success: bool
     stage: str = ""
-    """Stage of the funnel in which it failed; empty on success."""
+    """Funnel stage in which it failed; empty on success."""
     reason: str = ""
     """Typed reason of the failure."""
     detail: str = ""
@@ -52,16 +52,16 @@ class Receipt:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage [s]."""
     cpu_seconds: float = 0.0
-    """Processor time of all stages together [s]; less than their wall time on a machine that is shared."""
+    """Processor time of all stages together [s]; less than their wall time on a shared machine."""
     skills: Mapping[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
     disturbed: tuple[str, ...] = ()
-    """Objects that were moved or fell though the task is not about them."""
+    """Objects that were moved or fell although the task does not involve them."""
     take: int = 0
-    """Which of a person's takes of this scene it was, from 1; 0 for attempts that no one drove."""
+    """Number of the person's take of this scene, from 1; 0 for attempts not driven by a person."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values that can be read again, whatever an error had to say."""
+        """Return plain values that can be read back, whatever characters an error message contains."""
         detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
         record = {name: getattr(self, name) for name in self.__dataclass_fields__}
         record |= {"detail": detail, "seconds": dict(self.seconds), "skills": dict(self.skills)}
@@ -77,7 +77,7 @@ class Receipt:
 
 
 class Journal:
-    """A file of receipts. A line that a kill cut short is not a receipt and is overwritten by the next one."""
+    """A file of receipts. A line truncated by a kill is not a receipt and is overwritten by the next one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -92,7 +92,7 @@ class Journal:
         return {receipt.episode: receipt for receipt in receipts}
 
     def append(self, receipt: Receipt) -> None:
-        """Add a receipt and wait until it is on the disk."""
+        """Add a receipt and wait until it is on disk."""
         with file_errors("write", self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with open(self.path, "ab+") as file:

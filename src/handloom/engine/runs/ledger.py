@@ -1,7 +1,7 @@
-"""Receipts of many attempts in few files: parts of the ledger, which take the place of the journals of whole units.
+"""Receipts of many attempts in few files: parts of the ledger, which replace the journals of complete units.
 
-A run of a million attempts has a quarter of a million journals, which take minutes to read. Journals of units that
-are finished are therefore packed, a few thousand at a time, into a parquet file; what is packed is never written again.
+A run of a million attempts has a quarter of a million journals, which take minutes to read. Journals of finished
+units are therefore packed, a few hundred at a time, into a parquet file that is never rewritten.
 """
 
 import re
@@ -20,7 +20,7 @@ from handloom.engine.runs.journal import Journal, Receipt, ReceiptLine
 from handloom.errors import FileError
 
 PACK = 500
-"""Journals that are packed at a time."""
+"""Number of journals packed at a time."""
 PART = re.compile(r"ledger_(\d+)\.parquet")
 _NUMBERS = pa.map_(pa.string(), pa.float64())
 SCHEMA = pa.schema(
@@ -40,23 +40,23 @@ SCHEMA = pa.schema(
     ]
 )
 NEW = ("disturbed",)
-"""Columns that parts written earlier do not have."""
+"""Columns missing in parts written by earlier versions."""
 
 
 def ledger_parts(folder: Path) -> list[Path]:
-    """Return the parts of the ledger in the folder of journals, in order."""
+    """Return the parts of the ledger in the journal folder, in order."""
     return sorted(file for file in folder.glob("ledger_*.parquet") if PART.fullmatch(file.name))
 
 
 def pack_journals(folder: Path, unit_size: int, *, at_least: int = PACK) -> int:
-    """Pack the journals of finished units; return how many. Nothing else may write to the folder meanwhile.
+    """Pack the journals of finished units; return how many. Nothing else may write to the folder at the same time.
 
-    A kill at any moment loses nothing: a part is complete or absent, and journals are removed after it exists. What is
-    in both is read once.
+    A kill at any moment loses nothing: a part is complete or absent, and journals are removed after it exists.
+    Receipts in both are read once.
 
     Args:
-        folder: Folder of journals.
-        unit_size: Attempts of a unit; one with fewer receipts is not finished.
+        folder: Journal folder.
+        unit_size: Attempts per unit; a unit with fewer receipts is not finished.
         at_least: Do nothing while there are fewer journals.
     """
     files = sorted(folder.glob("unit_*.jsonl"))
@@ -95,14 +95,14 @@ def read_part(file: Path) -> Iterator[Receipt]:
     """Yield the receipts of a part.
 
     Raises:
-        FileError: It is damaged, or holds something else.
+        FileError: It is damaged, or is something else.
     """
     with damage_named(file), open_parquet(file) as stored:
         names = stored.schema_arrow.names
         if names not in (SCHEMA.names, [name for name in SCHEMA.names if name not in NEW]):
             raise FileError(f"{file} is not part of a ledger; remove it, and the missing attempts are run again")
         table = stored.read(use_threads=False)
-        # All rows have one schema, so that the first says whether the values are those of receipts.
+        # All rows have the same schema, so the first one tells whether the values are those of receipts.
         for row in table.slice(0, 1).to_pylist():
             line = {**row, "seconds": dict(row["seconds"]), "skills": dict(row["skills"])}
             check_shape(line, ReceiptLine, source=str(file))
@@ -120,7 +120,7 @@ def _receipts(table: pa.Table) -> Iterator[Receipt]:
 
 
 def _figures(column: pa.MapArray) -> Iterator["Figures"]:
-    """Yield the maps of a column; they share its memory, so that a million of them take little room."""
+    """Yield the maps of a column; they share its memory, so that a million of them take little space."""
     known: dict[str, str] = {}
     keys = tuple(known.setdefault(key, key) for key in column.keys.to_pylist())
     values = column.items.to_numpy(zero_copy_only=False)
@@ -129,7 +129,7 @@ def _figures(column: pa.MapArray) -> Iterator["Figures"]:
 
 
 class Figures(Mapping[str, float]):
-    """A few named numbers out of the columns of many."""
+    """A view of a few named numbers in the shared columns."""
 
     __slots__ = ("_keys", "_start", "_stop", "_values")
 

@@ -1,4 +1,4 @@
-"""The dataset of a run, made of its episodes; the episodes' own folders go when the dataset is there."""
+"""Makes the dataset of a run from its episodes; the episodes' own folders are removed once the dataset exists."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -25,15 +25,15 @@ def merge_run(
 ) -> None:
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
-    Killed at any moment and called again, it goes on. Where more attempts come after those of an earlier merge, they
-    are added to its dataset, at the cost of what is added. Otherwise the dataset is replaced: episodes are taken from
-    their folders, and those whose folders are gone from the dataset.
+    Killed at any moment and called again, it continues. If there are more attempts after those of an earlier merge,
+    they are added to its dataset, at a cost proportional to what is added. Otherwise the dataset is replaced: episodes
+    are taken from their folders, or from the dataset if their folders are gone.
 
     Args:
-        run: The run. Nothing else may merge it meanwhile; a second merge waits.
+        run: The run. Nothing else may merge it at the same time; a second merge waits.
         receipts: The attempts that count, by index.
-        hashes: Compare the files of a dataset that episodes are taken from with their hashes.
-        replaced: Attempts whose folders take the place of what an earlier merge made of them.
+        hashes: If episodes are taken from a dataset, compare its files with their hashes.
+        replaced: Attempts whose folders replace the episodes of an earlier merge.
     """
     wins = [episode for episode, receipt in receipts.items() if receipt.success]
     kept = run.settings.keep_failures
@@ -54,7 +54,7 @@ def merge_run(
 def _merge(
     run: RunDirectory, attempts: list[int], out: Path, *, success: bool, hashes: bool, replaced: Collection[int]
 ) -> None:
-    """Bring a dataset to the given attempts."""
+    """Update a dataset so that it contains the given attempts."""
     options = merge_options(run.settings)
     merged = _merged_of(attempts, out)
     changed = bool(replaced) and any(episode in replaced for episode in attempts_in(out))
@@ -70,9 +70,9 @@ def _merge(
 
 
 def _merged_of(attempts: list[int], out: Path) -> int:
-    """Return how many of the attempts a dataset holds, if these and no others, in this order; else 0.
+    """Return how many of the attempts a dataset contains, if exactly these in this order; otherwise 0.
 
-    A dataset says so in its receipt by a hash; those of earlier versions are asked for their rows.
+    The merge receipt of a dataset has a hash for this; for datasets of earlier versions, the rows are read.
     """
     if not (out / "meta" / "info.json").is_file():
         return 0
@@ -84,7 +84,7 @@ def _merged_of(attempts: list[int], out: Path) -> int:
 
 
 def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:
-    """Remove the folders of merged attempts; those beyond the goal stay, for a later call that wants more."""
+    """Remove the folders of merged attempts; those beyond the goal stay, for a later call with a larger goal."""
     if not run.episodes.is_dir():
         return
     names = {folder_name(episode) for episode in attempts}
@@ -101,7 +101,7 @@ def merge_options(settings: RunSettings) -> MergeOptions:
 
 
 def attempts_in(dataset: Path) -> list[int]:
-    """Return the numbers of the attempts that a dataset holds; none when there is no dataset."""
+    """Return the numbers of the attempts in a dataset; none if there is no dataset."""
     if not (dataset / "meta" / "info.json").is_file():
         return []
     attempts: list[Any] = []
@@ -113,7 +113,7 @@ def attempts_in(dataset: Path) -> list[int]:
 
 
 def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
-    """Refuse to go on without the episode of an attempt that succeeded."""
+    """Refuse to continue without the episode of an attempt that succeeded."""
     for folder in folders:
         if not folder.is_dir():
             episode = int(folder.name.rpartition("_")[2])
@@ -124,10 +124,10 @@ def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
 
 
 def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
-    """Return the folders of attempts; what is only in the dataset by now is taken out of it.
+    """Return the folders of attempts; episodes that exist only in the dataset are extracted from it.
 
-    This includes episodes that are not needed this time: the dataset is about to be replaced, and they stay in
-    their folders for a later call that wants more.
+    This includes episodes that are not needed this time: the dataset is about to be replaced, and they stay in their
+    folders for a later call with a larger goal.
     """
     merged = {episode: index for index, episode in enumerate(attempts_in(out))}
     folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}

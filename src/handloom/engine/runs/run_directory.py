@@ -1,4 +1,4 @@
-"""A run on disk: manifest, journals, finished episodes, the dataset made of them."""
+"""A run on disk: manifest, journals, finished episodes, and the dataset made from them."""
 
 import fcntl
 import gc
@@ -22,7 +22,7 @@ from handloom.errors import ConfigError, FileError
 MANIFEST = "run.yaml"
 
 DATASETS = ("dataset", "failures")
-"""Datasets of a run, which hold what cannot be drawn again."""
+"""Datasets of a run, whose content cannot be rendered again."""
 OWN = {
     **dict.fromkeys((*DATASETS, "rendered"), ""),
     "episodes": r"episode_\d+",
@@ -33,14 +33,14 @@ OWN = {
     **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png", "scenes.parquet"), ""),
     **dict.fromkeys((f"{name}.flags.json" for name in (*DATASETS, "rendered")), ""),
 }
-"""What commands write into the folder of a run, beside its manifest, locks and stop files; for folders that are no
-datasets, the names of what is in them."""
+"""What commands write into the folder of a run, apart from its manifest, locks and stop files; for folders that
+are not datasets, the names of their entries."""
 ALL = (0, 1)
-"""The shard that is the whole run."""
+"""The only shard of an undivided run."""
 
 
 class RunDirectory:
-    """The folder of one run; everything in it is either whole or not there."""
+    """The folder of one run; everything in it is either complete or absent."""
 
     def __init__(self, path: Path, settings: RunSettings) -> None:
         self.path = path
@@ -48,17 +48,17 @@ class RunDirectory:
 
     @classmethod
     def begin(cls, path: Path, settings: RunSettings) -> "RunDirectory":
-        """Start a run, or continue an existing one with the same settings; that one keeps its unit size.
+        """Start a run, or continue an existing one with the same settings, which keeps its unit size.
 
         Raises:
             ConfigError: Another run, or something else, is in that folder.
         """
         if not (path / MANIFEST).is_file():
             if path.exists() and (not path.is_dir() or any(_foreign(path))):
-                raise ConfigError(f"{path} is not empty and holds no run; choose another folder with -o")
+                raise ConfigError(f"{path} is not empty and contains no run; choose another folder with -o")
             with file_errors("write", path):
                 path.mkdir(parents=True, exist_ok=True)
-            with cls(path, settings).locked(".begin", wait=True):  # Shards may begin at the same moment.
+            with cls(path, settings).locked(".begin", wait=True):  # Shards may start at the same moment.
                 if not (path / MANIFEST).is_file():
                     with atomic_write(path / MANIFEST) as partial:
                         partial.write_text(settings.to_yaml(), encoding="utf-8")
@@ -66,44 +66,47 @@ class RunDirectory:
         present = cls.open(path)
         if present.settings.fingerprint() != settings.fingerprint():
             raise ConfigError(
-                f"{path} holds another run: {_difference(present.settings, settings)}; "
+                f"{path} contains another run: {_difference(present.settings, settings)}; "
                 "choose another folder with -o, replace it with --overwrite, or continue it with the same options"
             )
-        # Where the task lies is the user's word, not that of a manifest that may come from elsewhere.
+        # The location of the task is given by the user, not by a manifest that may come from elsewhere.
         present.settings = present.settings.model_copy(update={"task_path": settings.task_path})
         return present
 
     @classmethod
     def discard(cls, path: Path) -> None:
-        """Delete the run in a folder, if there is one, so that another can begin there.
+        """Delete the run in a folder, if there is one, so that another can start there.
 
         Raises:
             ConfigError: Something else is in that folder; nothing is deleted then.
             FileError: Another process is writing to the run, or it cannot be deleted.
         """
         if not (path / MANIFEST).is_file():
-            return  # ``begin`` refuses a folder with other things in it.
+            return  # ``begin`` refuses a folder that contains other files.
         run = cls.open(path)
         with run.locked():
             entries = sorted(entry for entry in path.iterdir() if entry.name != MANIFEST)
             others = [name for entry in entries for name in _others_in(entry)]
             if others:
                 raise ConfigError(
-                    f"{path} holds a run and other things, so --overwrite deletes nothing: {', '.join(others[:3])}; "
+                    f"{path} contains other files besides a run, so --overwrite deletes nothing: "
+                    f"{', '.join(others[:3])}; "
                     "move them away, or choose another folder with -o"
                 )
             with file_errors("delete", path):
-                # The manifest goes last: a run that is half deleted is still known as one.
+                # The manifest is deleted last, so that a half-deleted run is still recognized as a run.
                 for entry in [*entries, path / MANIFEST]:
                     _remove_own(entry)
 
     @classmethod
     def open(cls, path: Path) -> "RunDirectory":
-        """Open the run in a folder, or the one a dataset folder inside it belongs to."""
+        """Open the run in a folder, or the run that a dataset folder belongs to."""
         for folder in (path, path.parent):
             if (folder / MANIFEST).is_file():
                 return cls(folder, RunSettings.read(folder / MANIFEST))
-        raise FileError(f"{path} holds no run: there is no {MANIFEST} in it; give the folder after -o of generate")
+        raise FileError(
+            f"{path} contains no run: there is no {MANIFEST} in it; give the folder passed to generate with -o"
+        )
 
     @property
     def episodes(self) -> Path:
@@ -125,10 +128,10 @@ class RunDirectory:
         return Journal(self.path / "journal" / f"unit_{unit:06d}.jsonl")
 
     def receipts(self) -> dict[int, Receipt]:
-        """Return what is known of every finished attempt, by attempt index."""
+        """Return the receipts of all finished attempts, by attempt index."""
         found: dict[int, Receipt] = {}
         collects = gc.isenabled()
-        gc.disable()  # Nothing is garbage while a million receipts are made, and looking for it takes half of the time.
+        gc.disable()  # A million receipts create no garbage, but looking for it takes half the time.
         try:
             for part in ledger_parts(self.path / "journal"):
                 found.update((receipt.episode, receipt) for receipt in read_part(part))
@@ -140,13 +143,13 @@ class RunDirectory:
         return dict(sorted(found.items()))
 
     def pack_journals(self, *, at_least: int = PACK) -> int:
-        """Pack the journals of finished units, if there are many; return how many. Only for whoever holds the run."""
+        """Pack the journals of finished units, if there are many; return how many. Needs the run's lock."""
         return pack_journals(self.path / "journal", self.settings.unit_size, at_least=at_least)
 
     def counted(self) -> dict[int, Receipt]:
-        """Return the attempts that count: all of them, or those of the goal when that was reached.
+        """Return the attempts that count: all of them, or those of the goal once it has been reached.
 
-        Workers may have been ahead of the goal when it was; what they finished is kept for a later, larger one.
+        Workers may have been ahead of the goal at that point; their extra attempts are kept for a later, larger goal.
         """
         receipts = self.receipts()
         if not self._finished.is_file():
@@ -155,7 +158,7 @@ class RunDirectory:
         return {episode: receipt for episode, receipt in receipts.items() if episode < end}
 
     def note_finished(self, attempts: int | None) -> None:
-        """Write down with how many attempts the goal was reached; None when it is not reached yet."""
+        """Record the number of attempts that reached the goal; None if it has not been reached yet."""
         if attempts is None:
             self._finished.unlink(missing_ok=True)
         elif not self._finished.is_file() or read_json(self._finished) != {"attempts": attempts}:
@@ -166,12 +169,12 @@ class RunDirectory:
         return self.path / "finished.json"
 
     def stop_file(self, shard: tuple[int, int] = ALL) -> Path:
-        """While this file exists, workers of a shard start no further attempt."""
+        """While this file exists, workers of a shard start no new attempts."""
         return self.path / f"stop{_suffix(shard)}"
 
     @contextmanager
     def held(self, shard: tuple[int, int] = ALL) -> Iterator[None]:
-        """Hold a shard against a second process; the whole run is held against shards, too."""
+        """Lock a shard against a second process; locking the whole run excludes shards, too."""
         if shard == ALL:
             with self.locked():
                 yield
@@ -181,17 +184,17 @@ class RunDirectory:
 
     @contextmanager
     def locked(self, part: str = "", *, wait: bool = False, shared: bool = False) -> Iterator[None]:
-        """Hold the run against a second one in the same folder; the lock goes with the process, however it ends.
+        """Lock the run against a second process in the same folder; the lock ends with the process, however it ends.
 
         Args:
-            part: What is held: nothing for the run as a whole, else a word that ends the name of the lock.
-            wait: Wait for another that holds it instead of refusing.
-            shared: Allow other holders that share it.
+            part: Part to lock: empty for the whole run, otherwise the suffix of the lock's name.
+            wait: Wait for another holder instead of refusing.
+            shared: Allow other shared holders.
         """
         name = self.path / f"lock{part}"
         how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
         with ExitStack() as stack:
-            with file_errors("lock", name):  # What is done while it is held has errors of its own.
+            with file_errors("lock", name):  # Errors in the body are not about the lock.
                 file = stack.enter_context(open(name, "w", encoding="utf-8", opener=_no_link))
                 try:
                     fcntl.flock(file, how)
@@ -208,14 +211,14 @@ def _no_link(name: str, flags: int) -> int:
 
 
 def _foreign(path: Path) -> Iterator[Path]:
-    """Yield what is in the folder of a run without its manifest and is not left by one that was just beginning."""
+    """Yield entries of a run folder without a manifest that are not leftovers of a run that was just starting."""
     for entry in path.iterdir():
         if not entry.name.startswith(("lock.", MANIFEST)) and not (path / MANIFEST).is_file():
             yield entry
 
 
 def _others_in(entry: Path) -> list[str]:
-    """Return what an entry of a run's folder is, or holds, that no command of ours wrote."""
+    """Return parts of an entry of a run's folder that none of our commands wrote."""
     name = entry.name.partition(PARTIAL)[0]
     known = name in OWN or name in (MANIFEST, "lock", "stop") or name.startswith(("lock.", "stop."))
     if PARTIAL in entry.name:
@@ -237,7 +240,7 @@ def _others_in(entry: Path) -> list[str]:
 
 
 def _remove_own(entry: Path) -> None:
-    """Remove an entry of a run's folder; what a kill leaves of it is still known to be ours."""
+    """Remove an entry of a run's folder; whatever a kill leaves of it is still recognized as ours."""
     if not entry.is_dir():
         entry.unlink(missing_ok=True)
     elif (entry / FILE_LIST).is_file() and PARTIAL not in entry.name:
@@ -251,7 +254,7 @@ def _suffix(shard: tuple[int, int]) -> str:
 
 
 def _difference(there: RunSettings, given: RunSettings) -> str:
-    """Say in a few words what differs between two manifests."""
+    """Describe briefly how two manifests differ."""
     a, b = there.model_dump(), given.model_dump()
     for key in a:
         if key not in ("task", "arena", "task_path", "unit_size") and a[key] != b[key]:

@@ -33,32 +33,32 @@ class RunSettings(Config):
     handloom_version: str = VERSION
     task_name: str
     task_path: str
-    """File the task was read from; relative paths in the task start there."""
+    """File that the task was read from; relative paths in the task start there."""
     task: dict[str, Any]
     """The task, with base files, references and overrides resolved."""
     arena: dict[str, Any]
     """The arena, resolved."""
     stand_ins: tuple[str, ...] = ()
-    """Library substitutes for missing assets of the task; one line each."""
+    """Library substitutes for missing assets of the task, one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
-    """Who carries the task out: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
+    """Who performs the task: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
     unit_size: int = Field(default=4, ge=1)
     """Attempts per work unit."""
     render: RenderWhen = "now"
     preset: str = "balanced"
     backend: Literal["cpu", "cuda"] = "cpu"
-    """What draws; the images are the same bits, and still no dataset has those of both."""
+    """Renderer; the images have the same bits, but a dataset still never mixes both."""
     codec: str = "h264"
     columns: tuple[str, ...] = ("canonical",)
-    """Which names the columns have: ``canonical``, ``reference`` or both."""
+    """Naming of the columns: ``canonical``, ``reference`` or both."""
     lerobot_features: tuple[str, ...] = ()
-    """What is written only when asked for: ``depth`` and ``segmentation`` streams, ``language`` columns."""
+    """Optional features: ``depth`` and ``segmentation`` streams, ``language`` columns."""
     keep_failures: bool = False
     balanced: bool = False
     """Keep as many failures as successes, the lowest-numbered of both."""
     labels: tuple[str, ...] = ()
-    """Kinds of labels that are written beside the archives."""
+    """Kinds of labels written beside the archives."""
 
     @model_validator(mode="after")
     def _known_words(self) -> "RunSettings":
@@ -84,7 +84,7 @@ class RunSettings(Config):
 
         Raises:
             HandloomError: An option has a wrong value, or names something that does not exist.
-            NotAllowedError: The task or the source is code that the user did not allow.
+            NotAllowedError: The task or the source needs code that the user did not allow.
         """
         demand_code(task)
         try:
@@ -98,7 +98,9 @@ class RunSettings(Config):
             )
         except ValidationError as error:
             raise InputError("; ".join(map(_mistake, error.errors(include_url=False)))) from error
-        source_factory(settings.source)  # Here only: a run can be read where the module of its source is not.
+        source_factory(
+            settings.source
+        )  # Only here, so that a run can be read on machines without the module of its source.
         return settings
 
     def loaded_task(self) -> Task:
@@ -106,12 +108,14 @@ class RunSettings(Config):
         try:
             config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
         except ValidationError as error:
-            raise ConfigError(f"the manifest of the run does not hold a task: {str(error).splitlines()[-2]}") from error
+            raise ConfigError(
+                f"the manifest of the run does not contain a valid task: {str(error).splitlines()[-2]}"
+            ) from error
         return Task(name=self.task_name, config=config, arena=arena, path=Path(self.task_path))
 
     def fingerprint(self) -> str:
         """Return a hash of everything that determines the data; the task file's path and the unit size do not."""
-        # What came later and is not used is left out, so that runs keep their fingerprints.
+        # Newer keys are omitted if unused, so that older runs keep their fingerprints.
         left_out = {"task_path", "unit_size"} | {
             name for name in ("stand_ins", "labels", "balanced") if not getattr(self, name)
         }
@@ -139,7 +143,7 @@ class RunSettings(Config):
 
 
 def _mistake(item: Any) -> str:
-    """Write one pydantic error for who gave the option, e.g. ``seed: input should be ... equal to 0, got -1``."""
+    """Write one pydantic error for the user, e.g. ``seed: input should be ... equal to 0, got -1``."""
     what = item["msg"].removeprefix("Value error, ")
     name = ".".join(map(str, item["loc"]))
     return f"{name}: {what[0].lower()}{what[1:]}, got {item['input']!r}" if name else what

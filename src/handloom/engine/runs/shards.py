@@ -1,4 +1,4 @@
-"""Parts of a run that machines make apart, with nothing but a URL between them, each as a dataset of its own."""
+"""Parts of a run made by machines that share only a URL, each as a separate dataset."""
 
 import re
 from collections.abc import Sequence
@@ -13,23 +13,21 @@ from handloom.errors import FileError, InputError
 
 _SHARD = re.compile(r"shard-(\d{5})-of-(\d{5})")
 EMPTY = "empty.json"
-"""What a shard without a success leaves."""
+"""File left by a shard without a success."""
 
 
 def shard_goal(goal: Goal, shard: tuple[int, int]) -> Goal:
-    """Return the attempts of a shard: the i-th of n equal stretches of all.
+    """Return the attempts of a shard: the i-th of n equal ranges.
 
     Raises:
-        InputError: The goal is a number of successes, of which no shard knows how many the others have.
+        InputError: The goal is a number of successes, but no shard knows how many the others have.
     """
     number, count = shard
     if goal.attempts is None or count < 2:
-        raise InputError(
-            "--upload goes with --attempts N and --shard I/N: shards apart cannot count successes together"
-        )
+        raise InputError("--upload needs --attempts N and --shard I/N: separate shards cannot count successes together")
     first, end = (goal.attempts * part // count for part in (number, number + 1))
     if first == end:
-        raise InputError(f"{goal.attempts} attempts are fewer than {count} shards; take fewer shards")
+        raise InputError(f"{goal.attempts} attempts are fewer than {count} shards; use fewer shards")
     return replace(goal, attempts=end, first=first)
 
 
@@ -39,13 +37,13 @@ def shard_place(url: str, shard: tuple[int, int]) -> str:
 
 
 def is_uploaded(place: str) -> bool:
-    """Return whether a shard is there as a whole."""
+    """Return whether a shard is complete."""
     storage = Storage(place)
     return storage.holds(FILE_LIST) or storage.holds(EMPTY)
 
 
 def upload_shard(run: RunDirectory, place: str) -> None:
-    """Upload the dataset of a finished shard; one in which nothing succeeded leaves a word of it."""
+    """Upload the dataset of a finished shard; one without a success leaves a marker file."""
     if (run.dataset / FILE_LIST).is_file():
         upload_dataset(run.dataset, place)
     else:
@@ -53,7 +51,7 @@ def upload_shard(run: RunDirectory, place: str) -> None:
 
 
 def shard_urls(urls: Sequence[str]) -> list[str]:
-    """Return the URLs of datasets: those given, or all shards of a run whose URL was given.
+    """Return the URLs of datasets: the given ones, or all shards of a run whose URL was given.
 
     Raises:
         FileError: A shard is missing.

@@ -1,1 +1,1 @@
-"""Verification of a dataset: replay, columns computed again, scenes sampled again."""
+"""Verification of a dataset: replay, recomputed columns, resampled scenes."""

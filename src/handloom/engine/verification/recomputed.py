@@ -1,4 +1,4 @@
-"""What a dataset says about an episode, recomputed from its recording: every column, every fact, every statistic."""
+"""The contents of a dataset about an episode, recomputed from its recording: every column, fact and statistic."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -20,30 +20,31 @@ from handloom.scene import Scene
 from handloom.values import EpisodeRecord
 
 DRAWN_BY = ("cpu", "cuda")
-"""Backends that draw images of datasets."""
+"""Backends that render images of datasets."""
 MARKERS = {
     "canonical": "observation.state",
     "reference": "states.robot_to_env_pose",
     DETAILED: "next.done",
     INTERVENTION: "annotation.intervention",
 }
-"""A column by which each set of columns is known."""
+"""A column that identifies each set of columns."""
 
 Frames = Mapping[str, NDArray[Any]]
-"""Columns of an episode (frames, n) by name, as they stand in the data file."""
+"""Columns of an episode (frames, n) by name, as stored in the data file."""
 
 
 def columns_differ(
     dataset: DatasetReader, frames: Frames, scene: Scene, record: EpisodeRecord, *, tolerance: float = 0.0
 ) -> Iterator[str]:
-    """Yield where the columns of an episode are not those that its recording gives, bit for bit.
+    """Yield where the columns of an episode differ from those computed from its recording, bit for bit.
 
     Args:
         dataset: The dataset.
         frames: Its columns of the episode.
         scene: The scene of the record's instance; its state is overwritten.
-        record: What happened.
-        tolerance: Largest difference of a number, as a fraction of it or of one, on another platform; 0 compares bits.
+        record: The recorded episode.
+        tolerance: Largest allowed difference on another platform, relative to the number or to one, whichever is
+            larger; 0 compares bits.
     """
     stored = dataset.table.columns
     names = [feature.name for feature in stored]
@@ -53,15 +54,15 @@ def columns_differ(
     wanted = {feature.name: feature for feature in columns.features}
     for feature in stored:
         if feature.name not in wanted:
-            yield f"the column {feature.name} follows from nothing that was recorded"
+            yield f"the column {feature.name} cannot be computed from the recording"
         elif feature != wanted[feature.name]:
-            yield f"the column {feature.name} is described as {_kind(feature)}, should be {_kind(wanted[feature.name])}"
+            yield f"the column {feature.name} is declared as {_kind(feature)}, expected {_kind(wanted[feature.name])}"
     for name in wanted:
         if name not in names:
             yield f"the column {name} is missing"
     length = len(next(iter(frames.values())))
     if length != len(record.kept):
-        yield f"the dataset has {length} frames of it, the demonstration {len(record.kept)}"
+        yield f"the dataset has {length} frames of the episode, the recording {len(record.kept)}"
         return
     for name, values in frames.items():
         if name in wanted and values.shape[1:] == wanted[name].shape:
@@ -74,10 +75,10 @@ def _kind(feature: Feature) -> str:
 
 
 def _values_differ(feature: Feature, stored: NDArray[Any], wanted: NDArray[Any], tolerance: float) -> Iterator[str]:
-    """Yield the first value that differs, and how many do."""
+    """Yield the first differing value, and the number of differing values."""
     if stored.tobytes() == wanted.tobytes():
         return
-    # Bits count, so that 0 and -0 differ and NaN is NaN.
+    # Bits are compared, so that 0 and -0 differ and NaN equals NaN.
     wrong = _bits(stored) != _bits(wanted)
     if tolerance and stored.dtype.kind == "f":
         numbers = stored.astype(np.float64), wanted.astype(np.float64)
@@ -104,15 +105,15 @@ def facts_differ(
     record: EpisodeRecord,
     archive: EpisodeArchive,
 ) -> Iterator[str]:
-    """Yield where the row and the sheet of an episode say something else than its archive: outcome, streams, numbers.
+    """Yield where the row and ``episode.json`` of an episode disagree with its archive: outcome, streams, numbers.
 
     Args:
         dataset: The dataset.
-        index: Number of the episode there.
+        index: Number of the episode in it.
         frames: Its columns of the episode.
         scene: The scene of the record's instance.
-        record: What happened.
-        archive: Where it is kept.
+        record: The recorded episode.
+        archive: Folder of the archive.
     """
     folder, row = dataset.archive_folder(index), dataset.episode(index)
     episode = EpisodeFolder.open(folder)
@@ -122,10 +123,10 @@ def facts_differ(
     preset = str(row.columns.get("render_preset"))
     backend, card = str(row.columns.get("render_backend", "cpu")), str(row.columns.get("render_card") or "")
     if backend not in DRAWN_BY:
-        yield f"render_backend: recorded is {backend!r}, pictures of datasets are drawn by {' or '.join(DRAWN_BY)}"
+        yield f"render_backend: recorded is {backend!r}, images are rendered by {' or '.join(DRAWN_BY)}"
     how = drawing_facts(scene, table.videos, preset, backend=backend, card=card)
     if not table.videos and "cameras" not in row.columns:
-        how = {}  # A program that writes no images need not say what the cameras would have been.
+        how = {}  # A program that writes no images need not record the cameras.
     extra = failure_facts(scene, record)
     how |= {name: value for name, value in extra.items() if name in row.columns}
     outcome = outcome_of_record(record, archive, columns=how)
@@ -135,7 +136,7 @@ def facts_differ(
         ("the episode table", _row(dataset, index)),
     ):
         for name in {**right, **told}:
-            # A column that only other episodes of the table have is empty in the row of this one.
+            # A column that only other episodes have is empty in this episode's row.
             if told.get(name) != right.get(name):
                 there, wanted = short(told.get(name)), short(right.get(name))
                 yield f"{name}: recorded in {source} is {there}, the archive gives {wanted}"
@@ -149,7 +150,7 @@ def _row(dataset: DatasetReader, index: int) -> dict[str, Any]:
 
 
 def _streams_differ(episode: EpisodeFolder, record: EpisodeRecord) -> Iterator[str]:
-    """Yield streams that no camera of the scene gives."""
+    """Yield streams that belong to no camera of the scene."""
     videos = episode.table.videos
     if not videos:
         return
@@ -166,7 +167,7 @@ def _streams_differ(episode: EpisodeFolder, record: EpisodeRecord) -> Iterator[s
 
 
 def _statistics_differ(dataset: DatasetReader, frames: Frames, episode: EpisodeFolder) -> Iterator[str]:
-    """Yield statistics of the sheet that the columns, and the histograms of the images, do not give."""
+    """Yield statistics in ``episode.json`` that do not follow from the columns and the image histograms."""
     with damage_named(episode.path):
         for feature in dataset.table:
             stored = episode.statistics.get(feature.name, {})
@@ -178,7 +179,7 @@ def _statistics_differ(dataset: DatasetReader, frames: Frames, episode: EpisodeF
 
 
 def reader_of(root: Path) -> DatasetReader:
-    """Return a reader of a dataset, the same one for every episode while its tables stay as they are."""
+    """Return a reader of a dataset, the same one for every episode as long as its tables do not change."""
     files = [root / "meta" / "info.json", *sorted((root / "meta" / "episodes").glob("*/*.parquet"))]
     stamp = tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size, file.stat().st_ino) for file in files)
     if _READERS.get(root, ((), None))[0] != stamp:
@@ -188,4 +189,4 @@ def reader_of(root: Path) -> DatasetReader:
 
 
 _READERS: dict[Path, tuple[tuple[Any, ...], Any]] = {}
-"""The dataset that was read last; a process that verifies it has many episodes of it."""
+"""The dataset that was read last; a verifying process handles many of its episodes."""

@@ -1,4 +1,4 @@
-"""The scene of an episode, sampled again from the task of its run, and what the run says about the commands."""
+"""The scene of an episode, resampled from the task of its run, and what the run says about the commands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -23,18 +23,18 @@ from handloom.tasks.retelling.retold_scene import retold_instance
 from handloom.values import Check, EpisodeRecord, TaskInstance
 
 DATASETS = ("dataset", "failures", "rendered")
-"""Folders of a run whose episodes its task gives."""
+"""Folders of a run whose episodes follow from its task."""
 GOAL_TOLERANCE = 1e-9
-"""Largest difference of a figure in a goal, as a fraction of it or of one: heights are recomputed."""
+"""Largest relative difference of a number in a goal: heights are recomputed."""
 DRAWN = "rendered"
-"""The one whose looks ``handloom render`` may have changed."""
+"""The folder whose looks ``handloom render`` may have changed."""
 
 
 def run_of(dataset: Path) -> RunSettings | None:
     """Return the manifest of the run that a dataset belongs to; None if there is no run around it.
 
     Raises:
-        HandloomError: There is a manifest, and it cannot be used.
+        HandloomError: The manifest exists but cannot be used.
     """
     file = dataset.parent / MANIFEST
     if dataset.name not in DATASETS or not file.is_file():
@@ -52,13 +52,13 @@ _RUNS: dict[tuple[Any, ...], RunSettings] = {}
 
 
 def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, tolerance: float = 0.0) -> str:
-    """Return where an archived scene is not the one that the run's task gives; empty when it is.
+    """Return where an archived scene differs from the one that the run's task gives; empty if it does not.
 
     Args:
         run: The manifest.
         dataset: The dataset in the run's folder.
         instance: The scene in the archive.
-        tolerance: Largest difference of a number on another platform; 0 compares bits.
+        tolerance: Largest allowed difference of a number on another platform; 0 compares bits.
 
     Raises:
         NotAllowedError: The task needs code, or files elsewhere, that were not allowed.
@@ -72,7 +72,7 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
     else:
         right = retold_instance(task, run.seed, instance.episode, placement=told.placement)
     if run.source == TELEOP:
-        right = replace(right, instruction=instance.instruction)  # The operator may have said it in other words.
+        right = replace(right, instruction=instance.instruction)  # The operator may have phrased it differently.
     there, wanted = (from_json(value.to_json()) for value in (instance, right))
     if dataset.name == DRAWN:
         there, wanted = _undrawn(there), _undrawn(wanted)
@@ -81,10 +81,10 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 
 
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
-    """Return how the goal by which an episode was judged is not that of the run's task; empty when it is.
+    """Return how the goal of an episode differs from that of the run's task; empty if it does not.
 
-    Older recordings have no term that success must last, or one that asks for less, and whoever forges one leaves it
-    out: whether it lasts is asked of the last state of all of these.
+    Older recordings have no term that success must last, or a weaker one, and a forger would omit it: for all of
+    these, lasting success is tested on the last state.
 
     Args:
         run: The manifest.
@@ -106,21 +106,21 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
         undone = "; ".join(undone_after(scene, term, standing) for term in lasting if record.success)
     scene.world.restore_state(now)
     if undone:
-        return f"the goal in the archive does not ask that success lasts, and it does not: {undone}"
+        return f"the goal in the archive does not require success to last, and it does not last: {undone}"
     wanted = tuple(_as_strict(term, record.goal) for term in wanted)
     there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (judged_by, wanted))
     found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
-    return f"the episode was judged by another goal than the task has: {found}" if found else ""
+    return f"the episode was judged by a goal other than the task's: {found}" if found else ""
 
 
 def _as_strict(term: Check, goal: Sequence[Check]) -> Check:
-    """Return a term without the allowance for what rocks where the archive has it like that, which asks for more."""
+    """Return a term without the allowance for rocking objects if the archive has none, since that is stricter."""
     stricter = replace(term, arguments={name: value for name, value in term.arguments.items() if name != "rocking"})
     return stricter if stricter in goal else term
 
 
 def _undrawn(instance: dict[str, Any]) -> dict[str, Any]:
-    """Return the plain values of an instance without what drawing it again may change."""
+    """Return the plain values of an instance without those that rendering it again may change."""
     kept = {name: value for name, value in instance.items() if name not in ("cameras", "lights")}
     for obj in kept["objects"]:
         for part in ("parameters", "look"):
@@ -137,7 +137,7 @@ def _tree_differs(place: str, there: Any, wanted: Any, tolerance: float) -> Iter
         for number, (a, b) in enumerate(zip(there, wanted, strict=True)):
             yield from _tree_differs(f"{place}.{number}", a, b, tolerance)
     elif there != wanted and not _near(there, wanted, tolerance):
-        yield f"{place.removeprefix('.')} is {short(there)} in the archive, sampled anew {short(wanted)}"
+        yield f"{place.removeprefix('.')} is {short(there)} in the archive, {short(wanted)} when resampled"
 
 
 def _near(there: Any, wanted: Any, tolerance: float) -> bool:
@@ -146,11 +146,11 @@ def _near(there: Any, wanted: Any, tolerance: float) -> bool:
 
 
 def commands_differ(scene: Scene, record: EpisodeRecord) -> bool:
-    """Return whether physics got other controls than were asked for, as in an episode that was disturbed."""
+    """Return whether the applied controls differ from the requested ones, as in a disturbed episode."""
     applied = record.applied[:, : scene.world.model.nu]
     return bool((asked_controls(scene, record) != applied).any())
 
 
 def may_be_disturbed(run: RunSettings) -> bool:
-    """Return whether attempts of a run are disturbed: then physics gets other controls than are asked for."""
+    """Return whether attempts of a run are disturbed: then the applied controls differ from the requested ones."""
     return run.source == EXPERT and run.loaded_task().config.disturbance.any

@@ -1,8 +1,8 @@
-"""Simulates the episodes of a dataset again, computes its tables again, and compares every bit.
+"""Re-simulates the episodes of a dataset, recomputes its tables, and compares every bit.
 
-Proved is that the recorded commands, applied to the archived scene, give the recorded states; that the success terms
-of the archive hold in them; and that all tables follow from the two. Where the run is there, the scene must be the one
-that its task gives. What cannot be told is said: terms are those of the archive, and images are lossy.
+This proves that the recorded commands, applied to the archived scene, give the recorded states; that the success
+terms of the archive hold in them; and that all tables follow from the two. If the run is present, the scene must be
+the one that its task gives. What cannot be proved is reported: terms are those of the archive, and images are lossy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,18 +40,18 @@ from handloom.values import EpisodeRecord
 __all__ = ["Verification", "archives_of", "dataset_faults", "dataset_of", "verify_dataset", "verify_episode"]
 
 TOLERANCE = 1e-6
-"""Largest difference of a state entry on another platform, where bits may differ."""
+"""Largest allowed difference of a state entry on another platform, where bits may differ."""
 COLUMN_TOLERANCE = 1e-5
-"""Largest difference of a column there, as a fraction of the value or of one: columns are rounded to 32 bits."""
+"""Largest allowed difference of a column there, relative to the value or to one: columns are rounded to 32 bits."""
 MOST_TOLD = 3
-"""Differences of an episode that are told."""
+"""Maximum number of differences reported per episode."""
 
 EVERYTHING = ("states", "success terms of the archive", "columns", "outcomes", "statistics")
-"""What is compared of every episode."""
+"""What is compared in every episode."""
 SCENES = "scenes with the task of the run"
-COMMANDS = "commands asked for with those carried out"
+COMMANDS = "requested commands with applied ones"
 IDS = "instance ids of three frames"
-COLOURS = "colours and depths of pictures, and their statistics beyond the sheets"
+COLOURS = "colours and depths of images, and their statistics beyond episode.json"
 TERMS = "the goal of the archive with that of the task"
 
 
@@ -63,13 +63,13 @@ class Verification:
     """Folder name, e.g. ``episode_000003``."""
     verdict: str
     """``exact``, ``close`` (elsewhere, within tolerance), ``different``, ``unjudged`` (a success without success
-    terms), ``damaged`` or ``refused`` (it needs code, or files elsewhere, that the user has to allow)."""
+    terms), ``damaged`` or ``refused`` (it needs code, or files elsewhere, that the user must allow)."""
     frames: int = 0
     detail: str = ""
     compared: tuple[str, ...] = ()
-    """What was compared, where it came to that."""
+    """What was compared, if the comparison got that far."""
     not_compared: tuple[str, ...] = ()
-    """What was not, and why."""
+    """What was not compared, and why."""
 
     @property
     def good(self) -> bool:
@@ -78,7 +78,7 @@ class Verification:
 
 
 def dataset_faults(path: Path) -> tuple[str, ...]:
-    """Return what is wrong with the files and tables of a dataset, or of the dataset of a run, beside its episodes.
+    """Return what is wrong with the files and tables of a dataset, or of the dataset of a run, apart from its episodes.
 
     Raises:
         FileError: There is no dataset there.
@@ -91,11 +91,11 @@ def dataset_faults(path: Path) -> tuple[str, ...]:
     faults = [str(fault) for fault in check_layout(root)]
     missing = f"{FILE_LIST}: is missing"
     if not (root / FILE_LIST).is_file() and not any(fault.startswith(missing) for fault in faults):
-        faults.append(f"{missing}: the dataset is unsigned, so files that were changed, lost or added cannot be told")
+        faults.append(f"{missing}: the dataset is unsigned, so changed, lost or added files cannot be detected")
     try:
         faults += [str(fault) for fault in check_tables(root)]
     except FileError as error:
-        if not faults:  # Else they say why.
+        if not faults:  # Otherwise the faults explain why.
             faults.append(str(error))
     return tuple(faults)
 
@@ -110,7 +110,7 @@ def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
     root = dataset_of(path)
     faults = list(check_certificate(root)) if (root / CERTIFICATE).is_file() else []
     if not (root / FILE_LIST).is_file():
-        return (*faults, f"{FILE_LIST}: is missing, so files that were changed cannot be told")
+        return (*faults, f"{FILE_LIST}: is missing, so changed files cannot be detected")
     listing = read_list(root)
     loose = {folder.relative_to(root).as_posix() for folder in archives}
     packs = {pack.path.relative_to(root).as_posix() for folder in archives for pack in EpisodeFiles.at(folder).packs}
@@ -123,7 +123,7 @@ def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
 
 
 def verify_dataset(path: Path, executor: Executor, *, archives: Sequence[Path] | None = None) -> Iterator[Verification]:
-    """Yield a verdict for every episode of a dataset, or for some, as they come."""
+    """Yield a verdict for every episode of a dataset, or for some, as they complete."""
     folders = [str(folder) for folder in (archives_of(path) if archives is None else archives)]
     for finished in with_retries(executor, with_permission(verify_episode), folders):
         if finished.crash:
@@ -179,10 +179,10 @@ def _replay_differs(report: ReplayReport, elsewhere: Sequence[str]) -> str:
     detail = (
         f"differs from frame {report.first_difference} on, by up to {report.largest_difference:.3g}"
         if report.first_difference is not None
-        else "a success term did not hold again"
+        else "a success term did not hold in the replay"
     )
     if not report.same_model:
-        detail += "; robot or object files have changed since it was recorded"
+        detail += "; robot or object files have changed since the episode was recorded"
     if elsewhere:
         detail += f"; made elsewhere: {'; '.join(elsewhere)}"
     return detail
@@ -193,7 +193,7 @@ def _unjudged(record: EpisodeRecord) -> str:
     if not record.success:
         return ""
     if not record.goal and not any(span.checks for span in record.timeline if span.kind != "mistake"):
-        return "nothing to judge: the archive calls it a success and has no success term"
+        return "nothing to judge: the archive claims success but has no success term"
     judged = {(span.skill, span.objects) for span in record.timeline if span.checks}
     for span in record.timeline:
         deed = span.skill in SKILLS and span.skill not in MERE_MOTIONS and span.objects and span.kind != "mistake"
@@ -221,31 +221,31 @@ def _index(dataset: DatasetReader, folder: Path) -> int:
     number = folder.name.rpartition("_")[2]
     if number.isdecimal() and int(number) < dataset.episode_count and folder.name == folder_name(int(number)):
         return dataset.episode(int(number)).index
-    raise FileError(f"{folder} belongs to no episode of {dataset.root}; remove it")
+    raise FileError(f"{folder} does not belong to any episode of {dataset.root}; remove it")
 
 
 def _run_differs(
     folder: Path, scene: Scene, record: EpisodeRecord, compared: list[str], left_out: list[str], *, tolerance: float
 ) -> list[str]:
-    """Return what is not as the run says that made the dataset; notes what can be told and what cannot."""
+    """Return where the dataset disagrees with its run; also notes what can and cannot be checked."""
     root = folder.parents[1]
     disturbed = commands_differ(scene, record)
     (left_out if disturbed else compared).append(COMMANDS)
     try:
         run = run_of(root)
         if run is None:
-            left_out += [f"{SCENES}: the dataset lies in no run", TERMS]
+            left_out += [f"{SCENES}: the dataset is not inside a run", TERMS]
             return []
         wrong = [scene_differs(run, root, record.instance, tolerance=tolerance)]
         if not any(wrong):
             wrong.append(goal_differs(run, root, scene, record))
         if disturbed and not may_be_disturbed(run):
-            wrong.append("physics got other commands than were asked for, and the task disturbs nothing")
+            wrong.append("the applied commands differ from the requested ones, but the task has no disturbance")
     except NotAllowedError as error:
         left_out += [f"{SCENES}: {error}", TERMS]
         return []
     except HandloomError as error:
-        return [f"the scene cannot be sampled anew from the run: {error}"]
+        return [f"the scene cannot be resampled from the run: {error}"]
     compared += [SCENES, TERMS]
     return [difference for difference in wrong if difference]
 
@@ -253,9 +253,9 @@ def _run_differs(
 def _pictures_differ(
     folder: Path, scene: Scene, record: EpisodeRecord, compared: list[str], left_out: list[str]
 ) -> list[str]:
-    """Return where stored instance ids are not those that the recorded states show.
+    """Return where stored instance ids differ from those of the recorded states.
 
-    Streams of ids are the only ones stored without loss. The first, the middle and the last frame are drawn again.
+    Streams of ids are the only ones stored without loss. The first, the middle and the last frame are rendered again.
     """
     dataset = reader_of(folder.parents[1])
     if dataset.table.videos:
@@ -264,7 +264,7 @@ def _pictures_differ(
         return []
     index = _index(dataset, folder)
     card = dataset.episode(index).columns.get("render_card")
-    compared.append(f"{IDS}, drawn on {card}, with the processor's" if card else IDS)
+    compared.append(f"{IDS}, rendered on {card}, with those of the CPU" if card else IDS)
     chosen = sorted({0, len(record.kept) // 2, len(record.kept) - 1})
     preset = str(dataset.episode(index).columns["render_preset"])
     drawn = rendered_frames(scene, record, preset=preset, kinds=("segmentation",), frames=chosen)
@@ -273,7 +273,7 @@ def _pictures_differ(
             name, ids = image_name(camera, "segmentation"), kinds["segmentation"]
             stored = dataset.image(index, name, frame)[: ids.shape[0], : ids.shape[1]]
             if wrong := int((stored != ids).sum()):
-                return [f"{name}: {wrong} pixels of frame {frame} do not show what is there"]
+                return [f"{name}: {wrong} pixels of frame {frame} are wrong"]
     return []
 
 

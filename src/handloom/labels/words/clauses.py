@@ -1,4 +1,4 @@
-"""What was done in an episode, as clauses: ``put the red cube on the plate``, named vaguely or by unique references."""
+"""The actions of an episode as clauses: ``put the red cube on the plate``, with vague or unique references."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,35 +27,35 @@ SKILL_VERBS = {
 }
 """Skill > clauses; {a} and {b} are its objects."""
 TOLD_BY_PART = ("open", "close")
-"""Skills about a part, such as a drawer, that only their own sentence names."""
+"""Skills on a part, such as a drawer, that only their own sentence names."""
 SAID = "said"
-"""Kind of a deed that only its own sentence tells right."""
+"""Kind of a deed that only its own sentence describes correctly."""
 SYNONYMS = {
     "put": ("put", "place", "set"), "lay": ("lay", "put", "place"), "stack": ("stack", "put", "place"),
     "press": ("press", "push"), "push": ("push", "slide"), "slide": ("slide", "push"), "wipe": ("wipe", "rub"),
     "carry": ("carry", "bring"), "touch": ("touch", "tap"), "strike": ("strike", "hit"), "hit": ("hit", "strike"),
     "turn": ("turn", "rotate"), "lift": ("lift", "raise"), "insert": ("insert", "put"), "take": ("take", "grasp"),
 }  # fmt: skip
-"""First word of a sentence > words that say the same whatever follows."""
+"""First word of a sentence > synonyms that fit whatever follows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deed:
-    """Something that was done."""
+    """One action."""
 
     kind: str
-    """``on`` or ``in`` for what ends there, a skill of ``SKILL_VERBS``, or ``SAID``."""
+    """``on`` or ``in`` for final placements, a skill of ``SKILL_VERBS``, or ``SAID``."""
     objects: tuple[str, ...]
     said: str = ""
-    """The sentence of the skill, where names alone do not tell it."""
+    """The sentence of the skill, if names alone do not describe it."""
 
 
 def deeds_of(facts: SceneFacts, record: EpisodeRecord) -> list[Deed]:
-    """Return what was done, in order: a pick goes without saying before anything else is done with the object.
+    """Return the actions in order: a pick is implied before anything else is done with the object.
 
     Args:
         facts: The scene at the start.
-        record: What happened.
+        record: The recorded episode.
     """
     return list(dict.fromkeys(_found(facts, record)))
 
@@ -89,7 +89,7 @@ def _found(facts: SceneFacts, record: EpisodeRecord) -> Iterator[Deed]:
 
 
 def _ends(facts: SceneFacts, record: EpisodeRecord) -> dict[str, Deed]:
-    """Return where things end, in or on another, by what the goal asks."""
+    """Return which objects end in or on another, according to the goal."""
     found: dict[str, Deed] = {}
     for term in record.goal:
         relation = {"in_cavity": "in", "carried_by": "on"}.get(term.name)
@@ -112,13 +112,13 @@ class Naming:
         self._words = {obj.name: obj.words for obj in record.instance.objects if obj.words and facts.has(obj.name)}
 
     def clause(self, deed: Deed, turn: int, naming: int, style: str) -> str | None:
-        """Return a deed in words; None where a name that fits one thing only is asked for and there is none.
+        """Return a deed in words; None if a unique name is required but does not exist.
 
         Args:
             deed: What was done.
             turn: Which of the verbs.
             naming: Which of the names.
-            style: ``specific``, ``vague``, or ``many`` for several things of one noun.
+            style: ``specific``, ``vague``, or ``many`` for several objects with the same noun.
         """
         if style == "specific" and deed.said and deed.kind in TOLD_BY_PART:
             return _small(deed.said) if self.is_specific(deed.said) else None
@@ -133,11 +133,11 @@ class Naming:
         return usual[turn % len(usual)].format(**dict(zip("ab", names, strict=False)))
 
     def turns(self, deed: Deed) -> int:
-        """Return how many verbs there are for a deed."""
+        """Return the number of verbs for a deed."""
         return len(self._templates(deed))
 
     def is_specific(self, text: str) -> bool:
-        """Return whether the words that a sentence has for the task's things fit nothing else in the scene."""
+        """Return whether a sentence's words for the task's objects fit nothing else in the scene."""
         for name, words in self._words.items():
             if f"the {words}" not in text.lower():
                 continue
@@ -159,7 +159,7 @@ class Naming:
     def _phrases(self, name: str, style: str) -> list[str]:
         """Return ways to name a thing: unique ones for ``specific``, bare nouns for ``vague``."""
         thing = self._facts.thing(name)
-        # A blue block is no wooden block.
+        # A blue block is not a wooden block.
         nouns = [noun for noun in thing.nouns if not set(noun.split()) & (SPOKEN_COLORS - {thing.color})]
         nouns = nouns or [thing.noun]
         if style in ("vague", "many"):
@@ -170,7 +170,7 @@ class Naming:
         return list(dict.fromkeys([*([known.text] if known else []), *unique]))
 
     def _is_unique(self, name: str, text: str) -> bool:
-        """Return whether colour and noun fit one thing only, whichever of its nouns people use."""
+        """Return whether colour and noun fit only one object, whichever of its nouns people use."""
         same = [t.name for t in self._facts.things for noun in t.nouns if t.color and text == f"the {t.color} {noun}"]
         return set(same) == {name}
 

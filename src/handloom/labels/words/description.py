@@ -1,4 +1,4 @@
-"""The scene in a few sentences, and every relation of it as a sentence."""
+"""The scene in a few sentences, and every relation in it as a sentence."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def name_of(facts: SceneFacts, name: str) -> str:
-    """Return a phrase for an object: unique if possible, else colour and noun."""
+    """Return a phrase for an object: unique if possible, otherwise colour and noun."""
     known = reference(facts, name)
     return known.text if known is not None else f"the {facts.thing(name).plain}"
 
@@ -60,7 +60,7 @@ def relation_sentences(facts: SceneFacts) -> list[dict[str, str]]:
 
 
 def describe(facts: SceneFacts, instance: TaskInstance) -> str:
-    """Return the scene in words: the robots, what is there, and what is on, in or beside what."""
+    """Return the scene in words: the robots, the objects, and which are on, in or beside which."""
     robots = [robot.robot.rstrip("/").rpartition("/")[2].replace("_", " ").upper() for robot in instance.robots]
     told = [f"Robot: {_listed(robots)}."] if robots else []
     things = [thing for thing in facts.things if not thing.support]

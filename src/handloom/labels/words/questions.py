@@ -12,9 +12,9 @@ from handloom.labels.words.things import SIDES, SceneFacts
 from handloom.values import EpisodeRecord
 
 Question = dict[str, Any]
-"""``kind``, ``frame``, ``question``, ``answer``, and the names ``about`` which it is asked."""
+"""``kind``, ``frame``, ``question``, ``answer``, and the names it is ``about``."""
 MOST_PAIRS = 12
-"""Pairs of things that are asked about, per frame."""
+"""Number of pairs of objects to ask about, per frame."""
 
 
 def questions(first: SceneFacts, last: SceneFacts, record: EpisodeRecord, grasps: tuple[Grasp, ...]) -> list[Question]:
@@ -23,8 +23,8 @@ def questions(first: SceneFacts, last: SceneFacts, record: EpisodeRecord, grasps
     Args:
         first: Facts of the first frame.
         last: Facts of the last frame.
-        record: What happened.
-        grasps: What was taken by which hand.
+        record: The recorded episode.
+        grasps: Grasps by hand.
     """
     return [*_scene(first), *_relations(first), *_relations(last), *_parts(first), *_parts(last),
             *_deed(first, last, record, grasps)]  # fmt: skip
@@ -60,7 +60,7 @@ def _scene(facts: SceneFacts) -> Iterator[Question]:
 
 
 def _relations(facts: SceneFacts) -> Iterator[Question]:
-    """Ask about true relations and about their opposites, which are false."""
+    """Ask about true relations and their opposites, which are false."""
     things = [thing for thing in facts.things if reference(facts, thing.name)]
     asked = 0
     for a in (thing for thing in things if not thing.support):
@@ -81,7 +81,7 @@ def _relations(facts: SceneFacts) -> Iterator[Question]:
 
 
 def opposite(side: str) -> str:
-    """Return the other side; nothing for nothing."""
+    """Return the opposite side; empty for an empty one."""
     return SIDES[SIDES.index(side) ^ 1] if side in SIDES else ""
 
 

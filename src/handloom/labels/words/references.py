@@ -7,7 +7,7 @@ from handloom.labels.words.things import APART, SIDES, SceneFacts, Thing
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 SIZE_RATIO = 1.2
-"""How much larger than all others the largest must be, and smaller the smallest."""
+"""How much larger than all others the largest must be, and how much smaller the smallest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,9 +17,9 @@ class ThingReference:
     noun: str
     color: str = ""
     extreme: str = ""
-    """``largest``, ``leftmost``, ``nearest`` and so on of those that fit the rest."""
+    """``largest``, ``leftmost``, ``nearest`` and so on among those that match the rest."""
     place: int = -1
-    """Place from the left among those that fit the rest, from 0 on; -1: any."""
+    """Position from the left among those that match the rest, from 0; -1: any."""
     relation: str = ""
     landmark: "ThingReference | None" = None
 
@@ -40,7 +40,7 @@ class ThingReference:
 
 
 def fitting(facts: SceneFacts, reference: ThingReference) -> tuple[Thing, ...]:
-    """Return the things that a reference may mean."""
+    """Return the objects that a reference may mean."""
     things = [t for t in facts.things if reference.noun in t.nouns and reference.color in ("", t.color)]
     if reference.landmark is not None:
         marks = fitting(facts, reference.landmark)
@@ -79,7 +79,7 @@ def _from_the_left(things: list[Thing]) -> list[Thing]:
 
 
 def references(facts: SceneFacts, name: str) -> Iterator[ThingReference]:
-    """Yield references that mean a thing and nothing else in the scene, the simplest first."""
+    """Yield references that mean one object and nothing else in the scene, the simplest first."""
     thing = facts.thing(name)
     for candidate in _candidates(facts, thing):
         fits = fitting(facts, candidate)
@@ -88,7 +88,7 @@ def references(facts: SceneFacts, name: str) -> Iterator[ThingReference]:
 
 
 def reference(facts: SceneFacts, name: str) -> ThingReference | None:
-    """Return the simplest reference that means a thing and nothing else; None if there is none."""
+    """Return the simplest reference that means one object and nothing else; None if there is none."""
     return next(references(facts, name), None)
 
 

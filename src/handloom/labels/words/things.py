@@ -18,11 +18,11 @@ from handloom.spatial import invert_pose
 from handloom.values import ObjectInstance
 
 SUPPORTS = ("table", "shelf", "counter", "conveyor", "pallet", "stand", "turntable")
-"""Supporting surfaces: objects are on them, never left or right of them."""
+"""Supporting surfaces: objects can be on them, but not left or right of them."""
 APART = 0.03
-"""Least distance along a side for one thing to be left of, or before, another [m]."""
+"""Minimum distance for one object to be left of, or in front of, another [m]."""
 UPWARDS = 0.7
-"""Least vertical part of a contact's normal where one thing lies on another."""
+"""Minimum vertical component of a contact normal if one object lies on another."""
 OPEN, CLOSED = 0.15, 0.05
 """Fraction of its travel beyond which a part is open, and below which it is closed; in between it is neither."""
 SIDES = ("left of", "right of", "behind", "in front of")
@@ -35,7 +35,7 @@ class Thing:
     name: str
     """Name in the task."""
     nouns: tuple[str, ...]
-    """What it may be called, the usual noun first."""
+    """Possible nouns for it, the usual one first."""
     color: str
     """Colour word; empty if none fits."""
     center: Array
@@ -43,7 +43,7 @@ class Thing:
     size: float
     """Diagonal of its box [m]."""
     support: bool
-    """Whether it carries the scene."""
+    """Whether it is a supporting surface of the scene."""
     movable: bool
 
     @property
@@ -59,7 +59,7 @@ class Thing:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """Something that is true in a frame: ``subject relation object``, or ``subject relation``."""
+    """A fact that is true in a frame: ``subject relation object``, or ``subject relation``."""
 
     subject: str
     relation: str
@@ -67,12 +67,12 @@ class Fact:
 
 
 class SceneFacts:
-    """Things and facts of one frame.
+    """Objects and facts of one frame.
 
     Args:
         motion: The motion, with contacts.
         entities: Its entities.
-        frame: Number of the frame.
+        frame: Frame index.
     """
 
     def __init__(self, motion: EpisodeMotion, entities: Entities, frame: int) -> None:
@@ -107,15 +107,15 @@ class SceneFacts:
         )
 
     def thing(self, name: str) -> Thing:
-        """Return a thing by its name in the task."""
+        """Return an object by its name in the task."""
         return next(thing for thing in self.things if thing.name == name)
 
     def has(self, name: str) -> bool:
-        """Return whether cameras can see a thing of that name."""
+        """Return whether cameras can see the object of that name."""
         return any(thing.name == name for thing in self.things)
 
     def _touching(self) -> dict[tuple[str, str], float]:
-        """Return how much each object pushes up on another that it touches: the largest z of a normal from b to a."""
+        """Return how much each object pushes up on another: the largest z component of a normal from b to a."""
         found, model = self.motion.contacts, self.motion.scene.world.model
         pairs: dict[tuple[str, str], float] = {}
         for k in np.flatnonzero((found.frame == self.frame) & (found.distance <= TOUCHING)):
@@ -126,11 +126,11 @@ class SceneFacts:
         return pairs
 
     def is_on(self, a: str, b: str) -> bool:
-        """Return whether a lies on b: b carries it from below, and a is not inside b."""
+        """Return whether a lies on b: b supports it from below, and a is not inside b."""
         return self._pairs.get((a, b), 0.0) >= UPWARDS and not self.is_in(a, b)
 
     def is_in(self, a: str, b: str) -> bool:
-        """Return whether the middle of a is in the box of b, and b is something that holds things."""
+        """Return whether the middle of a is in the box of b, and b is a container."""
         if a == b or not (self.motion.scene.assets[b].holds > 0.0 or self.motion.scene.assets[b].articulated):
             return False
         low, high, T = self._boxes[a]
@@ -154,7 +154,7 @@ class SceneFacts:
         return SIDES[2] if dx > 0 else SIDES[3]
 
     def holds(self, a: str, relation: str, b: str) -> bool:
-        """Return whether a relation is true between two things."""
+        """Return whether a relation holds between two objects."""
         if relation == "on":
             return self.is_on(a, b)
         if relation == "in":
@@ -162,7 +162,7 @@ class SceneFacts:
         return self.side(a, b) == relation
 
     def opening(self, name: str, part: str) -> str:
-        """Return ``open``, ``closed`` or, in between, nothing."""
+        """Return ``open``, ``closed`` or, in between, an empty string."""
         for entity in self.entities.objects:
             if (entity.owner, entity.part) == (name, part):
                 share = float(self.entities.opening(entity)[1][self.frame])
@@ -183,7 +183,7 @@ class SceneFacts:
                 yield entity.owner, entity.part
 
     def facts(self) -> Iterator[Fact]:
-        """Yield every relation between things that is true."""
+        """Yield every true relation between objects."""
         for a in self.things:
             for b in self.things:
                 if a.name != b.name:

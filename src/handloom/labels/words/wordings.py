@@ -12,9 +12,9 @@ from handloom.seeding import generator
 from handloom.values import EpisodeRecord
 
 LEAST = 30
-"""Wordings that every episode has."""
+"""Minimum number of wordings per episode."""
 MOST = 48
-"""Wordings that are kept."""
+"""Maximum number of wordings kept."""
 FRAMES = (
     "{0}.",
     "Please {1}.",
@@ -29,16 +29,16 @@ FRAMES = (
     "Would you {1}?",
     "Let us {1}.",
 )
-"""What a request can be wrapped in: {0} with a capital letter, {1} without."""
+"""Templates around a request: {0} with a capital letter, {1} without."""
 STATEMENTS = frozenset(
     ("the", "there", "a", "an", "i", "we", "this", "could", "would", "can", "please", "your", "its", "both", "all")
 )
-"""First words of sentences that no request can be wrapped around."""
+"""First words of sentences that do not fit into these templates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wording:
-    """One way to say what is wanted."""
+    """One phrasing of the request."""
 
     grain: str
     """``short``, ``full`` or ``steps``."""
@@ -52,7 +52,7 @@ def wordings(facts: SceneFacts, record: EpisodeRecord) -> tuple[Wording, ...]:
 
     Args:
         facts: The scene at the start, in which references are unique.
-        record: What happened.
+        record: The recorded episode.
     """
     rng = generator(record.instance.seed, record.instance.episode, "wordings", task=record.instance.task)
     clauses = _Clauses(facts, record)
@@ -78,7 +78,7 @@ class _Clauses:
         self._deeds, self._naming = deeds_of(facts, record), Naming(facts, record)
 
     def _clauses(self, style: str) -> Iterator[str]:
-        """Yield the whole deed as one clause, in every combination of verbs; names change along with them."""
+        """Yield the whole deed as one clause, in every combination of verbs, with varying names."""
         for turn in range(max(map(self._naming.turns, self._deeds), default=0)):
             for naming in range(3):
                 parts = self._parts(turn, naming, style)
@@ -106,7 +106,7 @@ class _Clauses:
         yield Wording(grain="short", style="vague", text="Do the task.")
 
     def full(self) -> Iterator[Wording]:
-        """Yield whole requests."""
+        """Yield complete requests."""
         instance = self._record.instance
         told = [text.strip() for text in (instance.instruction, instance.detailed_instruction) if text.strip()]
         base = [(text, self._style(text)) for text in told]
@@ -125,7 +125,7 @@ class _Clauses:
         return "specific" if self._naming.is_specific(text) else "vague"
 
     def steps(self) -> Iterator[Wording]:
-        """Yield the sub-tasks one after another, told in different ways."""
+        """Yield the sub-tasks in sequence, phrased in different ways."""
         labels = [segment.label.strip().rstrip(".") for segment in segments_of(self._record)]
         labels = list(dict.fromkeys(label for label in labels if label))
         if not labels:

@@ -1,4 +1,4 @@
-"""A dataset card: what the datasets contain, as people look for it before training."""
+"""A dataset card: what people want to know about datasets before training."""
 
 from collections import Counter
 from typing import Any
@@ -8,9 +8,9 @@ from handloom.viewer.episode_source import EpisodeSource
 from handloom.viewer.library import Library
 
 MOST_WORDS = 12
-"""Instructions that a card quotes."""
+"""Maximum number of instructions quoted on a card."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-"""Numbers of frames, as the Hugging Face Hub names them."""
+"""Size categories in frames, as named by the Hugging Face Hub."""
 
 
 def dataset_card(library: Library) -> str:
@@ -58,7 +58,7 @@ def _of_source(source: EpisodeSource) -> list[str]:
         "|---|---|",
         *(f"| {name} | {_plain(text)} |" for name, text in rows if text),
         "",
-        *(["What the robot is told:", "", *(f"- {_plain(text)}" for text, _ in words), ""] if words else []),
+        *(["Instructions:", "", *(f"- {_plain(text)}" for text, _ in words), ""] if words else []),
     ]
 
 

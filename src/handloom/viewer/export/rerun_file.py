@@ -22,7 +22,7 @@ def write_rerun(source: EpisodeSource, index: int, file: Path) -> Path:
         file: File to write, ``.rrd``.
 
     Raises:
-        InputError: The file has another ending, or there is no such episode.
+        InputError: The file name has another extension, or there is no such episode.
         MissingExtraError: The package rerun-sdk is not installed.
     """
     table = source.table()
@@ -47,7 +47,7 @@ def _images(source: EpisodeSource, index: int, camera: Camera, length: int) -> I
         frames = range(start, min(start + BATCH, length))
         if camera.kind == "depth":
             yield from depths(source, index, camera, frames)
-        elif camera.kind == "segmentation":  # Ids are stored as colours, of which red is the id.
+        elif camera.kind == "segmentation":  # Ids are stored as colours whose red channel is the id.
             yield from (image[..., 0] for image in pictures(source, index, camera, frames))
         else:
             yield from pictures(source, index, camera, frames)

@@ -32,18 +32,18 @@ def export_site(
     """Write the page of everything in a library; return the folder.
 
     Args:
-        library: What is shown.
-        folder: Where to; a new folder, an empty one, or one with an earlier site.
+        library: Content of the page.
+        folder: Target: a new folder, an empty one, or one with an earlier site.
         on_episode: Called after every episode with the number written and the total.
 
     Raises:
-        InputError: There is no dataset, or the folder holds something else.
+        InputError: There is no dataset, or the folder contains something else.
         FileError: Something cannot be read or written.
     """
     if not library.shelves:
         raise InputError("--export writes datasets and runs; give at least one")
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise InputError(f"{folder} is not empty and holds no exported page; choose another folder")
+        raise InputError(f"{folder} is not empty and contains no exported page; choose another folder")
     with file_errors("write", folder):
         folder.mkdir(parents=True, exist_ok=True)
         _write(folder, MARK, json.dumps({"site_version": 1}).encode())
@@ -108,7 +108,7 @@ class _Site:
                 _write(self.folder, f"{base}/strip.jpg".lstrip("/"), answer.body)
 
     def video(self, path: str, file: Path) -> None:
-        """Copy a video file once, however many episodes are in it."""
+        """Copy a video file once, however many episodes it contains."""
         if path not in self._videos:
             self._videos.add(path)
             target = self.place(path)
@@ -116,7 +116,7 @@ class _Site:
             link_or_copy(file, target)
 
     def place(self, path: str) -> Path:
-        """Return the file of a path, in a folder that exists."""
+        """Return the file for a path, creating its folder."""
         file = below(self.folder, path.lstrip("/"), what="the exported page")
         file.parent.mkdir(parents=True, exist_ok=True)
         return file
@@ -174,7 +174,7 @@ def write_stream(source: EpisodeSource, index: int, camera: Camera, file: Path) 
         source: The dataset.
         index: Number of the episode.
         camera: The camera.
-        file: Where to.
+        file: File to write.
     """
     length = source.table().columns["length"][source.check(index)]
     images = pictures(source, index, camera, range(length))

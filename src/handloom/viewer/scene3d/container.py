@@ -1,4 +1,4 @@
-"""One file with a JSON header and arrays behind it: what the 3D view loads with a single request."""
+"""The file format of the 3D view, loaded with a single request: a JSON header followed by arrays."""
 
 import json
 from typing import Any
@@ -42,12 +42,12 @@ def event(kind: str, **facts: Any) -> bytes:
 
 
 def sized(content: bytes) -> bytes:
-    """Return a file after its length (uint32, little endian), as one of several in a stream."""
+    """Return a file preceded by its length (uint32, little endian), for a stream of several files."""
     return len(content).to_bytes(4, "little") + content
 
 
 def unpacked(content: bytes) -> tuple[dict[str, Any], memoryview]:
-    """Return the header of a file and the bytes behind it."""
+    """Return the header of a file and the bytes after it."""
     if content[:4] != MAGIC:
         raise ValueError("this is not a scene of the 3D view")
     length = int.from_bytes(content[4:8], "little")

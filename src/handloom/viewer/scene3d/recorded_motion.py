@@ -1,4 +1,4 @@
-"""What moves in a recorded episode, frame by frame, for the 3D view: bodies, hands, contacts, cameras, grasps."""
+"""The motion in a recorded episode, frame by frame, for the 3D view: bodies, hands, contacts, cameras, grasps."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,29 +21,29 @@ from handloom.viewer.scene3d.container import Container
 from handloom.viewer.scene3d.scene_geometry import body_poses
 
 STILL = 1e-6
-"""Bodies whose poses change by less than this in the whole episode are sent once [m, or quaternion]."""
+"""Bodies whose poses change by less than this over the whole episode are sent once [m, or quaternion]."""
 MOST_CONTACTS = 48
-"""Most contact points sent per frame; those with the largest forces."""
+"""Maximum number of contact points sent per frame; those with the largest forces."""
 MOST_GRASPS = 60
-"""Most grasps shown per object, best first."""
+"""Maximum number of grasps shown per object, best first."""
 RESTING, GRIPPED, HIT = 0, 1, 2
 """Kinds of contact: between objects, a finger on an object, and everything else that a robot touches."""
 
 
 def recorded_motion(scene: Scene, record: EpisodeRecord) -> bytes:
-    """Return the motion of an episode's demonstration as one file; frame k is what its images show.
+    """Return the motion of an episode's demonstration as one file; frame k matches the images.
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.
-        record: What happened.
+        record: The recorded episode.
 
     Raises:
-        FileError: The states do not fit the scene.
+        FileError: The states do not match the scene.
     """
     world = scene.world
     if record.states.shape[1:] != world.save_state().shape:
         raise FileError(
-            "its states do not fit the scene of its instance: it was recorded by another version of Handloom or with "
+            "its states do not match the scene of its instance: it was recorded by another version of Handloom or with "
             "another robot folder, so it cannot be shown in 3D"
         )
     states, container = record.states[record.kept], Container()
@@ -80,7 +80,7 @@ def moving_poses(container: Container, poses: NDArray[np.float32]) -> dict[str, 
 
     Returns:
         ``moving``: numbers of the bodies whose poses are in ``poses`` (frames, moving, 7), and ``resting`` (bodies, 7):
-        where all bodies are in the first frame. Each pose is x, y, z [m] and w, x, y, z.
+        the poses of all bodies in the first frame. Each pose is x, y, z [m] and w, x, y, z.
     """
     moves = np.any(np.ptp(poses, axis=0) > STILL, axis=1) if len(poses) else np.zeros(poses.shape[1], bool)
     return {
@@ -117,7 +117,7 @@ def _tool(container: Container, scene: Scene, arm: SceneArm, tips: Array, bases:
 
 
 class _Contacts:
-    """Collects the contact points of one frame after the other."""
+    """Collects the contact points frame by frame."""
 
     def __init__(self, scene: Scene) -> None:
         self._world = scene.world
@@ -155,7 +155,7 @@ class _Contacts:
         self._starts.append(self._starts[-1] + len(kept))
 
     def written(self, container: Container) -> dict[str, Any]:
-        """Return the points (n, 3) [m], forces (n, 3) [N] and kinds (n,), and where each frame's begin (frames + 1)."""
+        """Return the points (n, 3) [m], forces (n, 3) [N] and kinds (n,), and each frame's start (frames + 1)."""
         return {
             "starts": container.add(np.array(self._starts, np.uint32)),
             "points": container.add(np.concatenate([np.zeros((0, 3)), *self._points]).astype(np.float32)),
@@ -165,7 +165,7 @@ class _Contacts:
 
 
 def hand_entry(container: Container, T: Array, arm: SceneArm, **facts: Any) -> dict[str, Any]:
-    """Return hand poses T (n, 4, 4) in some frame, with what is needed to draw a small fork at each."""
+    """Return hand poses T (n, 4, 4) in some frame, with the data for drawing a small fork at each."""
     spec = arm.spec
     return {
         **facts,
@@ -182,7 +182,7 @@ def hand_entry(container: Container, T: Array, arm: SceneArm, **facts: Any) -> d
 
 
 def _grasps(container: Container, scene: Scene, span: SkillSpan, record: EpisodeRecord) -> Sequence[dict[str, Any]]:
-    """Return the best known grasps of what a skill picked, in the object's frame, and the one that was taken."""
+    """Return the best known grasps of a picked object, in the object's frame, and the one that was used."""
     if not span.skill.endswith("pick") or not span.objects or span.objects[0] not in scene.assets or not span.success:
         return ()
     arm, name, world = scene.robot(span.robot).arm(span.arm), span.objects[0], scene.world
@@ -193,7 +193,7 @@ def _grasps(container: Container, scene: Scene, span: SkillSpan, record: Episode
         return ()
     T_object_tool, score = tool_poses_of_grasps(arm.spec, rows)
     best = np.argsort(score, kind="stable")[:MOST_GRASPS]
-    world.restore_state(record.states[span.end])  # In the hand, as it was taken.
+    world.restore_state(record.states[span.end])  # In the hand, as it was grasped.
     T_taken = np.linalg.inv(scene.object_pose(name)) @ world.body_pose(arm.tool_body)
     frames = np.searchsorted(record.kept, [span.start, span.end]).tolist()
     entry = hand_entry(

@@ -1,7 +1,7 @@
 """A model as the renderer draws it, packed into one file for the 3D view: shapes, materials, textures, lights.
 
 Which geoms are drawn, their colours, materials and textures come from the ray caster's own table, so that the view
-shows what is in the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
+matches the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
 """
 
 from collections.abc import Sequence
@@ -58,9 +58,9 @@ from handloom.viewer.scene3d.container import Container
 from handloom.viewer.scene3d.solids import SolidSurface
 
 LARGEST_TEXTURE = 1024
-"""Longer side of a texture that is sent [px]."""
+"""Maximum side of a texture sent to the page [px]."""
 BAND_LIFT = 0.0003
-"""A painted band lies this much outside of what it is painted on [m]."""
+"""Distance of a painted band from its surface [m]."""
 MANY = 24
 """Balls are drawn with fewer edges if there are at least this many."""
 
@@ -76,7 +76,7 @@ def body_poses(data: mujoco.MjData) -> NDArray[np.float32]:
 
 
 class _Geometry:
-    """Writes shapes and textures once, however many geoms use them."""
+    """Writes each shape and texture once, however many geoms use it."""
 
     def __init__(self, model: mujoco.MjModel, looks: Sequence[Look]) -> None:
         self._model = model
@@ -151,7 +151,7 @@ class _Geometry:
         return [{**self._geom(geom, row), "mesh": len(self._meshes) - 1, "color": color, "texture": -1}]
 
     def _packed_surface(self, surface: SolidSurface, *, sides: int) -> dict[str, Any]:
-        """Write a surface; solids are closed and planes are seen from their front only, as the ray caster has it."""
+        """Write a surface; solids are closed and planes are visible only from the front, as in the ray caster."""
         return {
             "points": self._container.add(surface.points.astype(np.float32)),
             "normals": self._container.add(_small_normals(surface.normals)),
@@ -160,7 +160,7 @@ class _Geometry:
         }
 
     def _mesh(self, geom: int, row: NDArray[np.float32]) -> int:
-        """Return the number of a geom's shape; equal shapes are written once."""
+        """Return the index of a geom's shape; equal shapes are written once."""
         model, kind = self._model, int(self._model.geom_type[geom])
         textured = row[G_TEXTURE] >= 0
         laid = (G_TEX_U, G_TEX_V, G_TEX_AROUND, G_TEX_ALONG, G_TEX_SHIFT, G_TEX_SHIFT + 1)
@@ -220,7 +220,7 @@ def _face_normals(corners: Array) -> Array:
 
 
 def _welded(mesh: TriangleMesh) -> tuple[SolidSurface, Array | None]:
-    """Return a mesh whose equal corners are one point, and its texture coordinates (n, 2), if any."""
+    """Return a mesh with duplicate vertices merged, and its texture coordinates (n, 2), if any."""
     mapped = bool(np.all(np.isfinite(mesh.texcoords)))
     parts = [mesh.corners, mesh.normals, *([mesh.texcoords] if mapped else [])]
     rows = np.ascontiguousarray(np.concatenate(parts, axis=2).reshape(-1, 8 if mapped else 6).astype(np.float32))
@@ -232,7 +232,7 @@ def _welded(mesh: TriangleMesh) -> tuple[SolidSurface, Array | None]:
 
 
 def _small_normals(normals: Array) -> NDArray[np.int8]:
-    """Return normals (n, 4) in steps of 1/127; the fourth is there for the alignment that graphics cards like."""
+    """Return normals (n, 4) in steps of 1/127; the fourth component is padding for alignment."""
     return np.pad(np.rint(127.0 * normals), ((0, 0), (0, 1))).astype(np.int8)
 
 
@@ -298,15 +298,15 @@ def _light(model: mujoco.MjModel, data: mujoco.MjData, light: int) -> dict[str, 
 
 
 UP = 0.62
-"""Height of the viewpoint over its level distance."""
+"""Ratio of the viewpoint's height to its horizontal distance."""
 ASIDE = np.deg2rad(38.0)
-"""How far to the side of the line from the robots to the objects the viewpoint lies [rad]."""
+"""Angle of the viewpoint to the side of the line from the robots to the objects [rad]."""
 NEAREST, FURTHEST = 0.42, 2.5
-"""Bounds of the radius of what is looked at [m]."""
+"""Bounds of the radius of the viewed region [m]."""
 
 
 def first_view(scene: Scene) -> dict[str, Any]:
-    """Return what is looked at first: ``center`` (3,) and ``radius`` [m], and the ``direction`` to the viewpoint."""
+    """Return the initial view: ``center`` (3,) and ``radius`` [m], and the ``direction`` to the viewpoint."""
     objects = np.array(
         [
             scene.object_pose(obj.name)[:3, 3]

@@ -27,15 +27,15 @@ from handloom.web import Request, Response, Route
 from handloom.web.exchange import BINARY
 
 KEPT = 3
-"""Episodes whose scenes are kept; one takes 5 to 30 MB."""
+"""Number of episodes whose scenes are kept; one takes 5 to 30 MB."""
 
 
 class Viewpoint(Config):
-    """From where an image is drawn: the body of a request."""
+    """The viewpoint of an image: the body of a request."""
 
     frame: int = Field(default=0, ge=0)
     position: tuple[float, float, float]
-    """Of the camera in the world [m]."""
+    """Position of the camera in the world [m]."""
     quat: tuple[float, float, float, float]
     """Its orientation, wxyz; OpenCV axes."""
     fovy_deg: float = Field(default=45.0, gt=1.0, lt=170.0)
@@ -73,12 +73,12 @@ class RecordedScenes:
             return self._of(source, index).geometry
 
     def motion(self, source: EpisodeSource, index: int) -> bytes:
-        """Return what moves in it."""
+        """Return the motion in an episode."""
         with self._lock:
             return self._of(source, index).motion
 
     def drawn(self, source: EpisodeSource, index: int, viewpoint: Viewpoint) -> bytes:
-        """Return an image (JPEG) of a frame from a viewpoint, made by the ray caster."""
+        """Return an image (JPEG) of a frame from a viewpoint, rendered by the ray caster."""
         with self._lock:
             built = self._of(source, index)
             kept = built.record.kept

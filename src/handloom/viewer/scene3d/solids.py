@@ -1,4 +1,4 @@
-"""Triangles of the simple solids, in the frame of their geom: fine enough that outlines are true to a pixel."""
+"""Triangles of the simple solids, in the frame of their geom: fine enough that outlines are accurate to a pixel."""
 
 from typing import NamedTuple
 
@@ -10,22 +10,22 @@ from handloom.arrays import Array
 AROUND = 64
 """Edges of a circle; the outline of a ball of 400 pixels is then off by half a pixel."""
 SMALL_AROUND = 16
-"""Edges of a circle for balls of which there are many."""
+"""Edges of a circle for balls that occur in large numbers."""
 ENDLESS = 40.0
 """Half the side of an infinite plane [m]."""
 
 
 class SolidSurface(NamedTuple):
-    """Triangles with what shading needs."""
+    """Triangles with data for shading."""
 
     points: Array
     """(n, 3) [m]."""
     normals: Array
     """(n, 3) unit vectors."""
     triangles: NDArray[np.uint32]
-    """(k, 3) numbers of points, counter-clockwise seen from outside."""
+    """(k, 3) indices of points, counter-clockwise seen from outside."""
     turns: Array | None = None
-    """How far around the z axis each point lies (n,): 0 where a circle begins, 1 where it ends; None: not round."""
+    """Fraction of a turn around the z axis of each point (n,), 0 to 1; None if not round."""
 
 
 def plane(half_x: float, half_y: float) -> SolidSurface:
@@ -61,7 +61,7 @@ def ellipsoid(half: Array, around: int = AROUND) -> SolidSurface:
 
 
 def capsule(radius: float, half_length: float) -> SolidSurface:
-    """Return a cylinder along z with half balls at both ends."""
+    """Return a cylinder along z with hemispheres at both ends."""
     profile = _half_circle(AROUND)
     middle = len(profile) // 2
     profile = np.concatenate([profile[: middle + 1], profile[middle:]])
@@ -106,7 +106,7 @@ def turned(pieces: Array, normals: Array) -> SolidSurface:
 
 
 def _turns(rows: int, around: int) -> Array:
-    """Return how far around the axis the points of a grid lie, 0 to 1."""
+    """Return the fraction of a turn around the axis of the points of a grid, 0 to 1."""
     return np.tile(np.arange(around + 1) / around, rows)
 
 

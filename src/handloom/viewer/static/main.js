@@ -2,7 +2,7 @@
 import { getJson, exported } from "./lib/api.js";
 import { clear, el, toast } from "./lib/dom.js";
 
-// Name in the address > module; each exports `show(root, { parts, query, site })`, which returns what ends the page.
+// Name in the address > module; each exports `show(root, { parts, query, site })`, which returns a function that closes the page.
 const PAGES = {
   "": () => import("./pages/start.js"),
   task: () => import("./pages/task.js"),
@@ -54,7 +54,7 @@ function tabs(site, page, parts) {
   for (const task of site.tasks ?? []) links.push([`#/task/${encodeURIComponent(task)}`, task, page === "task" && parts[0] === task]);
   clear(document.getElementById("tabs"), links.slice(0, 8).map(([href, text, current]) =>
     el("a", { href, "aria-current": current ? "page" : null }, text)));
-  document.getElementById("note").textContent = exported ? "exported page" : site.edit ? "may edit" : "read-only";
+  document.getElementById("note").textContent = exported ? "exported page" : site.edit ? "editable" : "read-only";
 }
 
 function theme(next) {

@@ -21,7 +21,7 @@ from handloom.tasks.config.task_config import TaskConfig
 from handloom.viewer.task_page.yaml_cursor import Cursor, cursor_at
 
 MOST = 60
-"""Suggestions that are given."""
+"""Maximum number of suggestions."""
 OBJECT_KEYS = frozenset(
     {"object", "objects", "target", "target2", "container", "container_name", "look_at", *VERBS, *WHERE}
 )
@@ -52,7 +52,7 @@ def completions(text: str, place: int) -> dict[str, Any]:
 
 
 def _matching(items: Iterable[Item], word: str) -> list[Item]:
-    """Return the items that fit a word: those that begin with it, then those that contain it."""
+    """Return the items that match a word: those that begin with it, then those that contain it."""
     unique = list({item["text"]: item for item in items}.values())
     low = word.lower()
     first = [item for item in unique if item["text"].lower().startswith(low)]
@@ -71,7 +71,10 @@ def _keys(cursor: Cursor, text: str) -> list[Item]:
     model = _model(TaskConfig, path)
     items = _fields(model) if model is not None else []
     if not path:
-        items = [*items, *_named(("base",), "key", "A task of the library, or a file of yours, that this one changes.")]
+        items = [
+            *items,
+            *_named(("base",), "key", "A task of the library, or a file of yours, that this one modifies."),
+        ]
     return [item for item in items if item["text"] not in cursor.seen]
 
 
@@ -84,13 +87,13 @@ def _skill_keys(cursor: Cursor, path: tuple[str, ...], text: str) -> list[Item]:
     if "name" in cursor.seen:
         return []
     verbs = _named(VERBS, "skill", "Short form of a skill.")
-    if len(path) >= 3:  # Stage and robot are there already.
+    if len(path) >= 3:  # Stage and robot are already present.
         return [*_named(("left", "right"), "arm"), *verbs, *_named(("name",), "key", "A skill by its published name.")]
     return [*verbs, *_named(_names_in(text, "robots"), "robot"), *_named(("name",), "key")]
 
 
 def _values(cursor: Cursor, text: str) -> list[Item]:
-    """Return what the value of a key may be."""
+    """Return the possible values of a key."""
     path = _inside(cursor.path)
     key = cursor.key or next((part for part in reversed(path) if part != "*"), "")
     objects = _named(_names_in(text, "objects"), "object")
@@ -132,7 +135,7 @@ def _field_values(path: tuple[str, ...], key: str, cursor: Cursor) -> list[Item]
 
 
 def _choices(annotation: Any) -> Iterable[str]:
-    """Yield the words that a type allows, where there are few."""
+    """Yield the words that a type allows, if there are only a few."""
     if annotation is bool:
         yield from ("true", "false")
     if get_origin(annotation) is Literal:
@@ -148,7 +151,7 @@ def _inside(path: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _model(model: type[Config], path: tuple[str, ...]) -> type[Config] | None:
-    """Return the config that a path of keys leads to."""
+    """Return the config at a path of keys."""
     found: type[Config] | None = model
     for key in path:
         if key == "*":
@@ -159,7 +162,7 @@ def _model(model: type[Config], path: tuple[str, ...]) -> type[Config] | None:
 
 
 def _config_in(annotation: Any) -> type[Config] | None:
-    """Return the config that a type holds: itself, an optional one, or one of a list."""
+    """Return the config in a type: itself, an optional one, or that of a list."""
     if isinstance(annotation, type) and issubclass(annotation, Config):
         return annotation
     if get_origin(annotation) in (Annotated, None) and not get_args(annotation):
@@ -170,7 +173,7 @@ def _config_in(annotation: Any) -> type[Config] | None:
 
 @cache
 def _fields(model: type[Config]) -> list[Item]:
-    """Return the keys of a config with what they mean; those without an effect are left out."""
+    """Return the keys of a config with their meaning, except those without an effect."""
     items = []
     for name, field in model.model_fields.items():
         if any(isinstance(mark, UnusedKey) for mark in field.metadata):
@@ -181,7 +184,7 @@ def _fields(model: type[Config]) -> list[Item]:
 
 
 def _names_in(text: str, section: str) -> tuple[str, ...]:
-    """Return the names of the entries of a section, as far as the text can be read."""
+    """Return the names of the entries of a section, as far as the text can be parsed."""
     names: dict[str, None] = {}
     stack: list[Any] = []  # Key of each mapping, None for a list.
     key: str | None = None

@@ -16,17 +16,17 @@ from handloom.tasks.work_area import reached_points
 STEPS = 24
 """Corners of an arc."""
 GRID = 0.075
-"""Distance between the places that are tried [m]."""
+"""Distance between tested positions [m]."""
 ABOVE = 0.03
 """Height of the fingertips above the surface [m], about that of a grasp."""
 LIFT = 0.002
-"""Shapes are drawn this much above their surface [m]."""
+"""Height of shapes above their surface [m]."""
 
 
 def drawn_regions(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
     """Yield the shape of every region: ``object``, ``target``, ``index`` in the file, ``corners`` (n, 3) [m], flat.
 
-    Regions refer to where the target is in the scene. Those that put an object into a container have no shape.
+    Regions refer to the target's pose in the scene. Regions in a container have no shape.
     """
     for index, region in enumerate(task.config.regions):
         if region.container is not None or region.target not in scene.assets:
@@ -48,7 +48,7 @@ def drawn_regions(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 def _corners(scene: Scene, region: RegionConfig, ranges: RandomConfig) -> Array | None:
-    """Return the corners (n, 3) of a region, or None if it is a single place that needs no shape."""
+    """Return the corners (n, 3) of a region, or None if it is a single point that needs no shape."""
     box = world_box(scene, region.target, _body(scene, region))
     middle, position = box.mean(axis=0)[:2], scene.object_pose(region.target)[:2, 3]
     kind = region.random_type
@@ -91,7 +91,7 @@ def _rectangle(middle: Array, low: Array, high: Array, height: float) -> Array:
 
 
 def _ring(middle: Array, low: float, high: float, first: float, last: float, height: float) -> Array:
-    """Return part of a ring; if it starts at the centre, a fan."""
+    """Return a ring segment, or a fan if it starts at the centre."""
     angles = np.linspace(first, last, STEPS + 1)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     outer, inner = middle + high * directions, middle + low * directions[::-1]
@@ -100,7 +100,7 @@ def _ring(middle: Array, low: float, high: float, first: float, last: float, hei
 
 
 def surface_of(task: Task, scene: Scene) -> str | None:
-    """Return what most regions lie on; None when the task has none."""
+    """Return the surface of most regions; None if the task has no regions."""
     targets = [region.target for region in task.config.regions if region.target in scene.assets]
     return max(targets, key=targets.count) if targets else None
 
@@ -108,7 +108,7 @@ def surface_of(task: Task, scene: Scene) -> str | None:
 def reach_of_arms(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
     """Yield where each arm can bring its fingertips on the task's work surface.
 
-    Objects are left out of the collision check: they will lie elsewhere in the next scene.
+    Objects are excluded from the collision check: they will lie elsewhere in the next scene.
 
     Yields:
         ``robot``, ``arm``, ``step`` [m] and the positions (n, 3) [m] reachable from ``above`` and only from the
@@ -140,4 +140,4 @@ def reach_of_arms(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
 
 
 FURTHEST = 1.4
-"""Places further than this from an arm's base are not tried [m]."""
+"""Positions further than this from an arm's base are not tested [m]."""

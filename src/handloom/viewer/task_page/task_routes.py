@@ -1,4 +1,4 @@
-"""Requests of the task page: the text of a task, what is wrong with it, its scenes, the expert, completion, saving."""
+"""Requests of the task page: the text of a task, its mistakes, its scenes, the expert, completion, saving."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from handloom.web.exchange import BINARY
 CHECK_SECONDS, SAMPLE_SECONDS, EXPERT_SECONDS = 60.0, 120.0, 600.0
 """Time limit of a request [s]."""
 LONGEST_TEXT = 500_000
-"""Largest text of a task that the page edits [characters]."""
+"""Maximum length of a task text that the page edits [characters]."""
 
 
 class TaskShelf:
@@ -25,9 +25,9 @@ class TaskShelf:
 
     def __init__(self, given: tuple[str, ...]) -> None:
         self.files: dict[str, Path] = {}
-        """Key in requests > file; a task of ours is called by its name, a file of the user's by its number."""
+        """Key in requests > file; library tasks have their name as key, the user's files have a number."""
         self.names: dict[str, str] = {}
-        """Key > what the user called it."""
+        """Key > name given by the user."""
         self.indices: dict[str, int] = {}
         """Key > place in the ``tasks`` list of its file, for tasks of packs that share one."""
         ours = shipped_tasks()
@@ -61,7 +61,7 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
     """Return the requests of the task page.
 
     Args:
-        library: What ``handloom view`` was given.
+        library: The arguments of ``handloom view``.
         edit: Whether the user's own task files may be written.
     """
     shelf = TaskShelf(library.tasks)
@@ -103,7 +103,7 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
         given = request.json()
         place = given.get("place")
         if not isinstance(place, int) or isinstance(place, bool):
-            raise InputError("place must be a whole number: where the cursor is")
+            raise InputError("place must be an integer: the position of the cursor")
         return json_response(completions(_text(given), place))
 
     def save(request: Request) -> Response:
@@ -111,7 +111,7 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
         file = shelf.file(key)
         if key not in shelf.own:
             raise NotAllowedError(
-                f"{key} ships with Handloom and is not changed; copy the text into a file of yours and open that: "
+                f"{key} ships with Handloom and cannot be changed; copy the text into your own file and open that: "
                 "handloom view my_task.yaml --edit"
             )
         text = _text(request.json())

@@ -1,7 +1,8 @@
 """The child process of the task page: reads, samples, draws and runs tasks, and reports the results.
 
-The page stays live while it works, a task that takes too long is cancelled by ending it, and a fault of a native
-library ends it alone. Requests are JSON, one per line; answers are events of ``container``, each after its length.
+The page stays responsive while it works, a task that takes too long is cancelled by killing it, and a crash in a
+native library kills only this process. Requests are JSON, one per line; answers are events of ``container``, each
+after its length.
 """
 
 import json
@@ -46,7 +47,7 @@ class Remark:
     line: int = 0
     """Line of the edited text, from 1; 0 if none applies."""
     file: str = ""
-    """Another file that it is about; empty for the edited one."""
+    """The file concerned, if not the edited one."""
 
     def plain(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -54,14 +55,15 @@ class Remark:
 
 
 def remarks(message: str, path: Path, text: str) -> list[Remark]:
-    """Return the lines of an error message, each with the line of the edited text that it belongs to.
+    """Return the lines of an error message, each with the corresponding line of the edited text.
 
     A mistake in a file that the text names as its base is shown at the line that names it.
 
     Args:
-        message: One mistake per line, ``file:line: key: what``; lines without a place continue the one before.
+        message: One mistake per line, ``file:line: key: what``; lines without a location continue the previous
+            one.
         path: The edited file.
-        text: Its present text.
+        text: Its current text.
     """
     found: list[Remark] = []
     for line in message.splitlines():
@@ -118,7 +120,7 @@ def sample(request: dict[str, Any], emit: Emit) -> None:
 
 
 def expert(request: dict[str, Any], emit: Emit) -> None:
-    """Sample a scene and let the expert carry the task out in it."""
+    """Sample a scene and let the expert perform the task in it."""
     task = _loaded(request)
     emit(_said(request, "", [*task.notices, *task.stand_ins]))
     scene = _sampled(task, request)
@@ -193,7 +195,7 @@ class CancelledError(BaseException):
 
 
 def carried_out(request: dict[str, Any], emit: Emit) -> None:
-    """Carry out a request; report errors at their line where they have one."""
+    """Handle a request; report errors at their line if they have one."""
     try:
         JOBS[request["do"]](request, emit)
     except SamplingError as error:
@@ -208,7 +210,7 @@ def carried_out(request: dict[str, Any], emit: Emit) -> None:
 
 
 def main() -> None:
-    """Serve requests in the child until there are no more."""
+    """Serve requests in the child process until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Output of libraries must not mix with the answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which waits for the answers.
@@ -222,7 +224,7 @@ def main() -> None:
 
     def emit(content: bytes) -> None:
         nonlocal writing
-        writing = True  # An answer that was begun is sent whole.
+        writing = True  # Once started, an answer is sent completely.
         answers.write(sized(content))
         answers.flush()
         writing = False

@@ -1,4 +1,4 @@
-"""The scripted expert with events for what it tests, plans and executes, and which goal terms hold."""
+"""The scripted expert with events about its tests, plans and execution, and which goal terms hold."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -36,7 +36,7 @@ from handloom.viewer.scene3d.scene_geometry import body_poses
 Emit = Callable[[bytes], None]
 """Takes one event: a file of ``container``."""
 MOST_SHOWN = 96
-"""Candidates of a plan that are shown."""
+"""Maximum number of candidates shown per plan."""
 BATCH = 0.08
 """Frames are sent this often [s]."""
 LOOK = 3
@@ -55,18 +55,20 @@ class WatchedController(ArmController):
     ) -> PlanResult:
         """Plan as usual, and report the candidates and the result."""
         result = super().plan(stages, scores, ignore=ignore)
-        tested = stages[1] if len(stages) > 1 else stages[0]  # The first move of a chain only leads up to the pose.
+        tested = (
+            stages[1] if len(stages) > 1 else stages[0]
+        )  # The first move of a chain is only the approach to the pose.
         self._tell(np.asarray(tested.T_base_tool, float).reshape(-1, 4, 4), result)
         return result
 
     def plan_to_joints(self, goal: Array) -> PlanResult:
-        """Plan as always, and tell."""
+        """Plan as usual, and report the result."""
         result = super().plan_to_joints(goal)
         self._tell(np.zeros((0, 4, 4)), result)
         return result
 
     def plan_held(self, q: Array, T_base_tool: Array, kept: Held, *, ignore: Iterable[str] = ()) -> PlanResult:
-        """Plan as always, and tell."""
+        """Plan as usual, and report the result."""
         result = super().plan_held(q, T_base_tool, kept, ignore=ignore)
         self._tell(np.asarray(T_base_tool, float).reshape(-1, 4, 4), result)
         return result
@@ -95,7 +97,7 @@ class WatchedController(ArmController):
 
 
 def _shown(count: int, goal: int) -> NDArray[np.intp]:
-    """Return which candidates are shown: the first ones, and the one that won."""
+    """Return the candidates to show: the first ones, and the chosen one."""
     shown = np.arange(min(count, MOST_SHOWN))
     return np.append(shown, goal) if MOST_SHOWN <= goal < count else shown
 
@@ -113,7 +115,7 @@ class _WatchedSource:
     def __init__(self, schedule: Schedule, judge: Judge, scene: Scene, emit: Emit) -> None:
         self._schedule, self._judge, self._emit = schedule, judge, emit
         self._world = scene.world
-        self._look = mujoco.MjData(scene.world.model)  # Nothing of the episode's own data is touched.
+        self._look = mujoco.MjData(scene.world.model)  # The episode's own data is not touched.
         self._poses: list[NDArray[np.float32]] = []
         self._looks: list[list[Any]] = []
         self._first, self._sent = 0, time.monotonic()
@@ -151,7 +153,7 @@ class _WatchedSource:
         return self._first + max(len(self._poses) - 1, 0)
 
     def keep(self, frame: int) -> None:
-        """Remember where everything is, and from time to time which terms of the goal hold."""
+        """Record all poses, and periodically which terms of the goal hold."""
         if frame % LOOK == 0:
             self._judge_at(frame)
         self._add(self._world.save_state())
@@ -173,7 +175,7 @@ class _WatchedSource:
         self._poses.append(body_poses(self._look))
 
     def flush(self) -> None:
-        """Send the states since the last time, what is being done, and the terms of the goal."""
+        """Send the new states, the current activity, and the terms of the goal."""
         container = Container()
         facts = {
             "kind": "frames",
@@ -206,12 +208,12 @@ def terms_of(judge: Judge) -> list[dict[str, Any]]:
 
 
 def run_expert(task: Task, scene: Scene, emit: Emit) -> EpisodeRecord:
-    """Let the expert carry a task out in a scene, as ``generate`` would, and tell everything.
+    """Let the expert perform a task in a scene, as ``generate`` would, and report everything.
 
     Args:
         task: The task.
-        scene: A scene of it, in its first state.
-        emit: Takes the events ``plan``, ``frames`` and at last ``end``.
+        scene: A scene of it, in its initial state.
+        emit: Receives the events ``plan``, ``frames`` and finally ``end``.
     """
     instance = scene.instance
     seed, episode = instance.seed, instance.episode
@@ -230,7 +232,7 @@ def run_expert(task: Task, scene: Scene, emit: Emit) -> EpisodeRecord:
 
 
 def outcome_of(record: EpisodeRecord) -> dict[str, Any]:
-    """Return how an episode ended: the typed reason, and what was done when."""
+    """Return how an episode ended: the typed reason and the timeline."""
     return {
         "success": record.success,
         "frames": record.frames,

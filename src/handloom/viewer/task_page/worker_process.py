@@ -17,7 +17,7 @@ from handloom.errors import StateError
 from handloom.viewer.scene3d.container import event, sized, unpacked
 
 PATIENCE = 120.0
-"""How long starting the child may take [s]; a machine that has never run Handloom compiles its kernels first."""
+"""Time limit for starting the child [s]; a machine that has never run Handloom compiles its kernels first."""
 BEAT = 0.5
 """Interval of the keep-alive events to a waiting page [s]."""
 LAST_WORDS = 3.0
@@ -27,7 +27,7 @@ QUEUE = 20.0
 
 
 class WorkerProcess:
-    """One child that is kept between requests, since starting it takes longer than most of them."""
+    """One child process that is kept between requests, since starting it takes longer than most requests."""
 
     def __init__(self) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
@@ -41,14 +41,14 @@ class WorkerProcess:
         return self._children[-1] if self._children else None
 
     def ask(self, request: dict[str, Any], *, seconds: float, instead: bool = False) -> Iterator[bytes]:
-        """Yield the events of a request, each after its length; closing the iterator stops the work.
+        """Yield the events of a request, each preceded by its length; closing the iterator stops the work.
 
         The last event is ``done``. ``beat`` events are keep-alives.
 
         Args:
             request: The request.
             seconds: How long it may take [s].
-            instead: Stop what the child does for an earlier request; otherwise this one waits for it.
+            instead: Stop an earlier request; otherwise this one waits for it.
         """
         if instead and self._lock.locked():
             self._interrupt()
@@ -81,7 +81,7 @@ class WorkerProcess:
                     yield sized(event("beat") if content is None else content)
         except (BrokenPipeError, EOFError):
             code = None if self.child is None else self.child.wait()
-            yield sized(event("fault", text=f"the process that does the work ended with code {code}; try again"))
+            yield sized(event("fault", text=f"the worker process ended with code {code}; try again"))
             self.close()
             finished = True
         finally:
@@ -116,7 +116,7 @@ class WorkerProcess:
             return self.child
         self.close()
         child = subprocess.Popen(
-            # Not from the working folder, where a module of a stranger may lie.
+            # Not from the working folder, which may contain untrusted modules.
             [sys.executable, "-P", "-m", "handloom.viewer.task_page.task_worker"],
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
@@ -151,7 +151,7 @@ def _kind(content: bytes) -> str:
 
 
 def _next_event(child: "subprocess.Popen[bytes]", seconds: float) -> bytes | None:
-    """Return the next event, None when none begins within a few seconds.
+    """Return the next event, or None if none starts within a few seconds.
 
     Raises:
         EOFError: The child ended.

@@ -22,14 +22,14 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
-    """What is around a cursor."""
+    """The context of a cursor."""
 
     path: tuple[str, ...]
     """Keys from the top to the mapping or list that the cursor is in; ``*`` stands for an item of a list."""
     seen: dict[str, str]
     """Keys of the mapping that the cursor is in, with their values so far."""
     key: str
-    """Key whose value is being written; empty where a key is."""
+    """Key whose value is being written; empty if a key is being written."""
     word: str
     """The part of the current word before the cursor."""
 
@@ -48,7 +48,7 @@ def cursor_at(text: str, place: int) -> Cursor:
 
 
 def _read_line(line: str, levels: list[Level], brackets: list[Level]) -> None:
-    """Take in a line; what it leaves open is in ``levels`` and ``brackets``."""
+    """Process a line, updating the open ``levels`` and ``brackets``."""
     if brackets:
         _read_brackets(line, brackets)
         return
@@ -76,7 +76,7 @@ def _read_line(line: str, levels: list[Level], brackets: list[Level]) -> None:
 
 
 def _close(levels: list[Level], column: int) -> None:
-    """Close the levels that an entry at a column is not part of; list items may start in the column of their key."""
+    """Close the levels that do not contain an entry at a column; list items may start in the column of their key."""
     while len(levels) > 1:
         top = levels[-1]
         ends = top.indent > column or (top.is_list and top.indent == column)
@@ -86,7 +86,7 @@ def _close(levels: list[Level], column: int) -> None:
 
 
 def _read_brackets(text: str, brackets: list[Level]) -> None:
-    """Go through a value, or what follows of it on further lines, character by character."""
+    """Process a value, or its continuation on further lines, character by character."""
     quote, word = "", ""
     for k, sign in enumerate(text):
         if quote:

@@ -13,12 +13,12 @@ async function checked(answer) {
   const text = await answer.text();
   let message = text;
   try { message = JSON.parse(text).error ?? text; } catch { /* Plain text. */ }
-  throw new ApiError(message || `the server answered ${answer.status}`, answer.status);
+  throw new ApiError(message || `the server returned ${answer.status}`, answer.status);
 }
 
 export async function getJson(path, { signal } = {}) {
   const answer = await fetch(exported ? `${address(path)}.json` : path, { signal }).catch((error) => {
-    throw error.name === "AbortError" ? error : new ApiError("nobody answers: handloom view is not running any more", 0);
+    throw error.name === "AbortError" ? error : new ApiError("no answer: handloom view is no longer running", 0);
   });
   return (await checked(answer)).json();
 }
@@ -32,7 +32,7 @@ export async function post(path, body = {}) {
   return (await checked(answer)).json();
 }
 
-// Yields the JSON values of an answer that comes line by line while it is made.
+// Yields the JSON values of a streamed answer, line by line.
 export async function* lines(path, body = {}, { signal } = {}) {
   const answer = await checked(await fetch(path, { method: "POST", body: JSON.stringify(body), signal }));
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();

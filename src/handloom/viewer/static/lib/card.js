@@ -1,8 +1,8 @@
-// One episode in the grid: a strip of pictures that moves, its words, and what became of it.
+// One episode in the grid: a moving strip of images, its instruction and its outcome.
 import { exported, address } from "./api.js";
 import { el } from "./dom.js";
 
-const ODD = 4; // Deviations from which an episode is called odd.
+const ODD = 4; // Number of deviations above which an episode is called odd.
 
 export function episodeCard({ many, chosen, onchoose }) {
   const image = new Image();
@@ -15,7 +15,7 @@ export function episodeCard({ many, chosen, onchoose }) {
   const link = el("a", {}, frame, words, facts);
   const box = el("input", { type: "checkbox", title: "Choose two to compare", "aria-label": "Choose to compare" });
   const node = el("li.episode", {}, link, box);
-  let row = null, wanted = null; // The picture is asked for once the card stays in sight.
+  let row = null, wanted = null; // The image is requested once the card stays in sight.
   image.addEventListener("load", () => node.classList.add("seen"));
   image.addEventListener("error", () => node.classList.add("blind"));
   box.addEventListener("change", () => { (box.checked ? chosen.add(row) : chosen.delete(row)); onchoose(); });

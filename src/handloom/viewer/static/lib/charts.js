@@ -13,7 +13,7 @@ export function bars(host, rows, { total = Math.max(1, ...rows.map(([, count]) =
   }));
 }
 
-// Counts of values in equal bins as an SVG that fills its host; chosen is a pair of values, pick is told a bin's.
+// Counts of values in equal bins as an SVG that fills its host; chosen is a pair of values, pick receives those of a bin.
 export function histogram(host, values, { bins = 24, chosen = null, pick = null, unit = "", label = "" } = {}) {
   const finite = values.filter(Number.isFinite);
   if (!finite.length) return clear(host, el("p.quiet", {}, "nothing to show"));

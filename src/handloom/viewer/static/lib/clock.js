@@ -1,18 +1,18 @@
-// The one time of a page that plays: videos, plots, marks and the 3D view all follow it.
+// The clock of a page: videos, plots, marks and the 3D view all follow it.
 
 export class Clock extends EventTarget {
   constructor(frames, fps) {
     super();
     this.frames = frames;
     this.fps = fps;
-    this.frame = 0; // Whole number of the frame that is shown.
-    this.time = 0; // Seconds since the first frame; goes on between frames while it plays.
+    this.frame = 0; // Index of the frame shown.
+    this.time = 0; // Seconds since the first frame; continues between frames while playing.
     this.playing = false;
     this.speed = 1;
-    this.master = null; // A video that keeps time while it plays: () => seconds, or null when it cannot.
+    this.master = null; // A video that sets the time while it plays: () => seconds, or null if it cannot.
   }
 
-  // Calls back with the clock on every change of frame, playing or speed; returns what ends that.
+  // Calls back with the clock on every change of frame, playing or speed; returns a function that unsubscribes.
   follow(listener) {
     const heard = () => listener(this);
     this.addEventListener("change", heard);

@@ -1,4 +1,4 @@
-// Elements from plain values. Text always becomes a text node: nothing that a dataset says is ever read as markup.
+// Elements from plain values. Text always becomes a text node: content of a dataset is never parsed as markup.
 
 export function el(tag, props = {}, ...children) {
   const [name, ...classes] = tag.split(".");
@@ -42,7 +42,7 @@ export async function copy(text, what = "Copied") {
     await navigator.clipboard.writeText(text);
     toast(`${what}: ${text}`);
   } catch {
-    toast(text); // No clipboard on plain HTTP from elsewhere: people copy it from here.
+    toast(text); // No clipboard over plain HTTP from another machine: people copy it from here.
   }
 }
 

@@ -1,4 +1,4 @@
-// Which episodes are shown and in which order; kept in the address, so that a link shows the same.
+// Which episodes are shown and in which order; stored in the address, so that a link shows the same view.
 
 // Key of a row > name of its select.
 export const FIELDS = [["shelf", "Dataset"], ["task", "Task"], ["robot", "Robot"], ["outcome", "Outcome"], ["reason", "Failure reason"], ["stage", "Failed at"], ["seed", "Seed"], ["flagged", "Flag"]];

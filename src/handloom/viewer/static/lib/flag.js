@@ -1,4 +1,4 @@
-// Flag an episode with a note; the note is kept beside the dataset.
+// Flag an episode with a note; the note is stored beside the dataset.
 import { post } from "./api.js";
 import { el, toast } from "./dom.js";
 
@@ -7,7 +7,7 @@ export function flagButton(facts, site) {
   const button = el("button", { type: "button", disabled: !site.edit, title: site.edit ? "Flag this episode with a note (F)" : "Start handloom view with --edit to flag episodes" });
   const note = el("textarea", { rows: 3, maxLength: 2000, "aria-label": "Note" });
   const dialog = el("dialog", { "aria-label": "Flag this episode" },
-    el("form", { method: "dialog" }, el("h2", {}, "Flag this episode"), el("label", {}, "What is wrong with it, or special about it", note),
+    el("form", { method: "dialog" }, el("h2", {}, "Flag this episode"), el("label", {}, "What is wrong with or special about this episode", note),
       el("div.row", { class: "ends" }, el("button", { value: "cancel" }, "Cancel"), el("button", { value: "remove", class: "remove" }, "Remove the flag"), el("button.primary", { value: "keep" }, "Flag it"))));
   const show = () => {
     button.textContent = flag ? `⚑ ${flag.note || "flagged"}` : "Flag with a note";
@@ -21,7 +21,7 @@ export function flagButton(facts, site) {
     dialog.returnValue = "";
     try {
       flag = (await post(`/api/episodes/${facts.source}/${facts.index}/flag`, { flagged: kept, note: note.value })).flag;
-      toast(flag ? "Flagged" : "The flag is gone");
+      toast(flag ? "Flagged" : "Flag removed");
     } catch (error) { toast(error.message, "bad"); }
     show();
   });

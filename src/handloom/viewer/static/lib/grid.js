@@ -1,11 +1,11 @@
 // A grid of any number of cards, of which only those in sight exist; the page itself scrolls.
 import { clear, el } from "./dom.js";
 
-const FAST = 1.2; // Pictures of cards that fly by faster are not asked for [px/ms].
-const SPARE = 2; // Rows beyond the edges that are kept ready.
+const FAST = 1.2; // Images of cards that scroll by faster are not requested [px/ms].
+const SPARE = 2; // Number of rows beyond the edges that are kept ready.
 
 export class VirtualGrid {
-  // make(): an empty card { node, link, fill(item, place), load() }; height: of a card with its gap [px]; least: narrowest card [px].
+  // make(): an empty card { node, link, fill(item, place), load() }; height: of a card with its gap [px]; least: minimum card width [px].
   constructor(host, { make, height, least, gap = 10, label }) {
     Object.assign(this, { host, make, height, least, gap });
     this.items = [];

@@ -1,11 +1,11 @@
-// Labels drawn over the cameras: boxes, masks, points, traces and grasps of the frame that is shown.
+// Labels drawn over the cameras: boxes, masks, points, traces and grasps of the current frame.
 import { el } from "./dom.js";
 
 const KINDS = ["boxes", "masks", "points", "traces", "grasps"];
 const HUES = [212, 28, 145, 290, 48, 187, 340, 95, 255, 10];
 const colour = (place, alpha = 1) => `hsl(${HUES[place % HUES.length]} 85% 60% / ${alpha})`;
 
-// views: of the cameras; labels: the answer of the server. Returns buttons that switch kinds, and what ends it.
+// views: of the cameras; labels: response of the server. Returns buttons that toggle kinds, and a function that ends it.
 export function labelOverlay(views, labels, clock) {
   const layers = [];
   const names = [...new Set(Object.values(labels.cameras).flatMap((camera) => (camera.boxes ?? []).flat().map(([name]) => name)))];
@@ -71,7 +71,7 @@ export function labelOverlay(views, labels, clock) {
       const length = lengths[run];
       if (part >= 0) {
         pen.fillStyle = colour(hue(labels.parts[part]), 0.5);
-        for (let from = at; from < at + length;) { // A run may go on in the next row.
+        for (let from = at; from < at + length;) { // A run may continue in the next row.
           const x = from % width, part_length = Math.min(width - x, at + length - from);
           pen.fillRect(x, Math.floor(from / width), part_length, 1);
           from += part_length;
@@ -92,7 +92,7 @@ export function labelOverlay(views, labels, clock) {
   return { node: present.length ? el("div.row", { role: "group", "aria-label": "Labels", class: "labels" }, el("span.quiet", {}, "Labels"), buttons) : null, destroy: stop };
 }
 
-// What the labels say in words.
+// The labels in words.
 export function labelWords(words) {
   const list = (title, texts) => (texts?.length ? el("details", {}, el("summary", {}, `${title} (${texts.length})`), el("ul", {}, texts.map((text) => el("li", {}, text)))) : null);
   if (!Object.keys(words ?? {}).length) return null;

@@ -1,4 +1,4 @@
-// How a run that is under way is doing.
+// Progress of a run.
 import { el, number, percent, seconds } from "./dom.js";
 
 export function liveCard(shelf) {

@@ -1,4 +1,4 @@
-// What became of an episode: the goal and its terms; of a failure the stage, the candidate and the contact.
+// The outcome of an episode: the goal and its terms; for a failure the stage, the candidate and the contact.
 import { bars } from "./charts.js";
 import { el } from "./dom.js";
 

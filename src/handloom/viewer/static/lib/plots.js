@@ -1,4 +1,4 @@
-// Plots of the numbers of an episode in step with the clock: one panel per feature, a line at the present frame.
+// Plots of the numbers of an episode in step with the clock: one panel per feature, a line at the current frame.
 import uPlot from "../vendor/uPlot.min.js";
 import { clear, el } from "./dom.js";
 
@@ -62,7 +62,7 @@ export function plots(host, clock, signals, { other = null, shown = null } = {})
     return { node, plot };
   }
 
-  // The legend tells the values at the present frame unless the mouse points at another.
+  // The legend shows the values at the current frame unless the mouse points at another.
   function follow(plot) {
     plot.redraw(false, false);
     // Once it is drawn, which empties the legend.

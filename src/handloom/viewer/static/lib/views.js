@@ -1,12 +1,12 @@
-// All cameras of an episode in step with a clock: videos that the browser plays, pictures of streams that it cannot.
+// All cameras of an episode in step with a clock: videos that the browser can play, images of streams that it cannot.
 import { address } from "./api.js";
 import { el } from "./dom.js";
 
-const STUCK = 2000; // A seek that takes longer is asked for again [ms].
-const FAR = 0.1; // A video that is off by more than this is set right [s].
+const STUCK = 2000; // A seek that takes longer is repeated [ms].
+const FAR = 0.1; // A video that is off by more than this is corrected [s].
 
 export class CameraViews {
-  // facts: of the episode; path(camera, frame): where a single picture is.
+  // facts: of the episode; path(camera, frame): address of a single image.
   constructor(facts, clock) {
     this.clock = clock;
     this.views = facts.cameras.map((camera) => (camera.video ? new VideoView(camera, clock, facts) : new PictureView(camera, clock, facts)));
@@ -68,7 +68,7 @@ class VideoView {
     return this.seek();
   }
 
-  // Middle of the frame: its edges may belong to the neighbours. One seek at a time; the last one asked for wins.
+  // Middle of the frame: its edges may belong to the neighbours. One seek at a time; the last request wins.
   seek() {
     if (this.video.readyState < 1) return;
     if (this.seeking) { this.again = true; return; }

@@ -1,4 +1,4 @@
-// Two episodes in step: cameras beside each other, both timelines, and their numbers in the same plots.
+// Two episodes in sync: cameras side by side, both timelines, and their signals in the same plots.
 import { getJson } from "../lib/api.js";
 import { Clock } from "../lib/clock.js";
 import { clear, el } from "../lib/dom.js";
@@ -24,7 +24,7 @@ export async function show(root, { parts, site }) {
     el("p", {}, el("strong", {}, `${name} `), el("a", { href: `#/episode/${facts.source}/${facts.index}` }, `${facts.dataset}, episode ${facts.index}`), " ",
       facts.row.success === true && el("span.chip", { class: "good" }, "success"), facts.row.success === false && el("span.chip", { class: "bad" }, facts.row.failure_reason || "failure")),
     el("p.quiet", {}, facts.words)), el("div.views", {}, of(facts).nodes));
-  root.append(el("div.stack", {}, el("h1", {}, "Two episodes in step"), el("div.beside", { data: { count: 2 } }, side(a, "A"), side(b, "B")), el("div.card", { class: "deck" }, controls.node, line.node), graphs));
+  root.append(el("div.stack", {}, el("h1", {}, "Two episodes in sync"), el("div.beside", { data: { count: 2 } }, side(a, "A"), side(b, "B")), el("div.card", { class: "deck" }, controls.node, line.node), graphs));
   let gone = false;
   Promise.all([first, second].map((one) => getJson(`${path(one)}/signals`))).then(([one, other]) => {
     if (gone) return;
@@ -35,7 +35,7 @@ export async function show(root, { parts, site }) {
   return () => { gone = true; for (const end of ends) end(); };
 }
 
-// The second one is chosen from all that is open.
+// The second one is chosen from all open datasets.
 async function choose(root, first, site) {
   const shelves = await Promise.all(site.datasets.map((dataset) => getJson(`/api/datasets/${dataset.key}`)));
   const rows = shelves.flatMap((shelf) => shelf.sources.flatMap((source) => source.columns.words.map((words, index) => ({ source: source.key, index, text: `${source.name} #${index} ${words} ${source.columns.failure_reason[index] ?? ""}` }))));

@@ -119,7 +119,7 @@ export async function show(root, { parts, query, site }) {
       node.append(label(name, inputs[key]));
     }
     inputs.sort = el("select", { onchange: changed("sort") }, SORTS.map(([key, name]) => el("option", { value: key }, name)));
-    inputs.down = el("button", { type: "button", title: "Turn the order round", "aria-label": "Descending", onclick: () => { filter.set({ down: filter.values.down ? "" : "1" }); fill(); update(); } });
+    inputs.down = el("button", { type: "button", title: "Reverse the order", "aria-label": "Descending", onclick: () => { filter.set({ down: filter.values.down ? "" : "1" }); fill(); update(); } });
     node.append(label("Sort by", el("span.row", { class: "tight" }, inputs.sort, inputs.down)));
     function fill() {
       for (const [key] of FIELDS) {
@@ -135,7 +135,7 @@ export async function show(root, { parts, query, site }) {
     return { node, fill };
   }
 
-  // How odd each episode is among the others is asked for once it is wanted.
+  // How odd each episode is compared with the others is requested only when needed.
   async function rate() {
     const found = Object.assign({}, ...(await Promise.all(keys.map((key) => getJson(`/api/datasets/${encodeURIComponent(key)}/oddness`)))));
     for (const row of rows) { row.odd = found[row.source]?.scores[row.index] ?? null; row.because = found[row.source]?.because[row.index] ?? ""; }
@@ -147,7 +147,7 @@ export async function show(root, { parts, query, site }) {
   const restore = Number(sessionStorage.getItem(`scroll ${location.hash}`)) || 0;
   if (restore) { window.scrollTo(0, restore); grid.draw(); }
 
-  // A run that is under way is asked again every few seconds.
+  // A run in progress is polled every few seconds.
   let timer = 0;
   const poll = async () => {
     if (!shelves.some((shelf) => shelf.run?.running)) return;

@@ -1,4 +1,4 @@
-// One episode: cameras, 3D view, marks and plots in step, what became of it, and what can be done with it.
+// One episode: cameras, 3D view, marks and plots in sync, its outcome, and actions.
 import { exported, getJson, post } from "../lib/api.js";
 import { Clock } from "../lib/clock.js";
 import { clear, copy, el, toast } from "../lib/dom.js";
@@ -11,7 +11,7 @@ import { plots } from "../lib/plots.js";
 import { timeline } from "../lib/timeline.js";
 import { CameraViews } from "../lib/views.js";
 
-// Further panels beside the cameras, for episodes that have an archive: name > module with `mountScene`.
+// Further panels beside the cameras, for episodes with an archive: name > module with `mountScene`.
 const PANELS = { scene3d: () => import("../scene3d/episode_scene.js") };
 
 export async function show(root, { parts, query, site }) {
@@ -70,7 +70,7 @@ export async function show(root, { parts, query, site }) {
     }).catch((error) => { if (!gone) toast(error.message, "bad"); });
   }
   if (facts.has_archive && !exported) {
-    getJson(`${base}/contacts`).then((found) => { if (!gone && found.touches.length) { touches = found.touches; drawMarks(); } }).catch(() => {}); // Marks that are not there.
+    getJson(`${base}/contacts`).then((found) => { if (!gone && found.touches.length) { touches = found.touches; drawMarks(); } }).catch(() => {}); // Without these marks.
     for (const load of Object.values(PANELS)) {
       const host = el("figure.view", { class: "scene3d" });
       stage.append(host);

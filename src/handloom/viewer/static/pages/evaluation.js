@@ -18,7 +18,7 @@ function summary(one) {
   return el("section.card", {}, el("h2", {}, one.name),
     el("p", {}, el("strong", { class: "big num" }, percent(result.successes, result.scenes)), ` of ${number(result.scenes)} scenes, 95 % interval ${(100 * result.interval[0]).toFixed(0)} to ${(100 * result.interval[1]).toFixed(0)} %`),
     el("p.quiet", {}, `${one.task} · ${one.policy} · seed ${one.seed}`),
-    result.faults ? el("p.chip", { class: "warn" }, `${result.faults} scenes ended with a fault of the program`) : null,
+    result.faults ? el("p.chip", { class: "warn" }, `${result.faults} scenes ended in an error of the program`) : null,
     el("p.reasons", {}, Object.entries(result.failure_reasons).map(([reason, count]) => el("span.chip", { class: "bad" }, `${reason} ${count}`))));
 }
 
@@ -85,7 +85,7 @@ function plane(host, one, fx, fy) {
     text(4, 12, `${fy.name}, ${y0.toPrecision(3)} to ${y1.toPrecision(3)}`, "start")));
 }
 
-// Values such as colours and kinds: success by value, with the interval that so few scenes leave.
+// Values such as colours and kinds: success by value, with its confidence interval.
 function byValue(one) {
   const blocks = one.factors.filter((factor) => factor.kind === "value").map((factor) => {
     const groups = new Map();
@@ -114,7 +114,7 @@ function wilson(good, all) {
   return [(middle - spread) / (1 + (z * z) / all), (middle + spread) / (1 + (z * z) / all)].map((v) => Math.max(0, Math.min(1, v)));
 }
 
-// The same scenes done by two policies: who did which.
+// The same scenes tried by two policies: which one solved which.
 function together([a, b]) {
   const others = new Map(b.scenes.map((scene) => [scene.attempt, scene]));
   const both = a.scenes.filter((scene) => others.has(scene.attempt)).map((scene) => [scene, others.get(scene.attempt)]);

@@ -136,7 +136,7 @@ class TaskPage {
 
   async save() {
     if (!this.task.writable) {
-      toast(this.task.own ? "This page is read-only; start handloom view with --edit" : "Tasks of the library are not changed; copy the text into a file of yours", "bad");
+      toast(this.task.own ? "This page is read-only; start handloom view with --edit" : "Library tasks cannot be changed; copy the text into your own file", "bad");
       return;
     }
     const text = this.editor.text;
@@ -232,7 +232,7 @@ class TaskPage {
   }
 
   _picture({ header, array }) {
-    const image = el("img", { alt: `Picture of the camera ${header.camera}`, src: URL.createObjectURL(new Blob([array(header.png)], { type: "image/png" })) });
+    const image = el("img", { alt: `Image of the camera ${header.camera}`, src: URL.createObjectURL(new Blob([array(header.png)], { type: "image/png" })) });
     image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
     const figure = [...this.pictures.children].find((one) => one.dataset.camera === header.camera);
     if (figure) clear(figure.firstChild, image);

@@ -1,4 +1,4 @@
-// The 3D view of a recorded episode: what its pictures show, to orbit while it plays.
+// The 3D view of a recorded episode: the content of its images, to orbit while it plays.
 
 import { readContainer } from "./container.js";
 import { matrixOf } from "./model.js";
@@ -84,7 +84,7 @@ export class EpisodeScene {
   /** Look through a camera by its name, or orbit (null). */
   lookThrough(name) {
     const { cameras } = this.motion.header;
-    this.frusta.forEach((frustum, k) => { frustum.visible = cameras[k].name !== name; }); // Nobody sees his own eye.
+    this.frusta.forEach((frustum, k) => { frustum.visible = cameras[k].name !== name; }); // A camera does not see itself.
     this.view.lookThrough(cameras.find((camera) => camera.name === name) ?? null);
   }
 

@@ -2,8 +2,8 @@
 
 import * as THREE from "../vendor/three.module.min.js";
 
-const LARGE = 2.4; // Diagonal of what counts as a part of the room [m].
-const INSTANCED = 12; // From this many geoms with one shape and look on, they are drawn together.
+const LARGE = 2.4; // Diagonal above which a geom counts as part of the room [m].
+const INSTANCED = 12; // With at least this many geoms of the same shape and look, they are drawn together.
 
 /** The drawn part of a model. */
 export class Model {
@@ -158,7 +158,7 @@ export async function texturesOf({ header, array }, { plain = false } = {}) {
   return Promise.all(header.textures.map(async ({ png }) => {
     const bitmap = await createImageBitmap(new Blob([array(png)], { type: "image/png" }));
     const texture = new THREE.Texture(bitmap);
-    texture.flipY = false; // Coordinates count from the first row.
+    texture.flipY = false; // Coordinates start at the first row.
     texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
     texture.colorSpace = THREE.SRGBColorSpace;
     texture.anisotropy = plain ? 1 : 4; // Grain of a table top stays sharp at a grazing angle.

@@ -1,4 +1,4 @@
-// What is drawn into a scene that is no part of it: paths, contacts, cameras, grasps, regions, reach.
+// Overlays drawn into a scene: paths, contacts, cameras, grasps, regions, reach.
 
 import * as THREE from "../vendor/three.module.min.js";
 
@@ -85,7 +85,7 @@ export function frustumOf(camera, depth = 0.12) {
   const corners = [corner(0, 0), corner(camera.width, 0), corner(camera.width, camera.height), corner(0, camera.height)];
   const points = [];
   corners.forEach((point, k) => points.push(0, 0, 0, ...point, ...point, ...corners[(k + 1) % 4]));
-  const top = corner(camera.width / 2, -0.18 * camera.height); // A small roof says which way is up.
+  const top = corner(camera.width / 2, -0.18 * camera.height); // A small roof marks the up direction.
   points.push(...corners[0], ...top, ...top, ...corners[1]);
   return segmentsOf(points, COLORS.camera);
 }

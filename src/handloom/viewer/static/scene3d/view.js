@@ -1,4 +1,4 @@
-// A canvas with a scene to orbit: a model, its motion, and what is drawn into it.
+// A canvas with a scene to orbit: a model, its motion and overlays.
 
 import { OrbitControls } from "../vendor/OrbitControls.js";
 import * as THREE from "../vendor/three.module.min.js";
@@ -9,7 +9,7 @@ import { discard } from "./overlays.js";
 const FIELD = 45; // Of view, when orbiting [deg].
 const STEP = 0.12; // Turn or share of the distance per key press.
 
-const LABEL = "3D view: drag or use the arrow keys to orbit, shift and arrow keys to move, + and - to zoom, Home to reset";
+const LABEL = "3D view: drag or use the arrow keys to orbit, shift and arrow keys to pan, + and - to zoom, Home to reset";
 
 /** Return whether WebGL is computed by the processor, which takes a second for a picture with all effects. */
 export function drawsInSoftware() {
@@ -161,7 +161,7 @@ export class SceneView {
     this.camera.updateMatrixWorld(true);
     const turn = this.camera.quaternion.clone().multiply(new THREE.Quaternion(1, 0, 0, 0));
     const { clientWidth, clientHeight } = this.canvas;
-    const scale = 1280 / Math.max(clientWidth, clientHeight); // As large as a picture to keep.
+    const scale = 1280 / Math.max(clientWidth, clientHeight); // Large enough for a saved image.
     const fovy = this.through ? 2 * Math.atan(this.through.height / 2 / this.through.focal[1]) * (180 / Math.PI) : FIELD;
     return {
       position: this.camera.position.toArray(), quat: [turn.w, turn.x, turn.y, turn.z], fovy_deg: fovy,

@@ -1,9 +1,9 @@
-// A YAML editor: a text area with colours, line numbers, mistakes at their lines, and completion.
+// A YAML editor: a text area with syntax colours, line numbers, mistakes at their lines, and completion.
 
 import { clear, el } from "../lib/dom.js";
 import { highlighted } from "./highlight.js";
 
-const CALM = 350; // Time without typing after which a text counts as written [ms].
+const CALM = 350; // Pause in typing after which the text is checked [ms].
 const WORD = /[\w./:-]/;
 
 /** An editor; `onchange(text)` is called when typing pauses, `complete(text, place)` answers with suggestions. */

@@ -1,4 +1,4 @@
-// Colours for YAML: one line of text to marked pieces. Text stays text.
+// Colours for YAML: turns one line of text into marked pieces. Text stays text.
 
 import { el } from "../lib/dom.js";
 

@@ -8,8 +8,8 @@ const FATES = {
   candidates: "grasps", filtered: "pass the filters",
 };
 const STAGES = {
-  sample: "no scene could be sampled", grasp: "no grasp is left", reach: "the arm does not get there", plan: "there is no way",
-  execute: "it went wrong while it was done", success: "it was done, and the goal does not hold",
+  sample: "no scene could be sampled", grasp: "no grasp is left", reach: "the arm cannot get there", plan: "there is no path",
+  execute: "it went wrong during execution", success: "it was done, but the goal does not hold",
 };
 
 /** The lists beside the scene. */

@@ -1,4 +1,4 @@
-// Events of work that goes on in another process, as they happen.
+// Events of work in another process, as they happen.
 
 import { ApiError } from "../lib/api.js";
 import { readContainer } from "../scene3d/container.js";
@@ -8,7 +8,7 @@ export async function* events(path, body, { signal } = {}) {
   const answer = await fetch(path, {
     method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" }, signal,
   }).catch((error) => {
-    throw error.name === "AbortError" ? error : new ApiError("nobody answers: handloom view is not running any more", 0);
+    throw error.name === "AbortError" ? error : new ApiError("no answer: handloom view is no longer running", 0);
   });
   if (!answer.ok) {
     const text = await answer.text();
