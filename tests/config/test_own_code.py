@@ -198,7 +198,7 @@ def test_a_name_on_the_command_line_is_the_users_own_word(here: Path, capsys: py
 
 def test_names_of_the_package_itself_need_leave_too_unless_a_table_has_them(here: Path) -> None:
     with pytest.raises(NotAllowedError, match=r"handloom\.cli\.verbs\.generate:run"):
-        import_named("object category", "handloom.cli.verbs.generate:run", {}, own="")
+        import_named("object category", "handloom.cli.runs.generate:run", {}, own="")
     with pytest.raises(NotAllowedError, match="os:system"):
         import_named("object category", "os:system", {}, own="")
 
