@@ -232,15 +232,21 @@ class Carry(Skill[CarryConfig]):
         for controller in self.controllers:
             controller.fingers = self._preshape.joints if on else {}
 
-    def _carry(self) -> None:
-        """Plan from how both hands hold the object now, and write the commands; or say why there is no way."""
-        config, name = self.config, self.config.objects[0]
+    def _both_hold(self, name: str) -> bool:
+        """Return whether both hands hold an object after they closed; fail if one does not."""
         for controller in self.controllers:
             arm = {"robot": controller.arm.robot_name, "arm": controller.arm.name, "object": name}
             if not holds(self.scene, Check(name="grasped", arguments=arm)):
                 detail = f"the {controller.arm.name} hand closed and does not hold {name}"
                 self.fail(FunnelStage.EXECUTE, "not_grasped", detail)
-                return
+                return False
+        return True
+
+    def _carry(self) -> None:
+        """Plan from how both hands hold the object now, and write the commands; or say why there is no way."""
+        config, name = self.config, self.config.objects[0]
+        if not self._both_hold(name):
+            return
         pair, now = self._pair, self.scene.object_pose(name)
         pair.take(self._carried())
         start = pair.tools(pair.target)
