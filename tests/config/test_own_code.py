@@ -120,7 +120,7 @@ def test_allowed_code_runs_in_the_workers_too(here: Path, name: str, capsys: pyt
         assert not ran(here)
         assert main(["verify", "run", "--allow-code", "--workers", "1"]) == 0
         assert ran(here)
-        assert main(["render", "run", "--allow-code", "--workers", "1", "--preset", "fast"]) == 0
+        assert main(["render", "run", "--allow-code", "--workers", "0", "--preset", "fast"]) == 0
 
 
 def test_mistakes_in_allowed_code_are_found_before_anything_is_written(

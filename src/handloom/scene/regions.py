@@ -4,6 +4,7 @@ A box is an axis-aligned bounding box (2, 3) [m] in the world: lowest and highes
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,13 @@ class Placed:
     points: Array
     """Surface points (n, 3) in its own frame [m], whose extremes give the box."""
 
-    @property
+    @cached_property
     def box(self) -> Array:
-        """World box (2, 3) [m]."""
+        """World box (2, 3) [m]; read only, because it is computed once."""
         world = quat_rotate(self.quat, self.points) + self.position
-        return np.stack([world.min(axis=0), world.max(axis=0)])
+        box = np.stack([world.min(axis=0), world.max(axis=0)])
+        box.flags.writeable = False
+        return box
 
     def at(self, position: Array, quat: Array) -> "Placed":
         """Return the same object at another pose."""
