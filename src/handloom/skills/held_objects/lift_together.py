@@ -112,10 +112,9 @@ class LiftTogether(Carry):
     def _carry(self) -> None:
         """Plan straight up from how both hands hold the object now, and write the commands."""
         config, name = self.config, self.config.objects[0]
-        if not self._both_hold(name):
+        if (taken := self._taken(name)) is None:
             return
-        pair, now = self._pair, self.scene.object_pose(name)
-        pair.take(self._carried())
+        pair, now = taken
         up = self._moved(pair.tools(pair.target), self._raised(now), now)
         plan = pair.plan_carry(pair.target, up, meets=self._supports())
         if not plan.ok:
