@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from handloom.config import Config, UnusedKey
+from handloom.config import Config, UnusedKey, field_docs
 from handloom.robots import RobotConfig
 from handloom.scene.camera_config import CameraConfig, CameraFile
 from handloom.scene.object_config import ArenaConfig, ObjectConfig, TextureConfig
@@ -95,7 +95,7 @@ def _plain_text(docstring: str) -> str:
 
 def key_table(model: type[Config]) -> str:
     """Return the keys of a model as a table."""
-    rows = [_row(name, field) for name, field in model.model_fields.items()]
+    rows = [_row(name, field, field_docs(model).get(name, "")) for name, field in model.model_fields.items()]
     return "| key | type | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows)
 
 
@@ -105,10 +105,10 @@ def section(model: type[Config]) -> str:
     return "\n\n".join([f"## {model.__name__}", text, key_table(model)])
 
 
-def _row(name: str, field: Any) -> str:
+def _row(name: str, field: Any, doc: str) -> str:
     default = "required" if field.is_required() else _plain(field.get_default(call_default_factory=True))
     unused = [m.why for m in field.metadata if isinstance(m, UnusedKey)]
-    meaning = f"No effect here: {unused[0]}." if unused else " ".join((field.description or "").split())
+    meaning = f"No effect here: {unused[0]}." if unused else " ".join(doc.split())
     cells = (f"`{field.alias or name}`", _type(field.annotation), default, meaning)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 import handloom
-from handloom.cli.verbs import generate
+from handloom.cli.runs import generate
+from handloom.cli.runs.run_flags import DatasetFlags
 
 SRC = Path(handloom.__file__).parent
 TEXT = (Path(__file__).parents[2] / "docs" / "architecture.md").read_text(encoding="utf-8")
 MOST_FILES = 20
 MOST_SWITCHES = 12
+UNDRAWN = DatasetFlags(render="none")
 
 
 def rows(title: str) -> list[list[str]]:
@@ -52,7 +54,9 @@ def test_a_run_takes_the_path_in_its_order(tmp_path):
 
     sys.setprofile(called)
     try:
-        code = generate.run("fr3_pick_cube", n=1, output=tmp_path / "run", executor="inline", render="none", json=True)
+        code = generate.run(
+            "fr3_pick_cube", n=1, output=tmp_path / "run", executor="inline", writing=UNDRAWN, json=True
+        )
     finally:
         sys.setprofile(None)
     assert code == 0

@@ -98,7 +98,7 @@ def test_the_warm_up_table_covers_every_part_and_names_code_that_exists():
 
 def test_a_run_compiles_no_kernel_of_the_isaac_shell():
     assert "isaac" not in {part for name in GENERATE for part in STEPS[name].parts}
-    code = "import sys, handloom.cli.verbs.generate, handloom.engine.warmup; print(*sys.modules)"
+    code = "import sys, handloom.cli.runs.generate, handloom.engine.warmup; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "handloom.engine.warmup" in loaded
     assert not [module for module in loaded if module.startswith("handloom.isaac")]

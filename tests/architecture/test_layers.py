@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from source_trees import tree_of
+from source_trees import imports_of
 
 SRC = Path(__file__).parents[2] / "src" / "handloom"
 
@@ -40,15 +40,13 @@ def imported_folders(file: Path) -> set[str]:
     """Return the first-level handloom folders that a source file imports."""
     package = ["handloom", *file.relative_to(SRC).parts[:-1]]
     found = set()
-    for node in ast.walk(tree_of(file)):
+    for node in imports_of(file):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = package[: len(package) - node.level + 1] if node.level else []
             stem = ".".join([*base, *([node.module] if node.module else [])])
             names = [f"{stem}.{alias.name}" for alias in node.names]
-        else:
-            continue
         for name in names:
             parts = name.split(".")
             if parts[0] != "handloom":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.skills.conftest import run_with
 
-from handloom.bench import data
+from handloom.bench.datasets import data
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import InputError
 from handloom.tasks import load_task, sample_task

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handloom.bench.dataset import run
+from handloom.bench.datasets.dataset import run
 
 
 @pytest.mark.slow

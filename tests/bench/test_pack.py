@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handloom.bench.pack import chosen, interval, run
+from handloom.bench.library.pack import chosen, interval, run
 from handloom.errors import InputError, NotFoundError
 from handloom.tasks.config.packs import load_pack
 

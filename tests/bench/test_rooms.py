@@ -7,6 +7,7 @@ import pytest
 from handloom.bench.worlds import rooms
 from handloom.errors import HandloomError
 from handloom.tasks import load_task
+from spread import every
 
 
 def _holds(row: dict[str, object]) -> None:
@@ -16,7 +17,7 @@ def _holds(row: dict[str, object]) -> None:
     assert float(str(row["slip_mm"])) < 10.0, "over ways of several metres"
 
 
-@pytest.mark.parametrize(("robot", "count"), [("lift2", 2), ("split_aloha", 1)])
+@pytest.mark.parametrize(("robot", "count"), every([("lift2", 2), ("split_aloha", 1)], 2, 1))
 def test_a_robot_fetches_through_furnished_rooms_and_touches_nothing(robot: str, count: int) -> None:
     (row,) = rooms.run([robot], seeds=count, seed=5).rows
     _holds(row)

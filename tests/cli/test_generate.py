@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handloom.cli.datasets.report import REMEDIES
-from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay, HopelessRun
+from handloom.cli.runs.generate_display import FIRST_ATTEMPTS, GenerateDisplay, HopelessRun
 from handloom.engine import Goal, Receipt
 
 COOKBOOK = Path(__file__).parents[2] / "docs" / "guides" / "cookbook.md"

@@ -147,7 +147,7 @@ def test_some_hostile_runs_end_every_verb_with_an_answer(runner: VerbRunner, hon
 
 
 def test_some_flipped_bytes_are_found_and_used_by_no_verb(runner: VerbRunner, honest: Path, tmp_path: Path) -> None:
-    try_flips(runner, honest, tmp_path, range(5000, 5016, 8))
+    try_flips(runner, honest, tmp_path, range(5000, 5001))
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ def not_reached() -> None:
     ],
 )
 def test_wrong_flags_of_generate_write_and_compile_nothing(flags, expected, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.verbs.generate.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.runs.generate.compile_kernels", not_reached)
     out = tmp_path / "run"
     assert main(["generate", "fr3_pick_cube", "-o", str(out), *flags]) == BAD_INPUT
     assert expected in capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_wrong_flags_of_render_compile_nothing(flags, expected, tmp_path, capsys
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("handloom.cli.verbs.generate.compile_kernels", not_reached)
+    monkeypatch.setattr("handloom.cli.runs.generate.compile_kernels", not_reached)
     (tmp_path / "file").write_text("")
     assert main(["generate", "fr3_pick_cube", "-n", "1", "-o", str(tmp_path / "file" / "run")]) == BAD_INPUT
     error = capsys.readouterr().err

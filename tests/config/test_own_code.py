@@ -120,7 +120,7 @@ def test_allowed_code_runs_in_the_workers_too(here: Path, name: str, capsys: pyt
         assert not ran(here)
         assert main(["verify", "run", "--allow-code", "--workers", "1"]) == 0
         assert ran(here)
-        assert main(["render", "run", "--allow-code", "--workers", "1", "--preset", "fast"]) == 0
+        assert main(["render", "run", "--allow-code", "--workers", "0", "--preset", "fast"]) == 0
 
 
 def test_mistakes_in_allowed_code_are_found_before_anything_is_written(
@@ -198,7 +198,7 @@ def test_a_name_on_the_command_line_is_the_users_own_word(here: Path, capsys: py
 
 def test_names_of_the_package_itself_need_leave_too_unless_a_table_has_them(here: Path) -> None:
     with pytest.raises(NotAllowedError, match=r"handloom\.cli\.verbs\.generate:run"):
-        import_named("object category", "handloom.cli.verbs.generate:run", {}, own="")
+        import_named("object category", "handloom.cli.runs.generate:run", {}, own="")
     with pytest.raises(NotAllowedError, match="os:system"):
         import_named("object category", "os:system", {}, own="")
 

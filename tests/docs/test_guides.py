@@ -16,7 +16,12 @@ tool = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tool)
 
 
-@pytest.mark.parametrize("guide", tool.GUIDES, ids=lambda guide: guide.stem)
+LONG = ("wheeled",)
+"""Guides whose snippets drive for minutes; ``isaac/wheeled`` and ``examples`` drive the same controllers for less."""
+GUIDES = [pytest.param(g, marks=pytest.mark.slow) if g.stem in LONG else g for g in tool.GUIDES]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
 def test_the_snippets_of_a_guide_run_in_order_and_print_what_it_shows(
     guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,7 +20,9 @@ def generate(run: Path, *, largest_file: int | None) -> subprocess.CompletedProc
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
     (run.parent / "rest.yaml").write_text(REST)
-    command = [*COMMAND, "-o", str(run)]
+    # Where the disk is full it is a worker that notices; with room enough a worker would only cost its start.
+    executor = "inline" if largest_file is None else "process"
+    command = [*COMMAND, "-o", str(run), "--executor", executor]
     # Python does not notice that bytecode was cut off at the limit, and every later import would fail.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(

@@ -20,8 +20,8 @@ from handloom.engine.trust import sampled_archives
 from handloom.engine.verification.verify import dataset_faults, sampled_faults
 from handloom.errors import NotFoundError
 from handloom.labels import EpisodeLabels
-from handloom.labels.label_pictures import DENSE, LAYOUT
-from handloom.labels.picture_packing import unpack
+from handloom.labels.images.label_pictures import DENSE, LAYOUT
+from handloom.labels.images.picture_packing import unpack
 from handloom.tasks import load_task
 
 SMALL = ("cameras.0.size=[32, 32]", "cameras.1.size=[48, 32]")

@@ -9,12 +9,13 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.skills import SKILLS
 from handloom.skills.configs import skill_name
 from handloom.tasks import load_task
+from spread import every
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples" / "skills").glob("*.yaml"))
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+@pytest.mark.parametrize("example", every(EXAMPLES, 3), ids=lambda example: example.stem)
 def test_the_example_shows_its_skill_and_succeeds(example: Path) -> None:
     _, record = simulate(load_task(example), 0, 0, Stopwatch())
     assert record.success, record.failure

@@ -9,8 +9,8 @@ import pytest
 from labelled_episodes import Labelled
 
 from handloom.labels import EpisodeLabels
-from handloom.labels.label_pictures import PACKING, STORED
-from handloom.labels.picture_packing import BLOCK, most_words, pack_plane, unpack
+from handloom.labels.images.label_pictures import PACKING, STORED
+from handloom.labels.images.picture_packing import BLOCK, most_words, pack_plane, unpack
 
 
 def packed(values: np.ndarray, kind: str, channels: int = 1) -> bytes:

@@ -16,7 +16,7 @@ from handloom.labels.motion import motion_of
 from handloom.labels.surfaces import Surfaces
 from handloom.labels.words.clauses import Naming
 from handloom.labels.words.things import SceneFacts
-from handloom.scene import build_scene
+from handloom.scene import Scene, build_scene
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.sampling.wording import faults_of_sentence, with_words
 from handloom.values import EpisodeRecord, SkillSpan
@@ -25,20 +25,25 @@ TASKS = ["fr3_sort_by_colour", "fr3_store_fruit", "fr3_put_in_drawer", "lift2_st
          "split_aloha_tidy_shelf", "franka_robotiq85_arrange_tableware", "lift2_dual_pick_place"]  # fmt: skip
 
 
-def words_of_scene(
-    task: str, seed: int, episode: int, *, timeline: tuple[SkillSpan, ...] = (), instruction: str = "", **instance
-) -> tuple[World, dict]:
-    """Sample a scene and return it with what is said of it, as if nothing, or a few skills, had happened in it."""
-    sampled = sample_task(load_task(task, overrides=instance.get("overrides", ())), seed, episode)
-    scene = build_scene(replace(sampled, instruction=instruction or sampled.instruction))
+def still_record(scene: Scene, timeline: tuple[SkillSpan, ...] = ()) -> EpisodeRecord:
+    """Return a record of one frame in which nothing moves."""
     state = scene.world.save_state()
-    record = EpisodeRecord(
+    return EpisodeRecord(
         instance=scene.instance,
         states=np.array([state, state]),
         asked=np.full((1, scene.world.model.nu), np.nan),
         applied=user_inputs(scene)[None],
         timeline=timeline,
     )
+
+
+def words_of_scene(
+    task: str, seed: int, episode: int, *, timeline: tuple[SkillSpan, ...] = (), instruction: str = "", **instance
+) -> tuple[World, dict]:
+    """Sample a scene and return it with what is said of it, as if nothing, or a few skills, had happened in it."""
+    sampled = sample_task(load_task(task, overrides=instance.get("overrides", ())), seed, episode)
+    scene = build_scene(replace(sampled, instruction=instruction or sampled.instruction))
+    state, record = scene.world.save_state(), still_record(scene, timeline)
     motion = motion_of(scene, record, contacts=True)
     words = episode_words(motion, Entities(motion, Surfaces(scene)))
     scene.world.restore_state(state)
@@ -152,13 +157,7 @@ def test_only_requests_are_wrapped_in_please(said, wrapped):
 
 def test_a_sentence_whose_words_fit_two_things_is_called_vague():
     scene = build_scene(sample_task(load_task("fr3_sort_by_colour"), 3, 1))
-    state = scene.world.save_state()
-    record = EpisodeRecord(
-        instance=scene.instance,
-        states=np.array([state, state]),
-        asked=np.full((1, scene.world.model.nu), np.nan),
-        applied=user_inputs(scene)[None],
-    )
+    record = still_record(scene)
     motion = motion_of(scene, record, contacts=True)
     facts = SceneFacts(motion, Entities(motion, Surfaces(scene)), 0)
     cube = next(obj.name for obj in scene.instance.objects if obj.category == "cube")

@@ -16,6 +16,7 @@ from handloom.scene import build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.articulated_objects.joint_strategies import shut_end, shut_terms
 from handloom.tasks import load_task, sample_task
+from spread import every
 
 ASSETS = "workflows/simbox/assets/art/microwaves"
 
@@ -89,7 +90,7 @@ def succeeded(task, seed, attempts):
     raise AssertionError(record.failure)
 
 
-@pytest.mark.parametrize(("rig", "setting"), [("franka", True), ("franka", False), ("split_aloha", True)])
+@pytest.mark.parametrize(("rig", "setting"), every([("franka", True), ("franka", False), ("split_aloha", True)], 3))
 def test_a_door_ajar_by_less_than_a_hand_is_wide_is_opened(root, rig, setting):
     # Shut is 0.524: the free edge is 23 mm from the housing, half the opening of the hand is 40 mm and more.
     record = succeeded(loaded(root, rig, "open", 0.38, setting=setting), 3, 5)

@@ -17,6 +17,7 @@ from handloom.retarget import (
 from handloom.scene import Scene, build_scene
 from handloom.tasks import load_task, sample_task
 from handloom.teleop.control.robot_teleop import RobotTeleop
+from spread import every
 
 DT = 1.0 / 60.0
 TASKS = (
@@ -125,7 +126,7 @@ def wandering_hand(rng: np.random.Generator) -> Iterator[ControllerSnapshot]:
 
 @pytest.mark.parametrize("frames", [150, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["wandering", "broken"])
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", every(TASKS, 2, 1))
 def test_commands_stay_finite_and_within_the_speed_of_the_joints_whatever_hands_do(
     task: str, kind: str, frames: int
 ) -> None:
@@ -212,7 +213,7 @@ class Pressing(Driven):
         return heights
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", every(TASKS, 2))
 def test_an_arm_pressed_ten_centimetres_into_the_table_comes_back_as_soon_as_the_hand_does(task: str) -> None:
     pressing = Pressing(task)
     if "suction" in task:  # There are cartons below the hand.

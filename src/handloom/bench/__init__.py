@@ -3,10 +3,16 @@
 BENCHES: dict[str, tuple[str, str]] = {
     "engine": ("handloom.bench.engine", "episodes per hour, robot hours, time budget by stage, scaling"),
     "tasks": ("handloom.bench.tasks", "success of the scripted expert on every task, its cost, why attempts fail"),
-    "pack": ("handloom.bench.pack", "success of the expert on a pack of tasks, beside what others published for them"),
+    "pack": (
+        "handloom.bench.library.pack",
+        "success of the expert on a pack of tasks, beside what others published for them",
+    ),
     "deeds": ("handloom.bench.library.deeds", "success of the expert on the library's deeds, robot by robot"),
     "check": ("handloom.bench.library.check", "what check says of the library's deeds, beside how often they succeed"),
-    "data": ("handloom.bench.data", "what demonstrations are worth: views, idle time, detours, landing, words"),
+    "data": (
+        "handloom.bench.datasets.data",
+        "what demonstrations are worth: views, idle time, detours, landing, words",
+    ),
     "scenes": (
         "handloom.bench.worlds.scenes",
         "sampling and building scenes, overlap and drift at rest, reading task files",
@@ -15,8 +21,8 @@ BENCHES: dict[str, tuple[str, str]] = {
         "handloom.bench.worlds.kitchens",
         "sampled kitchens: what overlaps, what is blocked, rest, time, pictures",
     ),
-    "dataset": ("handloom.bench.dataset", "encode, write, merge and read episodes"),
-    "labels": ("handloom.bench.labels", "labels of every kind, on top of drawing and encoding"),
+    "dataset": ("handloom.bench.datasets.dataset", "encode, write, merge and read episodes"),
+    "labels": ("handloom.bench.datasets.labels", "labels of every kind, on top of drawing and encoding"),
     "render": ("handloom.bench.render", "frames per second and core, beside the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),
     "teleop": (

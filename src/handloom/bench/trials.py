@@ -11,7 +11,7 @@ from typing import Any
 from handloom.bench.result import machine_facts
 from handloom.bench.tasks import attempt_task
 from handloom.dataset.files.durable import atomic_write
-from handloom.engine import Executor
+from handloom.engine import Executor, InlineExecutor, ProcessExecutor
 from handloom.engine.attempt import guarded_receipt
 from handloom.engine.executors.executor import Finished
 from handloom.engine.runs.journal import Receipt
@@ -56,6 +56,11 @@ def attempt_outcome(task: Task, seed: int, episode: int) -> TrialOutcome:
     begin = time.process_time()
     receipt = guarded_receipt(episode, lambda: attempt_task(task, seed, episode).receipt)
     return TrialOutcome.of(receipt, time.process_time() - begin)
+
+
+def executor_of(processes: int) -> Executor:
+    """Return an executor with so many worker processes; one that runs everything here for 1."""
+    return InlineExecutor() if processes == 1 else ProcessExecutor(processes)
 
 
 def attempts_in_time(

@@ -29,7 +29,7 @@ class Verb:
 
 
 VERBS = {
-    "demo": Verb("handloom.cli.verbs.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
+    "demo": Verb("handloom.cli.runs.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
     "list": Verb("handloom.cli.verbs.list:run", "robots, objects, tasks and skills that exist"),
     "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and what to do about each gap"),
     "warmup": Verb("handloom.cli.verbs.doctor:warmup", "compile the kernels before they are needed"),
@@ -37,7 +37,7 @@ VERBS = {
     "show": Verb("handloom.cli.verbs.task:show", "print a task written out in full"),
     "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
-    "generate": Verb("handloom.cli.verbs.generate:run", "make demonstrations and write a dataset; can be resumed"),
+    "generate": Verb("handloom.cli.runs.generate:run", "make demonstrations and write a dataset; can be resumed"),
     "coverage": Verb("handloom.cli.verbs.coverage:run", "which task files of a folder run here, by family and robot"),
     "verify": Verb("handloom.cli.datasets.dataset:verify", "replay every episode and compare the bits"),
     "render": Verb(
@@ -60,12 +60,12 @@ VERBS = {
     "report": Verb("handloom.cli.datasets.report:run", "funnel, failure reasons and rates of a run"),
     "view": Verb("handloom.cli.datasets.view:run", "look at datasets, episodes, tasks and runs in a browser"),
     "teleop": Verb("handloom.cli.verbs.teleop:run", "drive a robot from a browser and record it as a dataset"),
-    "retell": Verb("handloom.cli.verbs.retell:run", "repeat the demonstrations of a dataset with another robot"),
-    "augment": Verb("handloom.cli.verbs.augment:run", "turn a few demonstrations into many in new scenes"),
+    "retell": Verb("handloom.cli.runs.retell:run", "repeat the demonstrations of a dataset with another robot"),
+    "augment": Verb("handloom.cli.runs.augment:run", "turn a few demonstrations into many in new scenes"),
     "evaluate": Verb(
-        "handloom.cli.verbs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
+        "handloom.cli.runs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
     ),
-    "improve": Verb("handloom.cli.verbs.improve:run", "demonstrations by the expert from where a policy fails"),
+    "improve": Verb("handloom.cli.runs.improve:run", "demonstrations by the expert from where a policy fails"),
     "object": Verb("handloom.cli.verbs.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb(
         "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in simulation"

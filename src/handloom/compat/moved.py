@@ -81,10 +81,13 @@ MODULES = {
         "handle_finder model_asset model_files model_looks model_pieces normal_form"
     ),
     ("handloom.objects.importers", "handloom.objects.importers.usd"): "usd_files usd_joints usd_meshes",
-    ("handloom.cli", "handloom.cli.verbs"): (
-        "augment bench dataset doctor drive evaluate generate generate_display grasp list object report robot "
-        "task teleop"
-    ),
+    ("handloom.cli", "handloom.cli.verbs"): "bench dataset doctor drive grasp list object report robot task teleop",
+    ("handloom.cli", "handloom.cli.runs"): "augment evaluate generate generate_display",
+    ("handloom.cli.verbs", "handloom.cli.runs"): "augment evaluate generate generate_display improve retell",
+    ("handloom.bench", "handloom.bench.datasets"): "data dataset labels",
+    ("handloom.bench", "handloom.bench.library"): "pack",
+    ("handloom.labels", "handloom.labels.images"): "kernels label_pictures outlines picture_packing",
+    ("handloom.tasks.sampling", "handloom.tasks.sampling.layouts"): "layout layout_sampler outlines settling_world",
     ("handloom.bench", "handloom.bench.motion"): "collision ik plan planning_problems trajectory",
     ("handloom.teleop", "handloom.teleop.control"): "arm_teleop position_follower resistance robot_teleop",
     ("handloom.teleop", "handloom.teleop.session"): "live_input operator_source",

@@ -10,6 +10,7 @@ from handloom.config.model import (
     Position,
     Quaternion,
     UnusedKey,
+    field_docs,
     mistake_at,
     unused_keys,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "allow_code",
     "allow_outside",
     "apply_overrides",
+    "field_docs",
     "find_file",
     "forbid_code",
     "import_named",

@@ -1,8 +1,12 @@
 """The base of every config model, numbers with units, and the marker for keys that have no effect here."""
 
-from collections.abc import Sequence
+import ast
+import inspect
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 from types import NoneType
 from typing import Annotated, Any, Literal, Self, get_args, get_origin
 
@@ -52,9 +56,7 @@ Quaternion = Annotated[tuple[float, float, float, float], AfterValidator(_not_ze
 class Config(BaseModel):
     """A frozen config: keyword-only, unknown keys refused with the nearest known one, no NaN or infinity."""
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True, validate_default=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -77,6 +79,27 @@ class Config(BaseModel):
     def more_keys(cls) -> set[str]:
         """Return keys that are accepted although no field has their name."""
         return set()
+
+
+@cache
+def field_docs(model: type[Config]) -> Mapping[str, str]:
+    """Return what the docstrings under the fields of a model say, its own and those that it inherits.
+
+    Pydantic can do so when a class is made, but reads the source of every model in every process that imports it.
+    """
+    found: dict[str, str] = {}
+    for cls in reversed(model.__mro__):
+        if not issubclass(cls, Config):
+            continue
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
+        assert isinstance(tree, ast.ClassDef)
+        for field, below in zip_longest(tree.body, tree.body[1:]):
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+                continue
+            found.pop(field.target.id, None)  # A field that is declared again says what it means again.
+            if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+                found[field.target.id] = inspect.cleandoc(str(below.value.value))
+    return found
 
 
 @cache

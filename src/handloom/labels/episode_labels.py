@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from handloom.dataset.episodes.episode_files import EpisodeFiles
 from handloom.errors import FileError, unknown_name
+from handloom.labels.images.label_pictures import PACKED, PACKING, picture_of
 from handloom.labels.kinds import LABEL_FILE, LABELS_VERSION, PICTURE_FILE, WORDS_FILE
-from handloom.labels.label_pictures import PACKED, PACKING, picture_of
 
 METADATA = b"handloom.labels"
 

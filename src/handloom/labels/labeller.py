@@ -16,6 +16,8 @@ from handloom.dataset.episodes.archive import segments_of
 from handloom.labels import arrow_rows
 from handloom.labels.cameras import camera_column, trace_column
 from handloom.labels.entities import Entities
+from handloom.labels.images.label_pictures import LabelPictures
+from handloom.labels.images.outlines import OutlineLabels
 from handloom.labels.kinds import (
     KINDS,
     LABEL_FILE,
@@ -25,10 +27,8 @@ from handloom.labels.kinds import (
     chosen_kinds,
     images_for,
 )
-from handloom.labels.label_pictures import LabelPictures
 from handloom.labels.motion import EpisodeMotion, motion_of
 from handloom.labels.named_points import PointLabels
-from handloom.labels.outlines import OutlineLabels
 from handloom.labels.surfaces import Surfaces
 from handloom.labels.touches import contact_column, grasp_column, grasps_of
 from handloom.labels.words.description import describe, relation_sentences

@@ -2,7 +2,7 @@
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,7 +14,20 @@ from handloom.errors import InputError
 from handloom.objects.finishes import edge_of, finish_of
 from handloom.objects.joint_dynamics import catch_of
 from handloom.objects.materials import BARE_METALS, substance
-from handloom.objects.parts import VECTORS_OF_LINKS, Axis, Keypoint, Link, Part, Point, Quat, Surface, point, quad
+from handloom.objects.parts import (
+    VECTORS_OF_LINKS,
+    Axis,
+    Keypoint,
+    Link,
+    Part,
+    Point,
+    Quat,
+    Surface,
+    axes,
+    point,
+    quad,
+    upright_points,
+)
 from handloom.render.looks import Look
 from handloom.render.textures import add_texture
 from handloom.spatial import matrix_from_quat, quat_multiply
@@ -341,3 +354,34 @@ def _material(spec: mujoco.MjSpec, part: Part, materials: dict[tuple[object, ...
             roughness=1.0 - stuff.shininess,
         )
     return materials[key]
+
+
+def one_piece(words: tuple[str, ...], color: str | None, parts: Sequence[Part], size: Point) -> Blueprint:
+    """Return an object without joints that lies along x and rests in any stable pose, by its full size [m]."""
+    return Blueprint(
+        words=words,
+        color=color,
+        parts=tuple(parts),
+        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
+        axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
+    )
+
+
+def upright(
+    words: tuple[str, ...],
+    color: str | None,
+    parts: Sequence[Part],
+    links: Sequence[Link],
+    keypoints: Mapping[str, Keypoint],
+    holds: float,
+) -> Blueprint:
+    """Return a container with moving bodies that stands as drawn; the arguments are fields of ``Blueprint``."""
+    return Blueprint(
+        words=words,
+        color=color,
+        parts=tuple(parts),
+        links=tuple(links),
+        keypoints=keypoints,
+        holds=holds,
+        rests="upright",
+    )

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from handloom.errors import FileError, InputError, StateError
+from handloom.retarget.closing import Closing
 from handloom.retarget.sources.device_frame import DeviceFrame
 
 FORMAT = "handloom.device-frames"
@@ -186,7 +186,7 @@ def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame],
     return frames, None
 
 
-class DeviceRecorder:
+class DeviceRecorder(Closing):
     """A recording in progress; use it as a context manager.
 
     Every frame is flushed, so a crash loses at most the frame being written. Leaving the block writes the
@@ -244,11 +244,3 @@ class DeviceRecorder:
             raise InputError(f"{self.path}: the end at {end_time_ns} ns is before the last frame at {last} ns")
         self._file.write(end_line(self._frames, last if end_time_ns is None else end_time_ns))
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

@@ -33,9 +33,11 @@ class Placed:
 
     @cached_property
     def box(self) -> Array:
-        """World box (2, 3) [m]."""
+        """World box (2, 3) [m]; read only, because it is computed once."""
         world = quat_rotate(self.quat, self.points) + self.position
-        return np.stack([world.min(axis=0), world.max(axis=0)])
+        box = np.stack([world.min(axis=0), world.max(axis=0)])
+        box.flags.writeable = False
+        return box
 
     def at(self, position: Array, quat: Array) -> "Placed":
         """Return the same object at another pose."""

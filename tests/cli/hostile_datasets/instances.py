@@ -51,7 +51,7 @@ def instance_code(value: Any, rng: Random) -> None:
         "os:system",
         "shutil:rmtree",
         "builtins:exec",
-        "handloom.cli.verbs.generate:run",
+        "handloom.cli.runs.generate:run",
         ":",
         "a.b:c",
     ]

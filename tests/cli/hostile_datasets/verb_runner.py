@@ -68,8 +68,11 @@ class VerbRunner:
 def serve() -> None:
     import importlib
 
+    from handloom.engine.warmup import compile_step
+
     for name in MODULES:
         importlib.import_module(f"handloom.cli.datasets.{name}")
+    compile_step("drawing")  # Loads what every verb that draws or simulates would load in its own process.
     for line in sys.stdin:
         sys.stdout.write(json.dumps(forked(**json.loads(line))) + "\n")
         sys.stdout.flush()

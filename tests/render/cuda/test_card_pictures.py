@@ -19,6 +19,7 @@ from handloom.render.cuda.moment_reader import MomentReader
 from handloom.render.preset import cpu_preset
 from handloom.scene import build_scene as scene_of
 from handloom.tasks import load_task, sample_task
+from spread import every
 
 sys.path.insert(0, str(Path(__file__).parent))
 from lanes import COMPILER, Lanes, sizes_of_rows
@@ -104,8 +105,7 @@ def assert_same(frames, model, data, cameras, preset, looks=()):
             np.testing.assert_array_equal(getattr(frame, kind)[0], expected[camera.name][kind], err_msg=kind)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize(("scene", "preset"), every(itertools.product(SCENES, PRESETS), len(PRESETS) + 1))
 def test_every_kind_of_image_is_the_bits_of_the_processor(machine, scene, preset):
     model, data, cameras = SCENES[scene]()
     (frames,) = drawn_by(machine, preset, [(model, data, cameras)])

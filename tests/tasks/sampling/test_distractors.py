@@ -13,7 +13,7 @@ from handloom.scene.assets import outline_of
 from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
 from handloom.tasks import load_task, sample_task
-from handloom.tasks.sampling.outlines import footprint
+from handloom.tasks.sampling.layouts.outlines import footprint
 
 CLUTTER = {
     "target": "table",

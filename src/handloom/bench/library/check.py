@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.bench.result import BenchResult
-from handloom.engine import Executor, InlineExecutor, ProcessExecutor
+from handloom.bench.trials import attempts_in_time, executor_of
 from handloom.engine.trial import fails, tries_of
 from handloom.engine.warmup import warm_up
 from handloom.errors import HandloomError, InputError
@@ -68,8 +68,7 @@ def run(
 
 
 def _checked(cells: Sequence[CheckedCell], processes: int, until: float) -> Iterator[tuple[CheckedCell, bool]]:
-    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
-    for finished in executor.run(called_wrong, (cell for cell in cells if time.monotonic() < until)):
+    for finished in attempts_in_time(executor_of(processes), called_wrong, cells, until=until):
         yield finished.item, True if finished.result is None else finished.result
 
 

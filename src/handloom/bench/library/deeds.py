@@ -12,8 +12,8 @@ from typing import Any
 
 from handloom.bench.result import BenchResult, machine_facts
 from handloom.bench.tasks import attempt_task
+from handloom.bench.trials import attempts_in_time, executor_of
 from handloom.dataset.files.durable import atomic_write
-from handloom.engine import Executor, InlineExecutor, ProcessExecutor
 from handloom.engine.warmup import warm_up
 from handloom.errors import HandloomError, InputError, unknown_name
 from handloom.tasks import Task, load_task
@@ -90,8 +90,7 @@ def run(
 
 
 def _attempted(todo: Sequence[DeedTrial], processes: int, until: float) -> Iterator[tuple[DeedTrial, tuple[str, int]]]:
-    executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
-    for finished in executor.run(run_trial, (trial for trial in todo if time.monotonic() < until)):
+    for finished in attempts_in_time(executor_of(processes), run_trial, todo, until=until):
         yield finished.item, ("crash", 0) if finished.result is None else finished.result
 
 

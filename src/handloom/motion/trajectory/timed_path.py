@@ -16,7 +16,7 @@ from handloom.motion.trajectory.topp_kernels import (
     make_grid,
     sample_profile,
 )
-from handloom.motion.trajectory.trajectory import MotionLimits, Trajectory
+from handloom.motion.trajectory.trajectory import MotionLimits, Trajectory, WaypointTrajectory
 
 PER_LINE, PER_BLEND = 24, 16
 """Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""
@@ -28,7 +28,7 @@ BETWEEN_CHECKS = 1e-3
 """Limits can be exceeded by this fraction between the places measured; the motion is stretched by as much."""
 
 
-class TimedPath(Trajectory):
+class TimedPath(WaypointTrajectory):
     """The fastest motion from rest to rest along a path whose corners are rounded.
 
     Args:
@@ -42,16 +42,6 @@ class TimedPath(Trajectory):
         self._check(limits, deviation)
         self._build(deviation)
         self._time(limits)
-
-    @property
-    def duration(self) -> float:
-        """Length [s]."""
-        return float(self._times[-1])
-
-    @property
-    def dof(self) -> int:
-        """Number of joints."""
-        return self._waypoints.shape[1]
 
     @property
     def knots(self) -> Array:

@@ -87,3 +87,22 @@ class Trajectory(ABC):
         count = int(np.ceil(self.duration * rate - 1e-9))
         times = np.append(np.arange(count) / rate, self.duration)
         return times, self.sample(times)[0]
+
+
+class WaypointTrajectory(Trajectory):
+    """A trajectory through waypoints (m, n) that keeps the times at which its pieces join."""
+
+    _times: Array
+    """Increasing from 0 [s]."""
+    _waypoints: Array
+    """[rad or m]"""
+
+    @property
+    def duration(self) -> float:
+        """Length [s]."""
+        return float(self._times[-1])
+
+    @property
+    def dof(self) -> int:
+        """Number of joints."""
+        return self._waypoints.shape[1]

@@ -2,7 +2,7 @@
 
 import math
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, door, handle
@@ -128,14 +128,8 @@ def oven(c: Choices) -> Blueprint:
         **joint_dynamics(c, "folding door"),
         counterbalance=0.9,
     )
-    return Blueprint(
-        words=("oven", "toaster oven", "mini oven"),
-        color=color,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=upright_points(feet + z, feet + wall + 0.03),
-        holds=0.10,
-        rests="upright",
+    return upright(
+        ("oven", "toaster oven", "mini oven"), color, parts, [link], upright_points(feet + z, feet + wall + 0.03), 0.10
     )
 
 
@@ -196,15 +190,7 @@ def washing_machine(c: Choices) -> Blueprint:
         push=(1.40 * radius, -0.022, 0.0),
         **joint_dynamics(c, "appliance door"),
     )
-    return Blueprint(
-        words=("washing machine", "washer"),
-        color=color,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=upright_points(z, wall + 0.03),
-        holds=0.10,
-        rests="upright",
-    )
+    return upright(("washing machine", "washer"), color, parts, [link], upright_points(z, wall + 0.03), 0.10)
 
 
 def laptop(c: Choices) -> Blueprint:

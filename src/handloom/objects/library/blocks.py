@@ -3,10 +3,9 @@
 import math
 from dataclasses import replace
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, one_piece
 from handloom.objects.choices import Choices
 from handloom.objects.materials import BRIGHT, rgb, shade
-from handloom.objects.parts import Part, axes, upright_points
 from handloom.objects.shapes import Appearance, box, cylinder, prism
 
 _WOODEN = (*BRIGHT, "wood", "white", "black")
@@ -28,7 +27,7 @@ def cube(c: Choices) -> Blueprint:
             replace(parts[0], material="lettered_wood"),
             *(replace(bar, drawn="with the last") for bar in bars),
         ]
-    return _block(("cube", "block", "toy cube"), color, parts, (edge, edge, edge))
+    return one_piece(("cube", "block", "toy cube"), color, parts, (edge, edge, edge))
 
 
 def block(c: Choices) -> Blueprint:
@@ -36,7 +35,7 @@ def block(c: Choices) -> Blueprint:
     color = c.color(_WOODEN)
     size = (c.number("length", 0.070, 0.120), c.number("width", 0.030, 0.045), c.number("height", 0.022, 0.035))
     parts = [box(size, (0.0, 0.0, size[2] / 2), color=rgb(color), substance="wood")]
-    return _block(("block", "wooden block", "brick"), color, parts, size)
+    return one_piece(("block", "wooden block", "brick"), color, parts, size)
 
 
 def studded_brick(c: Choices) -> Blueprint:
@@ -50,7 +49,7 @@ def studded_brick(c: Choices) -> Blueprint:
         for j in (-0.5, 0.5):
             at = ((i - (rows - 1) / 2) * pitch, j * pitch, height + 0.0035)
             parts.append(cylinder(0.30 * pitch, 0.007, at, **shine))
-    return _block(
+    return one_piece(
         ("toy brick", "construction brick", "plastic brick"), color, parts, (size[0], size[1], height + 0.007)
     )
 
@@ -62,7 +61,7 @@ def triangle_block(c: Choices) -> Blueprint:
     height = c.number("height", 0.030, 0.045)
     outline = [(-width / 2, 0.0), (width / 2, 0.0), (0.0, height)]
     parts = [prism(outline, depth, euler=(90.0, 0.0, 0.0), color=rgb(color), substance="wood")]
-    return _block(("triangle block", "roof block", "prism"), color, parts, (width, depth, height))
+    return one_piece(("triangle block", "roof block", "prism"), color, parts, (width, depth, height))
 
 
 def cylinder_block(c: Choices) -> Blueprint:
@@ -70,7 +69,7 @@ def cylinder_block(c: Choices) -> Blueprint:
     color = c.color(_WOODEN)
     radius, height = c.number("radius", 0.016, 0.026), c.number("height", 0.040, 0.075)
     parts = [cylinder(radius, height, (0.0, 0.0, height / 2), color=rgb(color), substance="wood", round=True)]
-    return _block(("cylinder", "round block", "wooden cylinder"), color, parts, (2 * radius, 2 * radius, height))
+    return one_piece(("cylinder", "round block", "wooden cylinder"), color, parts, (2 * radius, 2 * radius, height))
 
 
 def hex_nut(c: Choices) -> Blueprint:
@@ -82,14 +81,4 @@ def hex_nut(c: Choices) -> Blueprint:
         edges = [math.radians(60.0 * (k + s)) for s in (-0.5, 0.5)]
         corners = [(r * math.cos(a), r * math.sin(a)) for r in (radius, 0.55 * radius) for a in edges]
         parts.append(prism(corners, height, (0.0, 0.0, height / 2), color=rgb(color), substance="plastic"))
-    return _block(("nut", "hex nut", "toy nut"), color, parts, (2 * radius, 2 * radius, height))
-
-
-def _block(words: tuple[str, ...], color: str, parts: list[Part], size: tuple[float, float, float]) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
-        axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
-    )
+    return one_piece(("nut", "hex nut", "toy nut"), color, parts, (2 * radius, 2 * radius, height))

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, one_piece
 from handloom.objects.choices import Choices
 from handloom.objects.materials import Rgb, rgb, shade
-from handloom.objects.parts import Part, axes, points, upright_points
+from handloom.objects.parts import axes, points
 from handloom.objects.shapes import Appearance, box, cylinder, ellipsoid, laid, lathe, prism, rod, shell, slab, sphere
 
 _STEM: Rgb = (0.30, 0.20, 0.10)
@@ -38,7 +38,7 @@ def apple(c: Choices) -> Blueprint:
         parts.append(
             ellipsoid((0.024, 0.012, 0.002), (0.014, 0.0, top + 0.006), euler=(0.0, -20.0, 0.0), **_garnish(_LEAF))
         )
-    return _food(("apple", "fruit"), color, parts, (width, width, top))
+    return one_piece(("apple", "fruit"), color, parts, (width, width, top))
 
 
 def orange(c: Choices) -> Blueprint:
@@ -48,7 +48,7 @@ def orange(c: Choices) -> Blueprint:
         sphere(width / 2, (0.0, 0.0, width / 2), **_skin((0.92, hue, 0.06), fill=0.95)),
         ellipsoid((0.010, 0.010, 0.003), (0.0, 0.0, width - 0.0006), **_garnish(_LEAF)),
     ]
-    return _food(("orange", "mandarin", "fruit"), None, parts, (width, width, width))
+    return one_piece(("orange", "mandarin", "fruit"), None, parts, (width, width, width))
 
 
 def lemon(c: Choices) -> Blueprint:
@@ -58,7 +58,9 @@ def lemon(c: Choices) -> Blueprint:
     skin = _skin(shade(rgb(color), 0.98))
     parts = [ellipsoid((length, width, width), (0.0, 0.0, width / 2), **skin)]
     parts += [ellipsoid((0.030, 0.020, 0.020), (s * 0.38 * length, 0.0, width / 2), **skin) for s in (-1.0, 1.0)]
-    return _food(("lemon" if color != "lime" else "lime", "citrus fruit", "fruit"), None, parts, (length, width, width))
+    return one_piece(
+        ("lemon" if color != "lime" else "lime", "citrus fruit", "fruit"), None, parts, (length, width, width)
+    )
 
 
 def pear(c: Choices) -> Blueprint:
@@ -77,7 +79,7 @@ def pear(c: Choices) -> Blueprint:
         sphere(share * width, (0.0, 0.0, up * width), **between)
         for up, share in ((0.62, 0.462), (0.74, 0.418), (0.84, 0.372), (0.93, 0.332))
     ]
-    return _food(("pear", "fruit"), color, parts, (width, width, height))
+    return one_piece(("pear", "fruit"), color, parts, (width, width, height))
 
 
 def banana(c: Choices) -> Blueprint:
@@ -120,7 +122,7 @@ def strawberry(c: Choices) -> Blueprint:
         a = 2.0 * math.pi * k / 5.0
         y, z = 0.26 * width * math.cos(a), 0.26 * width * math.sin(a)
         parts.append(ellipsoid((0.004, 0.010, 0.010), (0.47 * length, y, width / 2 + z), **_garnish(_LEAF)))
-    return _food(("strawberry", "berry", "fruit"), None, parts, (length, width, width))
+    return one_piece(("strawberry", "berry", "fruit"), None, parts, (length, width, width))
 
 
 def tomato(c: Choices) -> Blueprint:
@@ -133,7 +135,7 @@ def tomato(c: Choices) -> Blueprint:
         ellipsoid((0.34 * width, 0.008, 0.003), (0.0, 0.0, top - 0.0010), euler=(0.0, 0.0, 60.0 * k), **_garnish(_LEAF))
         for k in range(3)
     ]
-    return _food(("tomato", "vegetable"), color if color != "red" else None, parts, (width, width, top))
+    return one_piece(("tomato", "vegetable"), color if color != "red" else None, parts, (width, width, top))
 
 
 def carrot(c: Choices) -> Blueprint:
@@ -152,7 +154,7 @@ def carrot(c: Choices) -> Blueprint:
     for y, z in ((0.0, 0.004), (0.005, -0.002), (-0.005, -0.002)):
         start = (0.49 * length, y, width / 2 + z)
         parts.append(rod(start, (0.49 * length + 0.022, 2.2 * y, width / 2 + 2.2 * z), 0.003, **_garnish(_LEAF)))
-    return _food(("carrot", "vegetable"), None, parts, (length, width, width))
+    return one_piece(("carrot", "vegetable"), None, parts, (length, width, width))
 
 
 def potato(c: Choices) -> Blueprint:
@@ -166,7 +168,7 @@ def potato(c: Choices) -> Blueprint:
         # Most of the lump lies inside the body, whose mass is counted already.
         ellipsoid(lump, (0.2 * size[0], 0.06 * size[1], 0.49 * size[2]), **_skin(color, fill=0.1)),
     ]
-    return _food(("potato", "vegetable"), None, parts, size)
+    return one_piece(("potato", "vegetable"), None, parts, size)
 
 
 def egg(c: Choices) -> Blueprint:
@@ -174,7 +176,7 @@ def egg(c: Choices) -> Blueprint:
     color = c.color(("white", "beige", "cream"))
     length, width = c.number("length", 0.054, 0.062), c.number("width", 0.042, 0.046)
     parts = [ellipsoid((length, width, width), (0.0, 0.0, width / 2), **_skin(shade(rgb(color), 1.1), fill=1.15))]
-    return _food(("egg", "hen's egg"), color, parts, (length, width, width))
+    return one_piece(("egg", "hen's egg"), color, parts, (length, width, width))
 
 
 def cucumber(c: Choices) -> Blueprint:
@@ -185,7 +187,7 @@ def cucumber(c: Choices) -> Blueprint:
     x, bend, z = length / 2 - width / 2, 0.010, width / 2
     knots = [(-x, bend, z), (-x / 3, 0.0, z), (x / 3, 0.0, z), (x, bend, z)]
     parts = [rod(a, b, width / 2, **skin) for a, b in pairwise(knots)]
-    return _food(("cucumber", "vegetable"), None, parts, (length, width, width))
+    return one_piece(("cucumber", "vegetable"), None, parts, (length, width, width))
 
 
 def eggplant(c: Choices) -> Blueprint:
@@ -199,7 +201,7 @@ def eggplant(c: Choices) -> Blueprint:
         ellipsoid((0.16 * length, 0.60 * width, 0.60 * width), (0.44 * length, 0.0, z), **_garnish(_LEAF)),
         rod((0.48 * length, 0.0, z), (0.58 * length, 0.0, z + 0.06 * width), 0.005, **_garnish(_LEAF)),
     ]
-    return _food(("eggplant", "aubergine", "vegetable"), "purple", parts, (length, width, width))
+    return one_piece(("eggplant", "aubergine", "vegetable"), "purple", parts, (length, width, width))
 
 
 def bread_roll(c: Choices) -> Blueprint:
@@ -227,7 +229,7 @@ def bread_roll(c: Choices) -> Blueprint:
         )
         for x in (-0.18, 0.0, 0.18)
     ]
-    return _food(("bread roll", "roll", "bun"), None, parts, (length, width, height))
+    return one_piece(("bread roll", "roll", "bun"), None, parts, (length, width, height))
 
 
 def donut(c: Choices) -> Blueprint:
@@ -247,7 +249,7 @@ def donut(c: Choices) -> Blueprint:
         substance="bread",
         material="icing",
     )
-    return _food(("donut", "doughnut", "pastry"), color, parts, (2 * radius, 2 * radius, thick))
+    return one_piece(("donut", "doughnut", "pastry"), color, parts, (2 * radius, 2 * radius, thick))
 
 
 def sandwich(c: Choices) -> Blueprint:
@@ -268,7 +270,7 @@ def sandwich(c: Choices) -> Blueprint:
     for height, spread, look in layers:
         parts.append(slab((spread * side, spread * side, height), 0.014, (0.0, 0.0, z + height / 2), **look))
         z += height
-    return _food(("sandwich", "toast"), None, parts, (side, side, z))
+    return one_piece(("sandwich", "toast"), None, parts, (side, side, z))
 
 
 def cheese(c: Choices) -> Blueprint:
@@ -289,7 +291,9 @@ def cheese(c: Choices) -> Blueprint:
         for s in (-1.0, 1.0):
             at = (x * radius * math.cos(a), s * x * radius * math.sin(a), share * height)
             parts.append(cylinder(r, 0.001, at, euler=(90.0, 0.0, s * math.degrees(a)), **hole))
-    return _food(("cheese", "piece of cheese", "cheese wedge"), None, parts, (radius, 2 * radius * math.sin(a), height))
+    return one_piece(
+        ("cheese", "piece of cheese", "cheese wedge"), None, parts, (radius, 2 * radius * math.sin(a), height)
+    )
 
 
 def chocolate_bar(c: Choices) -> Blueprint:
@@ -316,14 +320,4 @@ def chocolate_bar(c: Choices) -> Blueprint:
         )
         for s in (-1.0, 1.0)
     ]
-    return _food(("chocolate bar", "bar of chocolate", "candy bar"), color, parts, size)
-
-
-def _food(words: tuple[str, ...], color: str | None, parts: list[Part], size: tuple[float, float, float]) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        keypoints=upright_points(size[2], center=(0.0, 0.0, size[2] / 2)),
-        axes=axes(up=(0.0, 0.0, 1.0), long=(1.0, 0.0, 0.0)),
-    )
+    return one_piece(("chocolate bar", "bar of chocolate", "candy bar"), color, parts, size)

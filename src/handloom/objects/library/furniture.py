@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import rgb, shade
@@ -155,7 +155,7 @@ def drawer_cabinet(c: Choices) -> Blueprint:
         if k == drawers - 1:
             keypoints["inside"] = Keypoint(body=name, position=(0.0, 0.014 + inner[1] / 2, low + 0.030))
     # The top drawer is the main one: it is the easiest to reach.
-    return _furniture(
+    return upright(
         ("cabinet", "drawer cabinet", "chest of drawers", "drawer"), color, parts, links[::-1], keypoints, 0.04
     )
 
@@ -174,7 +174,7 @@ def hinged_cabinet(c: Choices) -> Blueprint:
     link, leaf = door("door", hinge, (x, 0.014, z - 0.004), (-y / 2 - _GAP, z / 2), panel, metal, feel, grip=grip)
     parts += leaf
     keypoints = upright_points(z, wall + 0.04)
-    return _furniture(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link], keypoints, 0.08)
+    return upright(("cabinet", "cupboard", "hinged cabinet"), color, parts, [link], keypoints, 0.08)
 
 
 def safe(c: Choices) -> Blueprint:
@@ -217,7 +217,7 @@ def safe(c: Choices) -> Blueprint:
         ),
     ]
     keypoints = upright_points(z, wall + 0.04)
-    return _furniture(("safe", "strongbox", "vault"), color, parts, [link, dial], keypoints, 0.08)
+    return upright(("safe", "strongbox", "vault"), color, parts, [link, dial], keypoints, 0.08)
 
 
 def door(
@@ -267,22 +267,3 @@ def door(
         **feel,
     )
     return link, parts
-
-
-def _furniture(
-    words: tuple[str, ...],
-    color: str,
-    parts: list[Part],
-    links: list[Link],
-    keypoints: dict[str, Keypoint],
-    holds: float,
-) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=keypoints,
-        holds=holds,
-        rests="upright",
-    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import joint_dynamics
 from handloom.objects.library.appliances import decor
@@ -56,14 +56,8 @@ def fridge(c: Choices) -> Blueprint:
         links.append(link)
     badge = (-0.5 * x if hinge == "right" else 0.5 * x, -thick, 0.30 * (z - split))
     parts.append(box((0.20 * x, 0.002, 0.014), badge, **decor(shiny, "freezer_door")))
-    return Blueprint(
-        words=("fridge", "refrigerator", "icebox"),
-        color=color,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=upright_points(z, foot + wall + 0.04),
-        holds=0.12,
-        rests="upright",
+    return upright(
+        ("fridge", "refrigerator", "icebox"), color, parts, links, upright_points(z, foot + wall + 0.04), 0.12
     )
 
 
@@ -106,14 +100,13 @@ def sliding_cabinet(c: Choices) -> Blueprint:
         normal=(0.0, -1.0, 0.0),
         **feel,
     )
-    return Blueprint(
-        words=("cabinet", "sideboard", "cabinet with a sliding door"),
-        color=color,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(-half / 2, 0.0, wall + 0.04)),
-        holds=0.08,
-        rests="upright",
+    return upright(
+        ("cabinet", "sideboard", "cabinet with a sliding door"),
+        color,
+        parts,
+        [link],
+        points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(-half / 2, 0.0, wall + 0.04)),
+        0.08,
     )
 
 
@@ -160,15 +153,7 @@ def tool_chest(c: Choices) -> Blueprint:
         counterbalance=0.85,
         **feel,
     )
-    return Blueprint(
-        words=("toolbox", "tool chest", "box of tools"),
-        color=color,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=upright_points(z, 0.5 * z),
-        holds=0.8 * y,
-        rests="upright",
-    )
+    return upright(("toolbox", "tool chest", "box of tools"), color, parts, [link], upright_points(z, 0.5 * z), 0.8 * y)
 
 
 def valve(c: Choices) -> Blueprint:

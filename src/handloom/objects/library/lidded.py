@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.materials import BRIGHT, GLAZES, HOUSING, rgb, shade
@@ -69,7 +69,14 @@ def lidded_box(c: Choices) -> Blueprint:
     link = replace(link, push=(0.40 * x, 0.022 - y, thick), counterbalance=0.85)
     if grip == "lip":
         link = replace(link, grip=(0.0, -1.0, 0.0))  # From above, one finger would stand on the lid.
-    return _vessel(("box", "box with a lid", "chest", "treasure box"), color, parts, [link], z, 0.8 * min(x, y))
+    return upright(
+        ("box", "box with a lid", "chest", "treasure box"),
+        color,
+        parts,
+        [link],
+        upright_points(z, 0.5 * z),
+        0.8 * min(x, y),
+    )
 
 
 def pot(c: Choices) -> Blueprint:
@@ -88,7 +95,9 @@ def pot(c: Choices) -> Blueprint:
         radius, 0.024, Appearance(color=shade(rgb(color), 0.9), substance="steel", fill=0.12, body="lid"), parts
     )
     link = _lid((0.0, radius, z + _GAP), grip, (0.0, -radius - 0.05, 0.030), joint_dynamics(c, "pot lid"))
-    return _vessel(("pot", "cooking pot", "pot with a lid"), color, parts, [link], z, 1.6 * radius)
+    return upright(
+        ("pot", "cooking pot", "pot with a lid"), color, parts, [link], upright_points(z, 0.5 * z), 1.6 * radius
+    )
 
 
 def electric_cooker(c: Choices) -> Blueprint:
@@ -124,7 +133,9 @@ def electric_cooker(c: Choices) -> Blueprint:
         box((0.060, 0.026, 0.012), (0.0, -2 * rim - 0.008, 0.008), **lid),
     ]
     link = _lid((0.0, rim, z + _GAP), (0.0, -2 * rim - 0.012, 0.008), (0.0, -rim, 0.036), joint_dynamics(c, "box lid"))
-    return _vessel(("electric cooker", "rice cooker", "cooker"), color, parts, [link], z, 1.4 * radius)
+    return upright(
+        ("electric cooker", "rice cooker", "cooker"), color, parts, [link], upright_points(z, 0.5 * z), 1.4 * radius
+    )
 
 
 def trash_can(c: Choices) -> Blueprint:
@@ -172,7 +183,14 @@ def trash_can(c: Choices) -> Blueprint:
         drives="lid",
         ratio=2.5,
     )
-    return _vessel(("trash can", "bin", "garbage can", "rubbish bin"), color, parts, [lid, pedal], z, 1.4 * radius)
+    return upright(
+        ("trash can", "bin", "garbage can", "rubbish bin"),
+        color,
+        parts,
+        [lid, pedal],
+        upright_points(z, 0.5 * z),
+        1.4 * radius,
+    )
 
 
 def _dome(radius: float, height: float, look: Appearance, parts: list[Part]) -> Point:
@@ -212,18 +230,4 @@ def _lid(origin: Point, head: Point, tail: Point, feel: Feel, *, swing: float = 
         contact_axis=(-1.0, 0.0, 0.0),
         normal=(0.0, 0.0, 1.0),
         **feel,
-    )
-
-
-def _vessel(
-    words: tuple[str, ...], color: str, parts: list[Part], links: list[Link], height: float, holds: float
-) -> Blueprint:
-    return Blueprint(
-        words=words,
-        color=color,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=upright_points(height, 0.5 * height),
-        holds=holds,
-        rests="upright",
     )

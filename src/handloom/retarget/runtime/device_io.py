@@ -4,10 +4,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from handloom.errors import FileError, StateError
+from handloom.retarget.closing import Closing
 from handloom.retarget.recording import DeviceRecorder, DeviceRecording
 from handloom.retarget.runtime.device_link import DeviceLink, FunctionLink, offered_devices
 from handloom.retarget.sources.device_frame import DeviceFrame
@@ -35,7 +35,7 @@ class OpenXRSessionHandles:
         return self.xr_get_instance_proc_addr
 
 
-class OpenXRSession:
+class OpenXRSession(Closing):
     """Finds the devices that ``offer_devices`` offers, as the published session finds a runtime on the machine.
 
     Args:
@@ -53,14 +53,6 @@ class OpenXRSession:
 
     def close(self) -> None:
         """Let the devices go."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,7 @@ class McapReplayConfig(_RecordingFile):
     """A recording to be played, which a session of this package made."""
 
 
-class DeviceIOSession:
+class DeviceIOSession(Closing):
     """What trackers read: the samples of the last update. It also takes what goes out to the devices.
 
     Args:
@@ -204,14 +196,6 @@ class DeviceIOSession:
         """End the recording, if there is one."""
         if self._recorder is not None:
             self._recorder.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 class RecordedLink(DeviceLink):

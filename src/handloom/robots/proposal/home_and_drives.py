@@ -44,8 +44,12 @@ def home_guess(model: mujoco.MjModel, arms: tuple[ArmChain, ...], guesses: list[
         joints = [model.joint(name).id for name in arm.joints]
         lower, upper = model.jnt_range[joints].T
         candidates = rng.uniform(lower, upper, (HOME_SAMPLES, len(joints)))
-        costs = [_cost(model, data, q, joints, candidate, arm, guess) for candidate in candidates]
-        q[joints] = candidates[int(np.argmin(costs))]
+        best, least = candidates[0], np.inf
+        for candidate in candidates:
+            cost = _cost(model, data, q, joints, candidate, arm, guess, least)
+            if cost < least:
+                best, least = candidate, cost
+        q[joints] = best
     return {model.joint(j).name: round(float(q[j]), 4) for j in range(model.njnt)}
 
 
@@ -57,11 +61,17 @@ def _cost(
     candidate: Array,
     arm: ArmChain,
     guess: GripperGuess,
+    least: float,
 ) -> float:
+    """Return what speaks against a position of an arm; infinity where its contacts alone are worse than ``least``."""
     data.qpos[model.jnt_qposadr] = q
     data.qpos[model.jnt_qposadr[joints]] = candidate
-    mujoco.mj_fwdPosition(model, data)
-    depth = -sum(min(0.0, float(contact.dist)) for contact in data.contact)
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    depth = -sum(np.minimum(data.contact.dist, 0.0).tolist())
+    if 1e3 * depth > least:
+        return np.inf
     hand = data.body(arm.hand_body)
     T_world_tool = hand.xmat.reshape(3, 3) @ guess.T_hand_tool[:3, :3]
     forward = float(hand.xpos[0] - data.body(arm.base_body).xpos[0])

@@ -232,17 +232,23 @@ class Carry(Skill[CarryConfig]):
         for controller in self.controllers:
             controller.fingers = self._preshape.joints if on else {}
 
-    def _carry(self) -> None:
-        """Plan from how both hands hold the object now, and write the commands; or say why there is no way."""
-        config, name = self.config, self.config.objects[0]
+    def _taken(self, name: str) -> tuple[ArmPair, Array] | None:
+        """Return the arms, which carry the object from now on, and T_world_object; None if a hand does not hold it."""
         for controller in self.controllers:
             arm = {"robot": controller.arm.robot_name, "arm": controller.arm.name, "object": name}
             if not holds(self.scene, Check(name="grasped", arguments=arm)):
                 detail = f"the {controller.arm.name} hand closed and does not hold {name}"
                 self.fail(FunnelStage.EXECUTE, "not_grasped", detail)
-                return
-        pair, now = self._pair, self.scene.object_pose(name)
-        pair.take(self._carried())
+                return None
+        self._pair.take(self._carried())
+        return self._pair, self.scene.object_pose(name)
+
+    def _carry(self) -> None:
+        """Plan from how both hands hold the object now, and write the commands; or say why there is no way."""
+        config, name = self.config, self.config.objects[0]
+        if (taken := self._taken(name)) is None:
+            return
+        pair, now = taken
         start = pair.tools(pair.target)
         tools = [self._moved(start, T, now) for T in self._way(now)]
         back = self._back(config.retreat)

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.judging.checks import holds
 from handloom.judging.point_terms import held_by_both
 from handloom.judging.relations import upright_terms
 from handloom.motion.planning import Move
@@ -113,14 +112,9 @@ class LiftTogether(Carry):
     def _carry(self) -> None:
         """Plan straight up from how both hands hold the object now, and write the commands."""
         config, name = self.config, self.config.objects[0]
-        for controller in self.controllers:
-            arm = {"robot": controller.arm.robot_name, "arm": controller.arm.name, "object": name}
-            if not holds(self.scene, Check(name="grasped", arguments=arm)):
-                detail = f"the {controller.arm.name} hand closed and does not hold {name}"
-                self.fail(FunnelStage.EXECUTE, "not_grasped", detail)
-                return
-        pair, now = self._pair, self.scene.object_pose(name)
-        pair.take(self._carried())
+        if (taken := self._taken(name)) is None:
+            return
+        pair, now = taken
         up = self._moved(pair.tools(pair.target), self._raised(now), now)
         plan = pair.plan_carry(pair.target, up, meets=self._supports())
         if not plan.ok:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from handloom.skills.skill import ConfigT, Skill, gripper_function, hand_check, 
 from handloom.spatial import translation
 from handloom.values import Check, Command
 
+PostureT = TypeVar("PostureT", bound=HomeConfig | HeuristicSkillConfig)
 BACK = (1.0, 0.6, 0.35)
 """Fractions of the way back that a hand is asked for which will do, first choice first."""
 
@@ -108,15 +109,10 @@ def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) ->
     return start + smooth[:, None] * (goal - start)
 
 
-class Home(JointLine[HomeConfig]):
-    """The published home: the robot's home position without its noise, around what is in the way."""
+class Posture(JointLine[PostureT]):
+    """A move to a posture around what is in the way; the hand stays as it is unless the config says otherwise."""
 
     avoids_obstacles: ClassVar = True
-    Config: ClassVar = HomeConfig
-
-    def joint_goal(self) -> Array:
-        """Return the home position."""
-        return self.controller.arm.spec.home.copy()
 
     def steps(self) -> int:
         """Return ``move_steps``."""
@@ -130,6 +126,16 @@ class Home(JointLine[HomeConfig]):
         """Return the gripper state of the config, or the present one."""
         given = self.config.gripper_state
         return self.controller.gripper_state if given is None else given
+
+
+class Home(Posture[HomeConfig]):
+    """The published home: the robot's home position without its noise, around what is in the way."""
+
+    Config: ClassVar = HomeConfig
+
+    def joint_goal(self) -> Array:
+        """Return the home position."""
+        return self.controller.arm.spec.home.copy()
 
 
 class JointCtrl(JointLine[JointCtrlConfig]):
@@ -165,10 +171,9 @@ def set_joints(joints: Array, ctrl_list: tuple[tuple[int, float, str], ...], ski
     return goal
 
 
-class HeuristicSkill(JointLine[HeuristicSkillConfig]):
+class HeuristicSkill(Posture[HeuristicSkillConfig]):
     """The published heuristic skill; ``rel_qpos`` adds to the present joints, which the reference forgets."""
 
-    avoids_obstacles: ClassVar = True
     Config: ClassVar = HeuristicSkillConfig
 
     def joint_goal(self) -> Array | None:
@@ -207,19 +212,6 @@ class HeuristicSkill(JointLine[HeuristicSkillConfig]):
         if values.shape != shape:
             raise ConfigError(f"{config.name}: mode {config.mode} needs a value of shape {shape}, got {config.value!r}")
         return values
-
-    def steps(self) -> int:
-        """Return ``move_steps``."""
-        return self.frames(self.config.move_steps)
-
-    def tolerance(self) -> float:
-        """Return ``t_eps``."""
-        return self.config.t_eps
-
-    def gripper(self) -> int:
-        """Return the gripper state of the config, or the present one."""
-        given = self.config.gripper_state
-        return self.controller.gripper_state if given is None else given
 
 
 class GripperAction(Skill[GripperActionConfig]):

@@ -10,6 +10,7 @@ from handloom.scene.markers import marker_name
 from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import choose
 from handloom.skills.configs.motions import TABLE, TrackConfig
+from handloom.skills.motions.tool_motions import ANGLE, DISTANCE
 from handloom.skills.skill import Skill, between, command_at, hand_check
 from handloom.spatial import (
     invert_pose,
@@ -28,8 +29,6 @@ DRAWS = 32
 """Sets of way points that are tested; the published skill draws until one can be reached, for ever if need be."""
 STILL_FRAMES = 40
 """Frames the arm waits after the marker has jumped to the next way point; published value."""
-DISTANCE, ANGLE = 5e-3, 0.087
-"""A way point counts as reached within one of these [m], [rad]; published values."""
 
 
 class Track(Skill[TrackConfig]):

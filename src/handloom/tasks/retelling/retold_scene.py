@@ -21,9 +21,9 @@ from handloom.tasks.reach.within_reach import TaskReach
 from handloom.tasks.retelling.end_poses import end_poses
 from handloom.tasks.retelling.told_scenes import told_scene
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
+from handloom.tasks.sampling.layouts.settling_world import SamplingError
 from handloom.tasks.sampling.objects import sample_markers, sample_props
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes, sample_robots
-from handloom.tasks.sampling.settling_world import SamplingError
 from handloom.values import CameraSpec, ObjectInstance, RetoldFrom, RobotInstance, TaskInstance
 
 STEP = 0.03

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from handloom.tasks.sampling.settling_world import Overlap, SettlingWorld
+from handloom.tasks.sampling.layouts.settling_world import Overlap, SettlingWorld
 from handloom.values import ObjectInstance
 
 TOUCH = 0.0005

@@ -4,7 +4,7 @@ import numpy as np
 
 from handloom.scene.rooms.furnish import Room
 from handloom.tasks.config.task_config import EnvMapConfig
-from handloom.tasks.sampling.lights import BULB, MIDDLE_INTENSITY, SOFT_BOX
+from handloom.tasks.sampling.lights import BULB, MIDDLE_INTENSITY, SOFT_BOX, lamp
 from handloom.values import LightInstance
 
 BOUNCE = 0.30
@@ -28,29 +28,7 @@ def room_lights(room: Room, env_map: EnvMapConfig, rng: np.random.Generator) -> 
     fill = np.array([0.5 * aside + middle[0], middle[1], height])
     below, above = np.array([middle[0], middle[1], 0.3]), np.array([middle[0], middle[1], height])
     return (
-        _lamp("key", key, np.array([0.0, 0.2, 0.9]), 0.72 * strength * color, radius, shadows=True),
-        _lamp("fill", fill, np.array([0.0, 0.3, 0.9]), 0.26 * strength * color[::-1], BULB, shadows=False),
-        _lamp("bounce", below, above, BOUNCE * strength * color, SOFT_BOX, shadows=False),
-    )
-
-
-def _lamp(
-    name: str,
-    position: np.ndarray,
-    target: np.ndarray,
-    diffuse: np.ndarray,
-    radius: float,
-    *,
-    shadows: bool,
-) -> LightInstance:
-    direction = target - position
-    direction = direction / np.linalg.norm(direction)
-    return LightInstance(
-        name=name,
-        directional=False,
-        position=(float(position[0]), float(position[1]), float(position[2])),
-        direction=(float(direction[0]), float(direction[1]), float(direction[2])),
-        diffuse=(float(diffuse[0]), float(diffuse[1]), float(diffuse[2])),
-        shadows=shadows,
-        radius=radius,
+        lamp("key", key, np.array([0.0, 0.2, 0.9]), 0.72 * strength * color, radius, shadows=True),
+        lamp("fill", fill, np.array([0.0, 0.3, 0.9]), 0.26 * strength * color[::-1], BULB, shadows=False),
+        lamp("bounce", below, above, BOUNCE * strength * color, SOFT_BOX, shadows=False),
     )

@@ -18,9 +18,9 @@ from handloom.scene.regions import CLEARANCE, Placed
 from handloom.spatial import quat_from_rotvec
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.assets import imported, small_categories
-from handloom.tasks.sampling.outlines import convex_outline, footprint, outline_distance
+from handloom.tasks.sampling.layouts.outlines import convex_outline, footprint, outline_distance
+from handloom.tasks.sampling.layouts.settling_world import SettlingWorld, at_place
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes
-from handloom.tasks.sampling.settling_world import SettlingWorld, at_place
 from handloom.values import ObjectInstance, RobotInstance
 
 LOOKS = 16

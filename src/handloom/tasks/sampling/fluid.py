@@ -18,7 +18,7 @@ from handloom.skills.configs.motions import PourWaterSuccConfig
 from handloom.spatial import matrix_from_quat
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import FluidConfig, TaskConfig, placed_skills
-from handloom.tasks.sampling.settling_world import STEP, SamplingError
+from handloom.tasks.sampling.layouts.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
 WIDE = 0.1

@@ -109,8 +109,23 @@ def _lamp(
     name: str, xy: np.ndarray, height: float, diffuse: np.ndarray, radius: float, *, shadows: bool
 ) -> LightInstance:
     """Return a lamp that shines at the middle of the table."""
-    position = np.array([*xy, 0.75 + height])
-    direction = np.array([0.0, 0.0, 0.75]) - position
+    return lamp(name, np.array([*xy, 0.75 + height]), np.array([0.0, 0.0, 0.75]), diffuse, radius, shadows=shadows)
+
+
+def lamp(
+    name: str, position: np.ndarray, target: np.ndarray, diffuse: np.ndarray, radius: float, *, shadows: bool
+) -> LightInstance:
+    """Return a lamp at a position that shines at a target, both in the world (3,) [m].
+
+    Args:
+        name: Name of the light.
+        position: Where it hangs.
+        target: Where it shines.
+        diffuse: Its colour times its strength (3,).
+        radius: Of its disc [m].
+        shadows: Whether it casts shadows.
+    """
+    direction = target - position
     direction = direction / np.linalg.norm(direction)
     return LightInstance(
         name=name,

@@ -32,7 +32,7 @@ from handloom.tasks.sampling.assets import (
     stands_as_table,
     supports,
 )
-from handloom.tasks.sampling.settling_world import poses_that_stay
+from handloom.tasks.sampling.layouts.settling_world import poses_that_stay
 from handloom.tasks.sampling.textures import sample_look
 from handloom.values import ObjectInstance
 

@@ -22,7 +22,7 @@ from handloom.skills.configs import drives_base
 from handloom.spatial import matrix_from_quat, quat_from_euler_deg, quat_multiply, quat_normalize
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import RobotEntry, placed_skills
-from handloom.tasks.sampling.settling_world import STEP, NoPlaceError
+from handloom.tasks.sampling.layouts.settling_world import STEP, NoPlaceError
 from handloom.values import ObjectInstance, RobotInstance
 
 MAX_PENETRATION = 0.0005
@@ -192,8 +192,8 @@ def robot_boxes(robot: RobotInstance) -> list[Array]:
 
 def in_boxes(place: Placed, boxes: Sequence[Array], room: float = 0.0) -> bool:
     """Return whether something comes closer than ``room`` [m] to one of the boxes."""
-    low, high = place.box
-    return any(bool(np.all(low - room < box[1]) and np.all(high + room > box[0])) for box in boxes)
+    (low, high), others = place.box, np.reshape(np.array(boxes), (-1, 2, 3))
+    return bool(np.any(np.all((low - room < others[:, 1]) & (high + room > others[:, 0]), axis=1)))
 
 
 def refuse_robot_overlaps(

@@ -23,11 +23,11 @@ from handloom.tasks.rooms.room_of_episode import calmed, in_room
 from handloom.tasks.sampling.cameras import camera_bodies, sample_cameras
 from handloom.tasks.sampling.distractors import sample_distractors
 from handloom.tasks.sampling.fluid import sample_fluid
-from handloom.tasks.sampling.layout import sample_layout
+from handloom.tasks.sampling.layouts.layout import sample_layout
+from handloom.tasks.sampling.layouts.settling_world import STEP
 from handloom.tasks.sampling.lights import sample_lights, sample_surroundings
 from handloom.tasks.sampling.objects import only_seen, sample_markers, sample_props
 from handloom.tasks.sampling.robots import body_pose, sample_robots
-from handloom.tasks.sampling.settling_world import STEP
 from handloom.tasks.sampling.variant import randomized
 from handloom.tasks.sampling.wording import sample_instruction, told_apart, with_words
 from handloom.values import ObjectInstance, RobotInstance, TaskInstance

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import yaml
 
-from handloom.config.model import Config, UnusedKey
+from handloom.config.model import Config, UnusedKey, field_docs
 from handloom.objects.materials import COLORS
 from handloom.objects.registry import CATEGORIES
 from handloom.render.textures import TEXTURES
@@ -128,10 +128,10 @@ def _field_values(path: tuple[str, ...], key: str, cursor: Cursor) -> list[Item]
     name = cursor.seen.get("name", "").strip("\"'")
     model = SKILL_CONFIGS.get(name) if path[:1] == ("skills",) else _model(TaskConfig, path)
     field = model.model_fields.get(key) if model is not None else None
-    if field is None:
+    if model is None or field is None:
         return []
     found = list(_choices(field.annotation))
-    return _named(found, "value", field.description or "")
+    return _named(found, "value", field_docs(model).get(key, ""))
 
 
 def _choices(annotation: Any) -> Iterable[str]:
@@ -178,7 +178,7 @@ def _fields(model: type[Config]) -> list[Item]:
     for name, field in model.model_fields.items():
         if any(isinstance(mark, UnusedKey) for mark in field.metadata):
             continue
-        doc = re.sub(r"``([^`]*)``", r"\1", " ".join((field.description or "").split()))
+        doc = re.sub(r"``([^`]*)``", r"\1", " ".join(field_docs(model).get(name, "").split()))
         items.append({"text": field.alias or name, "kind": "key", "doc": doc})
     return items
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.motion.trajectory import MotionLimits, Trajectory
+from handloom.motion.trajectory import MotionLimits, Trajectory, WaypointTrajectory
 
 
 class SCurve(Trajectory):
@@ -70,7 +70,7 @@ def _phases(v: float, a: float, j: float) -> tuple[float, float, float]:
 MODES = ("cubic_spline", "linear")
 
 
-class TimedWaypoints(Trajectory):
+class TimedWaypoints(WaypointTrajectory):
     """Passes each waypoint exactly at its time.
 
     The cubic spline starts and ends at rest and has continuous acceleration; lines have constant velocity each.
@@ -102,16 +102,6 @@ class TimedWaypoints(Trajectory):
         second = (3 * d / h - 2 * v[:-1] - v[1:]) / h
         third = (v[:-1] + v[1:] - 2 * d / h) / h**2
         self._coefficients = np.stack([waypoints[:-1], v[:-1], second, third])
-
-    @property
-    def duration(self) -> float:
-        """Length [s]."""
-        return float(self._times[-1])
-
-    @property
-    def dof(self) -> int:
-        """Number of joints."""
-        return self._waypoints.shape[1]
 
     def _sample(self, times: Array) -> tuple[Array, Array, Array]:
         k = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._times) - 2)

@@ -3,7 +3,7 @@
 Origin of every drawing: the middle of the carcass, seen from above, on the floor or at its lower edge.
 """
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass
@@ -50,14 +50,8 @@ def kitchen_drawers(c: Choices) -> Blueprint:
         parts += pieces
         if k == 0:
             keypoints["inside"] = Keypoint(body=name, position=(0.0, deep / 2, -tall / 2 + 0.05))
-    return Blueprint(
-        words=("drawers", "kitchen drawers", "drawer unit"),
-        color=finish(style.finish).word,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=keypoints,
-        holds=0.05,
-        rests="upright",
+    return upright(
+        ("drawers", "kitchen drawers", "drawer unit"), finish(style.finish).word, parts, links, keypoints, 0.05
     )
 
 

@@ -1,6 +1,6 @@
 """Large appliances of a kitchen: hob with knobs, oven, dishwasher, hood, fridge."""
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, handle
@@ -107,14 +107,13 @@ def built_in_oven(c: Choices) -> Blueprint:
     tall = z - 0.004
     parts += _folding_door((x - 0.004, tall), stuff, metal, window=True)
     link = _folding_link((0.0, front - GAP, base + 0.002), tall, feel)
-    return Blueprint(
-        words=("oven", "kitchen oven", "built-in oven"),
-        color=finish(stuff).word,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=upright_points(base + z, base + wall + 0.04),
-        holds=0.12,
-        rests="upright",
+    return upright(
+        ("oven", "kitchen oven", "built-in oven"),
+        finish(stuff).word,
+        parts,
+        [link],
+        upright_points(base + z, base + wall + 0.04),
+        0.12,
     )
 
 
@@ -138,14 +137,13 @@ def dishwasher(c: Choices) -> Blueprint:
     parts += _folding_door((x - 0.004, tall), stuff, metal, window=False)
     parts.append(box((0.10, 0.002, 0.018), (0.30 * x, -THICK, 0.955 * tall), **pane("door")))
     link = _folding_link((0.0, front - GAP, base + 0.002), tall, feel)
-    return Blueprint(
-        words=("dishwasher", "dish washer"),
-        color=finish(stuff).word,
-        parts=tuple(parts),
-        links=(link,),
-        keypoints=upright_points(base + z, base + 0.20 * z),
-        holds=0.12,
-        rests="upright",
+    return upright(
+        ("dishwasher", "dish washer"),
+        finish(stuff).word,
+        parts,
+        [link],
+        upright_points(base + z, base + 0.20 * z),
+        0.12,
     )
 
 

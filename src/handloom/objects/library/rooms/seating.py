@@ -1,6 +1,6 @@
 """Furniture of dining rooms, living rooms, studies and workshops."""
 
-from handloom.objects.blueprint import Blueprint
+from handloom.objects.blueprint import Blueprint, upright
 from handloom.objects.choices import Choices
 from handloom.objects.joint_dynamics import Feel, joint_dynamics
 from handloom.objects.library.furniture import carcass, standing
@@ -139,15 +139,7 @@ def desk(c: Choices) -> Blueprint:
         parts += pieces
         if k == 0:
             keypoints["inside"] = Keypoint(body=name, position=(0.0, depth / 2, -pitch / 2 + 0.05))
-    return Blueprint(
-        words=("desk", "writing desk", "bench"),
-        color=finish(top).word,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=keypoints,
-        holds=0.05,
-        rests="upright",
-    )
+    return upright(("desk", "writing desk", "bench"), finish(top).word, parts, links, keypoints, 0.05)
 
 
 def sideboard(c: Choices) -> Blueprint:
@@ -181,14 +173,13 @@ def sideboard(c: Choices) -> Blueprint:
         link, pieces = drawer(name, size, at, 0.7 * deep, style, slide, inner=inner)
         links.append(link)
         parts += pieces
-    return Blueprint(
-        words=("sideboard", "buffet", "low cabinet"),
-        color=finish(style.finish).word,
-        parts=tuple(parts),
-        links=tuple(links),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(-third, 0.0, foot + 0.08)),
-        holds=0.08,
-        rests="upright",
+    return upright(
+        ("sideboard", "buffet", "low cabinet"),
+        finish(style.finish).word,
+        parts,
+        links,
+        points(bottom=(0.0, 0.0, 0.0), top=(0.0, 0.0, z), inside=(-third, 0.0, foot + 0.08)),
+        0.08,
     )
 
 

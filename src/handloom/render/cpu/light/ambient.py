@@ -21,14 +21,8 @@ from handloom.render.cpu.layout import (
     LANES,
     MESH,
     NEAR_GAP,
-    NX,
-    NY,
-    NZ,
     ONE,
     PLANE,
-    PX,
-    PY,
-    PZ,
     SPHERE,
     TINY,
     TRIANGLES,
@@ -36,27 +30,7 @@ from handloom.render.cpu.layout import (
     ZERO,
 )
 from handloom.render.cpu.light.turned_light import close_in_turned
-from handloom.render.cpu.rays.geom_frame import position_of, rotation_of, size_of
-
-
-@picture_kernel(inline="always")
-def _local(lanes, i, rotation, position):
-    """Return surface point and normal of lane ``i`` in the geom frame."""
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
-    px = lanes[i + PX] - position[0]
-    py = lanes[i + PY] - position[1]
-    pz = lanes[i + PZ] - position[2]
-    nx = lanes[i + NX]
-    ny = lanes[i + NY]
-    nz = lanes[i + NZ]
-    return (
-        r0 * px + r3 * py + r6 * pz,
-        r1 * px + r4 * py + r7 * pz,
-        r2 * px + r5 * py + r8 * pz,
-        r0 * nx + r3 * ny + r6 * nz,
-        r1 * nx + r4 * ny + r7 * nz,
-        r2 * nx + r5 * ny + r8 * nz,
-    )
+from handloom.render.cpu.rays.geom_frame import normal_of, point_of, position_of, rotation_of, size_of
 
 
 @picture_kernel(inline="always")
@@ -81,7 +55,8 @@ def _close_box(lanes, rotation, position, low, high, center, half):
     cx, cy, cz = center
     sx, sy, sz = half
     for i in range(LANES):
-        x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
+        x, y, z = point_of(lanes, i, rotation, position)
+        dx, dy, dz = normal_of(lanes, i, rotation)
         x -= cx
         y -= cy
         z -= cz
@@ -104,7 +79,8 @@ def _cylinder_distance(x, y, z, radius, length):
 @picture_kernel
 def _close_cylinder(lanes, rotation, position, low, high, radius, length):
     for i in range(LANES):
-        x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
+        x, y, z = point_of(lanes, i, rotation, position)
+        dx, dy, dz = normal_of(lanes, i, rotation)
         a = _cylinder_distance(x + low * dx, y + low * dy, z + low * dz, radius, length)
         b = _cylinder_distance(x + high * dx, y + high * dy, z + high * dz, radius, length)
         _lower(lanes, i, a, b)
@@ -120,7 +96,8 @@ def _capsule_distance(x, y, z, radius, length):
 @picture_kernel
 def _close_capsule(lanes, rotation, position, low, high, radius, length):
     for i in range(LANES):
-        x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
+        x, y, z = point_of(lanes, i, rotation, position)
+        dx, dy, dz = normal_of(lanes, i, rotation)
         a = _capsule_distance(x + low * dx, y + low * dy, z + low * dz, radius, length)
         b = _capsule_distance(x + high * dx, y + high * dy, z + high * dz, radius, length)
         _lower(lanes, i, a, b)
@@ -143,7 +120,8 @@ def _ellipsoid_distance(x, y, z, kx, ky, kz):
 def _close_ellipsoid(lanes, rotation, position, low, high, size):
     kx, ky, kz = ONE / size[0], ONE / size[1], ONE / size[2]
     for i in range(LANES):
-        x, y, z, dx, dy, dz = _local(lanes, i, rotation, position)
+        x, y, z = point_of(lanes, i, rotation, position)
+        dx, dy, dz = normal_of(lanes, i, rotation)
         a = _ellipsoid_distance(x + low * dx, y + low * dy, z + low * dz, kx, ky, kz)
         b = _ellipsoid_distance(x + high * dx, y + high * dy, z + high * dz, kx, ky, kz)
         _lower(lanes, i, a, b)
@@ -152,7 +130,8 @@ def _close_ellipsoid(lanes, rotation, position, low, high, size):
 @picture_kernel
 def _close_plane(lanes, rotation, position, low, high):
     for i in range(LANES):
-        _, _, z, _, _, dz = _local(lanes, i, rotation, position)
+        _, _, z = point_of(lanes, i, rotation, position)
+        _, _, dz = normal_of(lanes, i, rotation)
         _lower(lanes, i, z + low * dz, z + high * dz)
 
 

@@ -40,7 +40,7 @@ from handloom.render.cpu.layout import (
     VECTOR,
     ZERO,
 )
-from handloom.render.cpu.rays.geom_frame import position_of, rotation_of, size_of
+from handloom.render.cpu.rays.geom_frame import point_of, position_of, rotation_of, size_of
 
 # Keeps the penumbra a tenth of a millimetre wide at contact.
 CONTACT = np.float32(1e-4)
@@ -194,22 +194,12 @@ def _shade_polytope(lanes, row, caster, hulls, radius, gid):
         _darken(lanes, i, gap if between else BIG, _clamp01(t), radius, gid)
 
 
-@picture_kernel(inline="always")
-def _local(lanes, i, rotation, position):
-    """Return the surface point of lane ``i`` in the geom frame."""
-    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
-    px = lanes[i + PX] - position[0]
-    py = lanes[i + PY] - position[1]
-    pz = lanes[i + PZ] - position[2]
-    return r0 * px + r3 * py + r6 * pz, r1 * px + r4 * py + r7 * pz, r2 * px + r5 * py + r8 * pz
-
-
 @picture_kernel
 def _shade_box(lanes, rotation, position, lamp, size, radius, gid):
     lx, ly, lz = lamp
     sx, sy, sz = size
     for i in range(LANES):
-        ox, oy, oz = _local(lanes, i, rotation, position)
+        ox, oy, oz = point_of(lanes, i, rotation, position)
         gap, t = _box_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, sz, lanes[i + NEARNESS])
         _darken(lanes, i, gap, t, radius, gid)
 
@@ -219,7 +209,7 @@ def _shade_cylinder(lanes, rotation, position, lamp, size, radius, gid):
     lx, ly, lz = lamp
     sx, sy, _ = size
     for i in range(LANES):
-        ox, oy, oz = _local(lanes, i, rotation, position)
+        ox, oy, oz = point_of(lanes, i, rotation, position)
         gap, t = _cylinder_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
         _darken(lanes, i, gap, t, radius, gid)
 
@@ -229,7 +219,7 @@ def _shade_capsule(lanes, rotation, position, lamp, size, radius, gid):
     lx, ly, lz = lamp
     sx, sy, _ = size
     for i in range(LANES):
-        ox, oy, oz = _local(lanes, i, rotation, position)
+        ox, oy, oz = point_of(lanes, i, rotation, position)
         gap, t = _capsule_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, sx, sy, lanes[i + NEARNESS])
         _darken(lanes, i, gap, t, radius, gid)
 
@@ -241,7 +231,7 @@ def _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid):
     kx, ky, kz = ONE / sx, ONE / sy, ONE / sz
     smallest = min(sx, sy, sz)
     for i in range(LANES):
-        ox, oy, oz = _local(lanes, i, rotation, position)
+        ox, oy, oz = point_of(lanes, i, rotation, position)
         gap, t = _ellipsoid_gap(ox, oy, oz, lx - ox, ly - oy, lz - oz, kx, ky, kz, smallest)
         _darken(lanes, i, gap, t, radius, gid)
 

@@ -4,7 +4,21 @@ Values are unpacked before a loop because the compiler must assume that a store 
 """
 
 from handloom.kernels import picture_kernel
-from handloom.render.cpu.layout import G_EYE, G_POS, G_RAY_U, G_RAY_V, G_RAY_W, G_ROT, G_SIZE
+from handloom.render.cpu.layout import (
+    G_EYE,
+    G_POS,
+    G_RAY_U,
+    G_RAY_V,
+    G_RAY_W,
+    G_ROT,
+    G_SIZE,
+    NX,
+    NY,
+    NZ,
+    PX,
+    PY,
+    PZ,
+)
 
 
 @picture_kernel(inline="always")
@@ -55,3 +69,23 @@ def rotation_of(row):
         row[G_ROT + 7],
         row[G_ROT + 8],
     )
+
+
+@picture_kernel(inline="always")
+def point_of(lanes, i, rotation, position):
+    """Return the surface point of lane ``i`` in the geom frame [m]."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
+    px = lanes[i + PX] - position[0]
+    py = lanes[i + PY] - position[1]
+    pz = lanes[i + PZ] - position[2]
+    return r0 * px + r3 * py + r6 * pz, r1 * px + r4 * py + r7 * pz, r2 * px + r5 * py + r8 * pz
+
+
+@picture_kernel(inline="always")
+def normal_of(lanes, i, rotation):
+    """Return the surface normal of lane ``i`` in the geom frame."""
+    r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
+    nx = lanes[i + NX]
+    ny = lanes[i + NY]
+    nz = lanes[i + NZ]
+    return r0 * nx + r3 * ny + r6 * nz, r1 * nx + r4 * ny + r7 * nz, r2 * nx + r5 * ny + r8 * nz

@@ -6,30 +6,18 @@ from typing import Annotated, Literal
 
 import tyro
 
-from handloom.cli.flags import (
-    Backend,
-    Number,
-    OptionalFile,
-    OptionalNumber,
-    OptionalOutput,
-    OptionalRobot,
-    Overrides,
-    Seconds,
-    Task,
-)
+from handloom.cli.flags import Backend, Number, OptionalNumber, OptionalOutput, OptionalRobot, Overrides, Task
+from handloom.cli.runs.generate import unit_size_of
+from handloom.cli.runs.generate_display import GenerateDisplay
+from handloom.cli.runs.run_flags import USUAL_WORK, Acting, Work, drawing
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
-from handloom.cli.verbs.generate import executor_of, unit_size_of
-from handloom.cli.verbs.generate_display import GenerateDisplay
-from handloom.config import own_code
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
-from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.policy.evaluation import wilson
-from handloom.engine.policy.policies import TAKEOVER, policy_source, try_policy
+from handloom.engine.policy.policies import TAKEOVER, try_policy
 from handloom.engine.trust import trust_task
 from handloom.episode.takeover_source import DONE
 from handloom.errors import InputError
-from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.seeding import TEST_SEEDS
 from handloom.tasks import load_task
@@ -39,18 +27,14 @@ def run(
     task: Task,
     *,
     robot: OptionalRobot = None,
-    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
-    weights: OptionalFile = None,
-    policy_python: OptionalFile = None,
+    acting: Acting,
     n: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
     max_attempts: OptionalNumber = None,
     seed: Number = 1000,
     output: OptionalOutput = None,
-    workers: OptionalNumber = None,
-    executor: Literal["process", "inline"] = "process",
+    work: Work = USUAL_WORK,
     render: Literal["now", "later", "none"] = "now",
     backend: Backend = "cpu",
-    attempt_seconds: Seconds = HANG_LIMIT,
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -65,19 +49,14 @@ def run(
     Args:
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
-        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
-            checkpoint.
-        weights: File to pass to the class.
-        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        acting: Which policy acts.
         n: Demonstrations wanted.
         max_attempts: Limit on the scenes; default ten per demonstration.
         seed: Seed of the scenes; use another one in every round.
         output: Folder of the run. Default: out/improve_TASK.
-        workers: Worker processes; default one per core.
-        executor: Where work runs: in worker processes, or inline in this one.
+        work: Where attempts are made.
         render: Draw the cameras now, later with `handloom render`, or not at all.
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
-        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
@@ -85,18 +64,16 @@ def run(
     """
     if seed >= TEST_SEEDS:
         raise InputError(f"seed {seed} is one of the test scenes, which evaluate uses; choose one below {TEST_SEEDS}")
-    own_code.allow_code(policy)  # Named by the user on the command line.
-    if allow_code:
-        own_code.allow_code()
+    acting.allow(code=allow_code)
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     # The expert needs its usual time on top of what the policy has used.
     longer = f"data.max_episode_length={2 * loaded.config.data.max_episode_length}"
     loaded = load_task(task, overrides=(*set, longer), allow_outside=allow_outside, robot=robot)
     trust_task(loaded)
-    source = policy_source(policy, weights, policy_python)
+    source = acting.source()
     try_policy(source, loaded, seed)
     goal = Goal(successes=n, max_attempts=max_attempts)
-    chosen = executor_of(executor, workers, attempt_seconds)
+    chosen = work.make_executor()
     settings = RunSettings.of_task(
         loaded,
         seed=seed,
@@ -109,9 +86,8 @@ def run(
         output or Path("out") / safe_name(f"improve_{loaded.name}" + (f"_{robot}" if robot else "")), settings
     )
     compile_kernels()
-    drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
-    with drawing, GenerateDisplay(goal, quiet=json) as display:
-        outcome = generate_run(directory, goal, chosen, on_receipts=display.update)
+    with drawing(chosen, backend), GenerateDisplay(goal, quiet=json) as display:
+        outcome = generate_run(directory, goal, chosen, skip_stuck=work.skip_stuck, on_receipts=display.update)
     receipts = list(outcome.receipts.values())
     alone = sum(receipt.reason == DONE for receipt in receipts)
     shown = sum(receipt.success for receipt in receipts)

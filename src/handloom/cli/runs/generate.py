@@ -12,11 +12,6 @@ import tyro
 from handloom.cli.datasets.dataset import verify
 from handloom.cli.datasets.view import live_page
 from handloom.cli.flags import (
-    Backend,
-    Codec,
-    ColumnStyle,
-    Labels,
-    LerobotFeature,
     Number,
     OptionalNumber,
     OptionalOutput,
@@ -24,18 +19,16 @@ from handloom.cli.flags import (
     OptionalText,
     Output,
     Overrides,
-    Preset,
     Seconds,
     Task,
 )
+from handloom.cli.runs.generate_display import FIRST_ATTEMPTS, GenerateDisplay, HopelessRun
+from handloom.cli.runs.run_flags import USUAL_WRITING, Writing, drawing, local_executor
 from handloom.cli.verbs.doctor import compile_kernels, cores
-from handloom.cli.verbs.generate_display import FIRST_ATTEMPTS, GenerateDisplay, HopelessRun
 from handloom.config import own_code
 from handloom.engine import (
     Executor,
     Goal,
-    InlineExecutor,
-    ProcessExecutor,
     Receipt,
     RunDirectory,
     RunOutcome,
@@ -52,8 +45,6 @@ from handloom.engine.runs.run_directory import ALL
 from handloom.engine.runs.shards import is_uploaded, shard_goal, shard_place, upload_shard
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
-from handloom.kernels import GENERATE
-from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 from handloom.tasks.config.loading import variety_notes
@@ -80,16 +71,9 @@ def run(
     executor: Literal["process", "inline", "ray"] = "process",
     ray_address: OptionalText = None,
     staging: Annotated[str | None, tyro.conf.arg(metavar="URL", help_behavior_hint="")] = None,
-    render: Literal["now", "later", "none"] = "now",
-    preset: Preset = "balanced",
-    backend: Backend = "cpu",
-    codec: Codec = "h264",
-    columns: tuple[ColumnStyle, ...] = ("canonical",),
-    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
+    writing: Writing = USUAL_WRITING,
     disturb: Annotated[float, tyro.conf.arg(metavar="METRES")] = 0.0,
-    labels: Labels = (),
     keep: Literal["successes", "failures", "balanced"] = "successes",
-    keep_failures: bool = False,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
     attempt_seconds: Seconds = HANG_LIMIT,
@@ -121,23 +105,13 @@ def run(
         ray_address: Address of a running Ray cluster; the default starts one on this machine.
         staging: On Ray: pass episodes through this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
             instead of through Ray itself.
-        render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: Image quality: fast, balanced or quality.
-        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
-        codec: Video codec: h264 or av1.
-        columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
-            master_actions.*) or both.
-        lerobot_features: Optional features to write: depth (a stream per camera; LeRobot reads it from 0.6 on),
-            segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
-        labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
-            lists them. handloom label adds them later.
+        writing: What is drawn and written.
         disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
             action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
         keep_going: Continue even if the first attempts all failed for the same reason.
         keep: What to write: successes; failures too, into a separate dataset with the reason and the frame in
             which each went wrong; or balanced, as many failures as successes, in which case attempts continue
             until there are enough of both.
-        keep_failures: The same as --keep failures.
         max_attempts: Limit on the attempts; default ten per demonstration.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, alone; after three
             times the run stops and nothing is recorded.
@@ -174,14 +148,7 @@ def run(
         seed=seed,
         source=source,
         unit_size=unit_size if unit_size is not None else unit_size_of(goal, workers or cores()),
-        render=render,
-        preset=preset,
-        backend=backend,
-        codec=codec,
-        columns=columns,
-        lerobot_features=lerobot_features,
-        labels=labels,
-        keep_failures=keep_failures or keep != "successes",
+        **writing.settings(keep_failures=keep != "successes"),
         balanced=keep == "balanced",
     )
     part = _shard(shard)
@@ -189,7 +156,7 @@ def run(
         if executor != "ray":
             raise InputError("--staging is for --executor ray; local workers write directly into the run folder")
         Storage(staging).check()
-    chosen = executor_of(executor, workers, attempt_seconds, ray_address)
+    chosen = _executor(executor, workers, attempt_seconds, ray_address)
     if n is None and attempts is None and only is None and not json:
         print(f"making {goal.successes} demonstrations; -n N makes another number", file=sys.stderr)
     folder = output or Path("out") / safe_name(loaded.name if robot is None else f"{loaded.name}_{robot}")
@@ -205,8 +172,8 @@ def run(
             return 0
         part = ALL
     directory = RunDirectory.begin(folder, settings)
-    compile_kernels((*GENERATE, "labels") if labels else None)
-    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+    compile_kernels(writing.kernels())
+    with drawing(chosen, writing.backend, writing.render):
         code = generate_shown(
             directory,
             goal,
@@ -297,15 +264,13 @@ def unit_size_of(goal: Goal, workers: int) -> int:
     return min(4, max(1, wanted // (8 * max(workers, 1))))
 
 
-def executor_of(name: str, workers: int | None, timeout: float, ray_address: str | None = None) -> Executor:
+def _executor(name: str, workers: int | None, timeout: float, ray_address: str | None) -> Executor:
     """Return the executor selected by the flags."""
     if name == "ray":
         cluster = RayExecutor(workers, address=ray_address, timeout=timeout)
         cluster.connect()
         return cluster
-    if name == "inline":
-        return InlineExecutor()
-    return ProcessExecutor(cores() if workers is None else workers, timeout=timeout)
+    return local_executor(name, workers, timeout)
 
 
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:

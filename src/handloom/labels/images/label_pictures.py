@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.labels.kernels import flow_planes
+from handloom.labels.images.kernels import flow_planes
+from handloom.labels.images.picture_packing import BLOCK, most_words, pack_plane, unpack
 from handloom.labels.motion import EpisodeMotion
-from handloom.labels.picture_packing import BLOCK, most_words, pack_plane, unpack
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec
 

@@ -16,9 +16,9 @@ from handloom.scene.regions import Placed, place_in_container, sample_region
 from handloom.spatial import quat_conjugate, quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.within_reach import TaskReach, knows_reach
-from handloom.tasks.sampling.outlines import footprint, outline_distance
+from handloom.tasks.sampling.layouts.outlines import footprint, outline_distance
+from handloom.tasks.sampling.layouts.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.tasks.sampling.robots import lowest_point
-from handloom.tasks.sampling.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.values import ObjectInstance, RobotInstance
 
 OUT_OF_REACH = "was out of reach"

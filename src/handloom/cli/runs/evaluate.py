@@ -4,35 +4,22 @@ import sys
 from collections.abc import Iterable
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
 from handloom.cli.datasets.report import disturbed_line
-from handloom.cli.flags import (
-    Backend,
-    Number,
-    OptionalFile,
-    OptionalNumber,
-    OptionalOutput,
-    OptionalRobot,
-    Overrides,
-    Seconds,
-    Task,
-)
+from handloom.cli.flags import Backend, Number, OptionalOutput, OptionalRobot, Overrides, Task
+from handloom.cli.runs.generate_display import GenerateDisplay
+from handloom.cli.runs.run_flags import USUAL_WORK, Acting, Work, drawing
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import compile_kernels
-from handloom.cli.verbs.generate import executor_of
-from handloom.cli.verbs.generate_display import GenerateDisplay
-from handloom.config import own_code
 from handloom.dataset.files.durable import write_json
 from handloom.engine import Goal, RunDirectory, RunSettings, generate_run
-from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.policy.evaluation import PolicyEvaluation, evaluation_of, evaluation_seed, failure_videos, is_fault
-from handloom.engine.policy.policies import policy_source, try_policy
+from handloom.engine.policy.policies import try_policy
 from handloom.engine.reporting import write_page
 from handloom.engine.trust import trust_task
-from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
@@ -41,19 +28,14 @@ def run(
     task: Task,
     *,
     robot: OptionalRobot = None,
-    policy: Annotated[str, tyro.conf.arg(metavar="POLICY")],
-    weights: OptionalFile = None,
-    policy_python: OptionalFile = None,
+    acting: Acting,
     scenes: Annotated[int, tyro.conf.arg(aliases=["-n"], metavar="N")] = 100,
     seed: Number = 0,
     output: OptionalOutput = None,
-    workers: OptionalNumber = None,
-    executor: Literal["process", "inline"] = "process",
+    work: Work = USUAL_WORK,
     backend: Backend = "cpu",
     videos: Number = 4,
     keep: bool = False,
-    attempt_seconds: Seconds = HANG_LIMIT,
-    skip_stuck: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -66,49 +48,40 @@ def run(
     Args:
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
-        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
-            checkpoint.
-        weights: File to pass to the class.
-        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        acting: Which policy acts.
         scenes: How many scenes.
         seed: Which set of test scenes.
         output: Folder of the results. Default: out/evaluate_TASK.
-        workers: Worker processes; default one per core.
-        executor: Where work runs: in worker processes, or inline in this one.
+        work: Where attempts are made.
         backend: Renderer of the policy's images: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         videos: Number of failures to render as videos.
         keep: Keep the policy's successes as a dataset with images, as generate would.
-        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
-        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
         json: Print one JSON object instead of text.
     """
-    own_code.allow_code(policy)  # Named by the user on the command line.
-    if allow_code:
-        own_code.allow_code()
+    acting.allow(code=allow_code)
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     trust_task(loaded)
     goal = Goal(attempts=scenes)
     settings = RunSettings.of_task(
         loaded,
         seed=evaluation_seed(seed),
-        source=policy_source(policy, weights, policy_python),
+        source=acting.source(),
         unit_size=1,
         render="now" if keep else "none",
         backend=backend,
         keep_failures=True,
     )
     try_policy(settings.source, loaded, settings.seed)
-    chosen = executor_of(executor, workers, attempt_seconds)
+    chosen = work.make_executor()
     directory = RunDirectory.begin(
         output or Path("out") / safe_name(f"evaluate_{loaded.name}" + (f"_{robot}" if robot else "")), settings
     )
     compile_kernels()
-    drawing = drawing_for(backend, workers=chosen.workers if executor == "process" else 0)
-    with drawing, GenerateDisplay(goal, quiet=json) as display:
-        outcome = generate_run(directory, goal, chosen, skip_stuck=skip_stuck, on_receipts=display.update)
+    with drawing(chosen, backend), GenerateDisplay(goal, quiet=json) as display:
+        outcome = generate_run(directory, goal, chosen, skip_stuck=work.skip_stuck, on_receipts=display.update)
     result = evaluation_of(outcome.receipts.values(), seed=settings.seed)
     write_json(directory.path / "evaluation.json", result.to_json())
     page = write_page(directory, directory.path / "report")

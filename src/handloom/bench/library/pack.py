@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.bench.result import BenchResult
-from handloom.bench.trials import TrialOutcome, TrialRecord, attempt_outcome, attempts_in_time, fingerprint
-from handloom.engine import Executor, InlineExecutor, ProcessExecutor
+from handloom.bench.trials import TrialOutcome, TrialRecord, attempt_outcome, attempts_in_time, executor_of, fingerprint
 from handloom.engine.executors.executor import Finished
 from handloom.engine.warmup import warm_up
 from handloom.errors import HandloomError, InputError, unknown_name
@@ -76,8 +75,7 @@ def run(
     ]
     if todo:
         warm_up()
-        executor: Executor = InlineExecutor() if processes == 1 else ProcessExecutor(processes)
-        for finished in attempts_in_time(executor, run_trial, todo, until=begin + limit):
+        for finished in attempts_in_time(executor_of(processes), run_trial, todo, until=begin + limit):
             done.add(finished.item.task.partition("/")[2], finished.result or _crashed(finished))
     done.write()
     rows = [_row(pack, name, robot, prints[name], done.outcomes[name], attempts) for name in wanted]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.labels import arrow_rows
 from handloom.labels.entities import Entities, pose7
-from handloom.labels.kernels import scan_parts, silhouette
+from handloom.labels.images.kernels import scan_parts, silhouette
 from handloom.labels.surfaces import SeenSurface, Surfaces
 from handloom.spatial import invert_pose
 from handloom.values import CameraSpec

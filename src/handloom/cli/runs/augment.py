@@ -3,33 +3,20 @@
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import tyro
 
-from handloom.cli.flags import (
-    Backend,
-    Codec,
-    ColumnStyle,
-    LerobotFeature,
-    OptionalNumber,
-    OptionalOutput,
-    OptionalText,
-    Overrides,
-    Preset,
-    Run,
-    Seconds,
-)
+from handloom.cli.flags import OptionalNumber, OptionalOutput, OptionalText, Overrides, Run
+from handloom.cli.runs.generate import generate_shown, unit_size_of
+from handloom.cli.runs.run_flags import USUAL_WORK, USUAL_WRITING, Work, Writing, drawing
 from handloom.cli.verbs.doctor import compile_kernels
-from handloom.cli.verbs.generate import executor_of, generate_shown, unit_size_of
 from handloom.config import own_code
 from handloom.engine import Goal, RunDirectory, RunSettings
 from handloom.engine.augmentation import augmenting_source, check_demonstrations, demonstrations_of
-from handloom.engine.executors.executor import HANG_LIMIT
 from handloom.engine.retelling import recorded_task
 from handloom.engine.trust import trust_task
 from handloom.errors import InputError
-from handloom.render.backends import drawing_for
 from handloom.safe_paths import safe_name
 from handloom.tasks import Task, load_task
 
@@ -43,19 +30,10 @@ def run(
     seed: OptionalNumber = None,
     demonstrations: OptionalNumber = None,
     task: OptionalText = None,
-    workers: OptionalNumber = None,
-    executor: Literal["process", "inline"] = "process",
-    render: Literal["now", "later", "none"] = "now",
-    preset: Preset = "balanced",
-    backend: Backend = "cpu",
-    codec: Codec = "h264",
-    columns: tuple[ColumnStyle, ...] = ("canonical",),
-    lerobot_features: Annotated[tuple[LerobotFeature, ...], tyro.conf.arg(help_behavior_hint="")] = (),
-    keep_failures: bool = False,
+    work: Work = USUAL_WORK,
+    writing: Writing = USUAL_WRITING,
     keep_going: bool = False,
     max_attempts: OptionalNumber = None,
-    attempt_seconds: Seconds = HANG_LIMIT,
-    skip_stuck: bool = False,
     set: Overrides = (),
     allow_code: bool = False,
     allow_outside: bool = False,
@@ -75,19 +53,10 @@ def run(
         demonstrations: Use only the first N. Default: all successful ones.
         task: The task, if RUN is a dataset without its run, or to use the current version of its file, for example
             with wider regions. Default: the task as it was recorded.
-        workers: Worker processes; default one per core.
-        executor: Where work runs: in worker processes, or inline in this one.
-        render: Draw the cameras now, later with `handloom render`, or not at all.
-        preset: Image quality: fast, balanced or quality.
-        backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
-        codec: Video codec: h264 or av1.
-        columns: Names of the columns, as for generate.
-        lerobot_features: Optional features to write, as for generate.
-        keep_failures: Also write failed attempts, into a separate dataset.
+        work: Where attempts are made.
+        writing: What is drawn and written.
         keep_going: Continue even if the first attempts all failed for the same reason.
         max_attempts: Limit on the attempts; default ten per demonstration.
-        attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
-        skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         set: Overrides of the task given with --task.
         allow_code: Run Python code that the task names.
         allow_outside: Let the run, its archives and the task refer to files outside their own and surrounding folders.
@@ -103,27 +72,21 @@ def run(
     goal = Goal(
         successes=n if n is not None or attempts is not None else 100, attempts=attempts, max_attempts=max_attempts
     )
-    chosen = executor_of(executor, workers, attempt_seconds)
+    chosen = work.make_executor()
     settings = RunSettings.of_task(
         loaded,
         seed=chosen_seed,
         source=source,
         unit_size=unit_size_of(goal, chosen.workers),
-        render=render,
-        preset=preset,
-        backend=backend,
-        codec=codec,
-        columns=columns,
-        lerobot_features=lerobot_features,
-        keep_failures=keep_failures,
+        **writing.settings(),
     )
     directory = RunDirectory.begin(output or Path("out") / safe_name(f"augment_{loaded.name}"), settings)
     if not json:
         print(_parts(source), file=sys.stderr)
-    compile_kernels()
-    with drawing_for(backend, workers=chosen.workers if executor == "process" and render == "now" else 0):
+    compile_kernels(writing.kernels())
+    with drawing(chosen, writing.backend, writing.render):
         return generate_shown(
-            directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=skip_stuck, json=json
+            directory, goal, chosen, name=loaded.name, keep_going=keep_going, skip_stuck=work.skip_stuck, json=json
         )
 
 

@@ -11,8 +11,8 @@ from handloom.scene.assets import outline_of
 from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
 from handloom.tasks import SamplingError, sample_task
-from handloom.tasks.sampling.layout_sampler import ordered
-from handloom.tasks.sampling.outlines import convex_outline, footprint, outline_distance
+from handloom.tasks.sampling.layouts.layout_sampler import ordered
+from handloom.tasks.sampling.layouts.outlines import convex_outline, footprint, outline_distance
 
 
 def objects_of(task, episode=0):

@@ -11,9 +11,9 @@ from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.distractors import Clutter
-from handloom.tasks.sampling.layout_sampler import LayoutSampler
+from handloom.tasks.sampling.layouts.layout_sampler import LayoutSampler
+from handloom.tasks.sampling.layouts.settling_world import NoPlaceError, SamplingError, SettlingWorld, at_place
 from handloom.tasks.sampling.robots import in_boxes, refuse_robot_overlaps, robot_boxes
-from handloom.tasks.sampling.settling_world import NoPlaceError, SamplingError, SettlingWorld, at_place
 from handloom.values import ObjectInstance, RobotInstance
 
 MAX_LAYOUTS = 30

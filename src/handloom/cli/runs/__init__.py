@@ -1,0 +1,1 @@
+"""The verbs that make runs, by the scripted expert, from demonstrations or of a policy."""

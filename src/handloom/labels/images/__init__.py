@@ -1,0 +1,1 @@
+"""Labels that are images, or are read from them: planes of numbers, how they are packed, outlines of masks."""
