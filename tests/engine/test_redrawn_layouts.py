@@ -65,5 +65,17 @@ def test_an_object_without_grasps_is_not_put_elsewhere(monkeypatch, task):
     assert acted(monkeypatch, task, lambda _: unreachable(FunnelStage.GRASP, "no_grasp"))[1] == [0]
 
 
-def test_tasks_of_one_robot_keep_their_layout(monkeypatch):
-    assert acted(monkeypatch, load_task("fr3_pick_cube"), lambda _: unreachable())[1] == [0]
+def test_tasks_of_one_robot_have_further_layouts_too(monkeypatch):
+    record, layouts = acted(monkeypatch, load_task("fr3_pick_cube"), lambda layout: None if layout else unreachable())
+    assert record.success
+    assert layouts == [0, 1]
+
+
+def test_regions_that_leave_no_choice_are_not_drawn_from_again(monkeypatch):
+    task = load_task("fr3_pick_cube", overrides=["regions.1.random_config.pos_range=[[0.1, 0, 0], [0.1, 0, 0]]",
+                                                 "regions.1.random_config.yaw_rotation=[0, 0]"])  # fmt: skip
+    assert acted(monkeypatch, task, lambda _: unreachable())[1] == [0]
+
+
+def test_what_does_not_fit_anywhere_is_not_put_elsewhere(monkeypatch, task):
+    assert acted(monkeypatch, task, lambda _: unreachable(FunnelStage.PLAN, "no_cavity"))[1] == [0]

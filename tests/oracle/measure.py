@@ -29,12 +29,16 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # As a script, it finds the 
 
 from tests.oracle.grammar import write_task
 from tests.oracle.library import library_deeds
+from tests.oracle.oracle import Deed
 from tests.oracle.planted import held_wrongs, make_bench, plant_wrongs
-from tests.oracle.run_oracle import Attempt, attempt, goal_holds, load_written, oracle_of
+from tests.oracle.run_oracle import Attempt, attempt, goal_holds, load_written, oracle_of, recorded, without_scene
+
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.tasks import SamplingError, Task, load_task
 
 Row = dict[str, Any]
 """What became of one unit: its counts and its findings."""
-COUNTS = ("attempts", "judge", "oracle", "honest", "unclear", "false_success", "false_failure", "own_term")
+COUNTS = ("attempts", "judge", "oracle", "honest", "unclear", "redrawn", "false_success", "false_failure", "own_term")
 PER_SCENE, HELD = 14, 2
 """Wrongs planted into one scene, and moments looked at in which the hand still had the object."""
 YIELD = 4
@@ -46,25 +50,32 @@ def task_unit(number: int | str, *, seed: int, attempts: int) -> Row:
     written = write_task(int(number), seed)
     with tempfile.TemporaryDirectory() as folder:
         task = load_written(written, Path(folder))
-        tried = [attempt(task, written.deeds, seed, episode)[0] for episode in range(attempts)]
-    return _row(written.kind, written.robot, written.name, tried, written.text)
+        done = [_attempt(task, written.deeds, seed, episode) for episode in range(attempts)]
+    return _row(written.kind, written.robot, written.name, done, written.text)
+
+
+def _attempt(task: Task, deeds: tuple[Deed, ...], seed: int, episode: int) -> Attempt:
+    try:
+        return attempt(task, deeds, seed, episode)[0]
+    except SamplingError as error:
+        return without_scene(seed, episode, error)
 
 
 def library_unit(name: int | str, *, seed: int, attempts: int) -> Row:
     """Let the expert try one task of the library, and ask judge and oracle about each attempt."""
-    from handloom.engine.attempt import Stopwatch, simulate
-    from handloom.tasks import load_task
-
-    task, tried = load_task(str(name)), []
+    task, done = load_task(str(name)), []
     for episode in range(attempts):
-        scene, record = simulate(task, seed, episode, Stopwatch())
+        try:
+            scene, record = simulate(task, seed, episode, Stopwatch())
+        except SamplingError as error:
+            done.append(without_scene(seed, episode, error))
+            continue
         deeds = library_deeds(task, scene)
         scene.world.restore_state(record.states[-1])
         content = goal_holds(scene, record.goal)
         verdict = oracle_of(scene, record.states[-1], record.states[0]).judge(deeds)
-        reason = "" if record.failure is None else record.failure.reason
-        tried.append(Attempt(seed, episode, record.success, content, reason, verdict))
-    return _row(str(name), task.config.robots[0].name, str(name), tried, "")
+        done.append(recorded(record, goal=content, verdict=verdict))
+    return _row(str(name), task.config.robots[0].name, str(name), done, "")
 
 
 def planted_unit(number: int | str, *, seed: int, attempts: int) -> Row:
@@ -89,11 +100,11 @@ def planted_unit(number: int | str, *, seed: int, attempts: int) -> Row:
 UNITS: dict[str, Callable[..., Row]] = {"tasks": task_unit, "library": library_unit, "planted": planted_unit}
 
 
-def _row(kind: str, robot: str, name: str, tried: list[Attempt], text: str) -> Row:
+def _row(kind: str, robot: str, name: str, attempts: list[Attempt], text: str) -> Row:
     """Return the counts of some attempts and those that somebody should look at."""
     counts: Counter[str] = Counter(dict.fromkeys(COUNTS, 0))
     odd: list[Row] = []
-    for one in tried:
+    for one in attempts:
         done = one.verdict.done
         words = {"false_success": one.false_success, "false_failure": one.false_failure, "own_term": one.own_term}
         word = next((word for word, said in words.items() if said), "")
@@ -103,6 +114,7 @@ def _row(kind: str, robot: str, name: str, tried: list[Attempt], text: str) -> R
             judge=one.success,
             oracle=done is True,
             honest=one.success and done is True,
+            redrawn=one.layout > 0,
             **({word: 1} if word else {}),
         )
         if word:
@@ -110,9 +122,11 @@ def _row(kind: str, robot: str, name: str, tried: list[Attempt], text: str) -> R
             odd.append(
                 facts | {"success": one.success, "goal": one.goal, "reason": one.reason, "oracle": one.verdict.why}
             )
-    reasons = dict(Counter(one.reason for one in tried if one.reason))
+    reasons = dict(Counter(one.reason for one in attempts if one.reason))
     row = {"kind": kind, "robot": robot, "name": name, "counts": dict(counts), "reasons": reasons}
-    return {**row, "findings": odd, "text": text if odd else ""}
+    failures = [{"task": name, "episode": one.episode, "layout": one.layout, "said": one.said} for one in attempts
+                if one.said]  # fmt: skip
+    return {**row, "failures": failures, "findings": odd, "text": text if odd or failures else ""}
 
 
 def _guarded(unit: Callable[..., Row], number: int | str) -> Row:
@@ -175,6 +189,7 @@ def summary(kind: str, rows: list[Row], asked: int) -> Row:
             parts.setdefault(row[group], Counter()).update(row["counts"])
         done[f"by_{group}"] = {key: {c: count[c] for c in COUNTS} for key, count in sorted(parts.items())}
     done["reasons"] = dict(sum((Counter(row["reasons"]) for row in tried), Counter[str]()).most_common())
+    done["failures"] = [failure for row in tried for failure in row["failures"]]
     done["findings"] = [finding for row in tried for finding in row["findings"]]
     done["texts"] = {row["name"]: row["text"] for row in tried if row["text"]}
     return done

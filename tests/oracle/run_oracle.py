@@ -21,7 +21,7 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import HandloomError
 from handloom.judging import holds
 from handloom.scene import Scene
-from handloom.tasks import Task, load_task
+from handloom.tasks import SamplingError, Task, load_task
 from handloom.values import Check, EpisodeRecord
 
 JUDGED = ("not_", "no_")
@@ -42,6 +42,10 @@ class Attempt:
     """The judge's goal holds in the last state."""
     reason: str
     verdict: Verdict
+    said: str = ""
+    """The failure in full: stage, reason, skill and detail."""
+    layout: int = 0
+    """Which layout of the attempt this was."""
 
     @property
     def false_success(self) -> bool:
@@ -106,8 +110,27 @@ def attempt(task: Task, deeds: tuple[Deed, ...], seed: int, episode: int) -> tup
     set_state(scene, last)
     content = goal_holds(scene, record.goal)
     verdict = oracle_of(scene, last, record.states[0]).judge(deeds)
-    reason = "" if record.failure is None else record.failure.reason
-    return Attempt(seed, episode, record.success, content, reason, verdict), scene, record
+    return recorded(record, goal=content, verdict=verdict), scene, record
+
+
+def recorded(record: EpisodeRecord, *, goal: bool, verdict: Verdict) -> Attempt:
+    """Return what became of an attempt that was recorded."""
+    failure, instance = record.failure, record.instance
+    return Attempt(
+        instance.seed,
+        instance.episode,
+        record.success,
+        goal,
+        "" if failure is None else failure.reason,
+        verdict,
+        said="" if failure is None else str(failure),
+        layout=instance.layout,
+    )
+
+
+def without_scene(seed: int, episode: int, error: SamplingError) -> Attempt:
+    """Return an attempt that found no scene: nothing was done."""
+    return Attempt(seed, episode, False, False, error.failure.reason, Verdict(False, "no scene"), str(error.failure))
 
 
 class Tally:

@@ -110,3 +110,50 @@ def test_an_object_wider_than_the_gripper_says_so(tmp_path: Path) -> None:
 def test_a_bowl_that_an_open_hand_fits_nowhere_is_taken_by_its_rim():
     _, record = simulate(load_task("stack_bowls", robot="ur5e_robotiq85"), 70121, 0, Stopwatch())
     assert record.success, record.failure
+
+
+FAR_MARKER = """
+base: setups/split_aloha.yaml
+objects:
+  - {name: marker, target_class: RigidObject, category: marker}
+regions:
+  - {object: marker, target: table,
+     random_config: {pos_range: [[-0.466, -0.25, 0], [-0.466, -0.25, 0]], yaw_rotation: [117, 117]}}
+skills: [{pick: marker}]
+"""
+
+
+def test_at_the_end_of_its_reach_a_hand_comes_from_nearer(tmp_path: Path) -> None:
+    (file := tmp_path / "task.yaml").write_text(FAR_MARKER)
+    _, record = simulate(load_task(file), 0, 0, Stopwatch())
+    assert record.success, record.failure
+
+
+WIDER = """
+base: setups/fr3.yaml
+objects:
+  - {{name: it, target_class: RigidObject, {what}}}
+  - {{name: board, target_class: RigidObject, category: cutting_board}}
+regions:
+  - {{object: it, target: table, random_config: {{pos_range: [[-0.15, 0.08, 0], [-0.15, 0.08, 0]]}}}}
+  - {{object: board, target: table, random_config: {{pos_range: [[0.2, 0.08, 0], [0.2, 0.08, 0]]}}}}
+skills: [{{pick: it}}, {{place: it, on: board}}]
+"""
+
+
+def wider_than_the_hand(tmp_path: Path, what: str):
+    """Let an expert pick and place something that is wider than its hand opens."""
+    (file := tmp_path / "task.yaml").write_text(WIDER.format(what=what))
+    return simulate(load_task(file), 0, 0, Stopwatch())[1]
+
+
+def test_a_ring_wider_than_the_hand_is_taken_with_one_finger_in_its_hole(tmp_path: Path) -> None:
+    record = wider_than_the_hand(tmp_path, "category: donut, parameters: {radius: 0.044}")
+    assert record.success, record.failure
+
+
+def test_what_is_too_wide_for_the_hand_is_called_so(tmp_path: Path) -> None:
+    failure = wider_than_the_hand(tmp_path, "category: book, parameters: {height: 0.03}").failure
+    assert failure is not None
+    assert failure.reason == "no_grasp"
+    assert "m across as it lies and the gripper opens 0.080 m" in failure.detail

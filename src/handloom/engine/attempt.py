@@ -30,8 +30,8 @@ from handloom.tasks.retelling.retold_scene import PLACEMENTS, retold_instance
 from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInstance
 
 LAYOUTS = 5
-"""Layouts tried in an attempt at a robot-independent task until the expert has a plan."""
-IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing"})
+"""Layouts tried in an attempt until the expert has a plan."""
+IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing", "no_cavity"})
 """Reasons that do not depend on where an object lies."""
 
 
@@ -78,13 +78,21 @@ def run_attempt(settings: RunSettings, task: Task, episode: int, episodes: Path)
 
 
 def simulate(
-    task: Task, seed: int, episode: int, watch: Stopwatch, *, source: str = EXPERT
+    task: Task, seed: int, episode: int, watch: Stopwatch, *, source: str = EXPERT, layouts: int = LAYOUTS
 ) -> tuple[Scene, EpisodeRecord]:
     """Sample a scene and let a source, by default the scripted expert, perform the task in it.
 
     A retold scene lies where the robot probably reaches everything; if the expert finds that it does not, the next
-    such place is tried. Likewise, the objects of a robot-independent task are moved elsewhere in their regions if the
-    expert has no plan: the reach maps that clip the regions ignore obstacles.
+    such place is tried. Likewise, the objects of any other task are moved elsewhere in their regions if the expert has
+    no plan: the author of a region does not know how far a hand can turn there or what will be in its way.
+
+    Args:
+        task: The task.
+        seed: Seed of the run.
+        episode: Attempt index.
+        watch: Adds up the time of its stages.
+        source: Who commands.
+        layouts: Number of layouts of the objects in which the expert may look for a plan.
 
     Raises:
         SamplingError: No scene satisfies the task's regions.
@@ -102,19 +110,22 @@ def simulate(
             break
         again = _act(task, instance, watch, source)
         result = again if again[1].success else result
-    if source == EXPERT and may_be_redrawn(task) and without_a_plan(result[1]):
-        return _redrawn(task, seed, episode, watch) or result
+    if source == EXPERT and task.config.retold is None and without_a_plan(result[1]):
+        return _redrawn(task, instance, watch, layouts) or result
     return result
 
 
-def _redrawn(task: Task, seed: int, episode: int, watch: Stopwatch) -> tuple[Scene, EpisodeRecord] | None:
+def _redrawn(task: Task, first: TaskInstance, watch: Stopwatch, layouts: int) -> tuple[Scene, EpisodeRecord] | None:
     """Try further layouts of an attempt; return the first episode in which the expert has a plan, or None."""
-    for layout in range(1, LAYOUTS):
+    seed, episode = first.seed, first.episode
+    for layout in range(1, layouts):
         try:
             with watch.stage("sample"), files_of_the_run():
                 instance = sample_task(task, seed, episode, layout=layout)
         except SamplingError:
             continue
+        if (instance.objects, instance.robots) == (first.objects, first.robots):
+            return None  # Its regions leave no choice.
         result = _act(task, instance, watch, EXPERT)
         if not without_a_plan(result[1]):
             return result
@@ -160,11 +171,6 @@ def parked(instance: TaskInstance) -> TaskInstance:
         for robot in instance.robots
     )
     return replace(instance, robots=robots)
-
-
-def may_be_redrawn(task: Task) -> bool:
-    """Return whether an attempt may have several layouts: a robot-independent task's regions exceed the reach."""
-    return task.config.work_point is not None and task.config.retold is None
 
 
 def without_a_plan(record: EpisodeRecord) -> bool:

@@ -7,10 +7,13 @@ from handloom.grasping.grasp_file import GraspSet, read_grasps, write_grasps
 from handloom.grasping.grasp_library import (
     RIM,
     RIM_OPENING,
+    RING_OPENING,
+    RINGS,
     grasps_as_it_lies,
     grasps_for,
     lying_grasps_for,
     rim_grasps_for,
+    ring_grasps_for,
     suction_grasps_for,
 )
 from handloom.grasping.grasp_picture import grasp_picture
@@ -20,6 +23,8 @@ from handloom.grasping.gripper_shape import GripperShape
 __all__ = [
     "RIM",
     "RIM_OPENING",
+    "RINGS",
+    "RING_OPENING",
     "AnnotateOptions",
     "ConvexParts",
     "GraspSet",
@@ -36,6 +41,7 @@ __all__ = [
     "object_parts",
     "read_grasps",
     "rim_grasps_for",
+    "ring_grasps_for",
     "suction_grasps_for",
     "write_grasps",
 ]

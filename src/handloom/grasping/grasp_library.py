@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -126,6 +126,10 @@ RIM = AnnotateOptions(
 )
 """How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
 millimetres off on its way."""
+RING_OPENING = 0.030
+"""The same of a hand with one finger in the hole of a ring, such as a donut that is wider than the hand [m]."""
+RINGS = replace(RIM, opening=RING_OPENING)
+"""How rings are searched: wider apart, that finger would meet the other side of the hole."""
 DIRECTIONS = 6
 """Quantization steps per unit of the up direction: at most seven degrees off."""
 REST_POSES = 4
@@ -193,6 +197,16 @@ def rim_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.floa
         gripper: Shape of the gripper.
     """
     return _cached(grasp_key(asset, gripper, RIM), partial(_lying, asset, gripper, RIM))
+
+
+def ring_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
+    """Return grasp rows (n, 17) of a lying ring, with one finger in its hole, for a hand that is open ``RING_OPENING``.
+
+    Args:
+        asset: The object.
+        gripper: Shape of the gripper.
+    """
+    return _cached(grasp_key(asset, gripper, RINGS), partial(_lying, asset, gripper, RINGS))
 
 
 def suction_grasps_for(asset: ObjectAsset, radius: float) -> NDArray[np.float32]:

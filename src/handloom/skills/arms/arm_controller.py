@@ -111,8 +111,8 @@ class ArmController:
         self.last_failure: PlanResult | None = None
         self.ignored: tuple[str, ...] = ()
         """Obstacles, by part of their name, that the present skill leaves out."""
-        self.by_rim = False
-        """The last pick took a rim, so that the fingers open only a little to let go."""
+        self.by_rim = self.by_ring = False
+        """The last pick took a rim, or the side of a ring, so that the fingers open only a little to let go."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
         self._kept: Held | None = None

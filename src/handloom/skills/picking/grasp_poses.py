@@ -13,6 +13,8 @@ from handloom.errors import ConfigError, InputError
 from handloom.grasping import (
     RIM,
     RIM_OPENING,
+    RING_OPENING,
+    RINGS,
     AnnotateOptions,
     GripperShape,
     clear_of,
@@ -23,6 +25,7 @@ from handloom.grasping import (
     object_parts,
     read_grasps,
     rim_grasps_for,
+    ring_grasps_for,
     suction_grasps_for,
 )
 from handloom.grasping.grasp_file import DEPTH, WIDTH
@@ -36,8 +39,10 @@ from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose
 from handloom.values import FunnelStage
 
-Source = Literal["any", "lying", "as_it_lies", "rim"]
+Source = Literal["any", "lying", "as_it_lies", "rim", "ring"]
 """Which grasps of an object are looked at: ``lying`` in one of its rest poses, ``as_it_lies`` in the one it has."""
+OWN_GRASPS = {"lying": lying_grasps_for, "rim": rim_grasps_for, "ring": ring_grasps_for}
+"""Source > its grasps of an object, for a gripper."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 """Ground that has no convex shape; tables and fixtures stand on it."""
 LET_GO = 0.12
@@ -67,6 +72,11 @@ class Preshape:
     def for_rims(cls, gripper: GripperShape) -> "Preshape":
         """Return the opening that grasps of rims were searched with."""
         return cls.at(gripper, gripper.level_at(RIM_OPENING))
+
+    @classmethod
+    def for_rings(cls, gripper: GripperShape) -> "Preshape":
+        """Return the opening that grasps of rings were searched with."""
+        return cls.at(gripper, gripper.level_at(RING_OPENING))
 
     @classmethod
     def to_let_go(cls, gripper: GripperShape, drive: Array) -> "Preshape":
@@ -121,7 +131,7 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     elif source == "as_it_lies":
         rows = grasps_as_it_lies(asset, gripper, skill.scene.object_pose(name)[2, :3])
     elif source != "any":
-        rows = lying_grasps_for(asset, gripper) if source == "lying" else rim_grasps_for(asset, gripper)
+        rows = OWN_GRASPS[source](asset, gripper)
     else:
         rows = grasps_for(asset, gripper) if file is None else read_grasps(file)
     if len(rows) == 0:
@@ -218,7 +228,7 @@ def clear_of_itself(skill: Skill, name: str, grasps: Grasps) -> NDArray[np.bool_
 
 def _clear_of_object(skill: Skill, name: str, grasps: Grasps, T_base_tool: Array, level: Array) -> NDArray[np.bool_]:
     """Return which hand poses (n, 4, 4), at levels (n,) of the fingers, bring no part of the hand into an object."""
-    options = RIM if grasps.source == "rim" else AnnotateOptions()
+    options = {"rim": RIM, "ring": RINGS}.get(grasps.source, AnnotateOptions())
     T_object_tool = invert_pose(grasps.T_base_object) @ T_base_tool
     R_ee_graspnet = skill.controller.arm.spec.R_ee_graspnet
     R, hand = T_object_tool[:, :3, :3] @ R_ee_graspnet, np.ascontiguousarray(T_object_tool[:, :3, 3])

@@ -27,7 +27,7 @@ from handloom.skills.picking.grasp_poses import (
     levers,
     side_in_name,
 )
-from handloom.skills.placing.place_in import INTO
+from handloom.skills.placing.place_in import INTO, narrowest
 from handloom.skills.skill import Phase, Skill, between
 from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
 from handloom.values import Check, FunnelStage
@@ -45,6 +45,11 @@ TESTED = 128
 FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
 """Grasps that are looked at one after another for what comes next; ``ENOUGH`` of a kind are a choice."""
 ENOUGH = 8
+NEARER = 0.4
+"""Part of the straight way in and out that is left where the arm gets to no grasp with all of it: at the end of its
+reach a hand has room for little more than the grasp."""
+JUST_LIFTED = 0.008
+"""How much further than asked for such a grasp lifts [m]."""
 RIM_WAY = 0.05
 """Length of the straight way to the rim of a stand-in [m]: places that somebody tuned by hand may need none."""
 
@@ -69,6 +74,22 @@ class Pick(Skill[PickConfig]):
         self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
         self._moves = self.moves(float(lift))
+        self._choose_or_concede(name)
+        if self.manip_list or self.failure is None or not self._may_come_from_nearer():
+            return
+        known, least = self.failure, config.lift_th + JUST_LIFTED
+        self.config = config.model_copy(update={"pre_grasp_offset": NEARER * config.pre_grasp_offset})
+        self._moves, self.failure = self.moves(min(float(lift), least)), None
+        self._choose_or_concede(name)
+        self.failure = None if self.manip_list else known
+
+    def _may_come_from_nearer(self) -> bool:
+        """Return whether the way in may be shorter than asked for: in short form, where no arm gets to a grasp."""
+        short = self.config.approach_widest is not None and self.config.pre_grasp_offset > 0.0
+        return short and self.failure is not None and self.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
+
+    def _choose_or_concede(self, name: str) -> None:
+        """Write the commands of a grasp, one that is less as asked for where there is no other."""
         self._choose(name)
         for angle in self._wider():
             if self.manip_list:
@@ -118,7 +139,27 @@ class Pick(Skill[PickConfig]):
                 self.manip_list = self._moves.commands(self, candidates)
             if self.manip_list:
                 return
+        nowhere = self.failure is not None and self.failure.reason == "no_grasp"
+        if nowhere and self.config.approach_widest is not None and self._take_ring(name):
+            return
         self.failure = failure
+        if nowhere and failure is not None and failure.reason == "filters_leave_nothing":
+            across, opens = narrowest(self.scene, name), self.controller.arm.spec.gripper_max_width
+            detail = (
+                f"{name} is {across:.3f} m across as it lies and the gripper opens {opens:.3f} m: nothing to hold from"
+            )
+            detail += " above; give it a smaller size or scale, or rim: true if it has a rim or an edge"
+            self.fail(FunnelStage.GRASP, "no_grasp", detail)
+
+    def _take_ring(self, name: str) -> bool:
+        """Take a ring that is wider than the hand with one finger in its hole; return whether that can be done."""
+        self.failure = None
+        candidates = self._candidates(name, "ring")
+        if len(candidates):
+            moves = replace(self._moves, preshape=Preshape.for_rings(gripper_of(self)))
+            self.manip_list = moves.commands(self, candidates)
+            self.controller.by_ring = bool(self.manip_list)
+        return bool(self.manip_list)
 
     def grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.
@@ -138,7 +179,7 @@ class Pick(Skill[PickConfig]):
         while len(candidates) == 0 and (other := self._other_grasps(name, source, nowhere=nowhere)) is not None:
             self.failure, source = None, other
             candidates = self._candidates(name, source)
-        self.controller.by_rim = source == "rim"
+        self.controller.by_rim, self.controller.by_ring = source == "rim", False
         if source == "rim" and len(candidates):
             way = max(self._moves.pre_grasp_offset, RIM_WAY if self._in_attitude_at_rim(name) else 0.0)
             self._moves = replace(self._moves, preshape=Preshape.for_rims(gripper_of(self)), pre_grasp_offset=way)
@@ -252,7 +293,8 @@ class Pick(Skill[PickConfig]):
                 return T_base_tool[:0]
             passing &= ~turns
         gripper = gripper_of(self)
-        level = Preshape.for_rims(gripper).level if source == "rim" else len(gripper.position) - 1.0
+        little = {"rim": Preshape.for_rims, "ring": Preshape.for_rings}.get(source)
+        level = len(gripper.position) - 1.0 if little is None else little(gripper).level
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
         if self.follower is not None and name in self.follower.config.objects[:1]:
             suited = self.follower.suits(T_base_tool[kept])

@@ -376,7 +376,7 @@ class Place(PlacePoses):
         if self.config.rim or self.controller.by_rim:
             return {"drive": Preshape.for_rims(gripper).drive}
         enough = Preshape.to_let_go(gripper, arm.gripper_positions)
-        if not gripper.symmetric or self.config.target_held:
+        if not gripper.symmetric or self.config.target_held or self.controller.by_ring:
             return {"drive": enough.drive}
         if down is None or self._entry is None or not self._entry.from_above:
             return {}

@@ -35,6 +35,8 @@ OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
 
 
+TURNS = np.deg2rad(np.arange(0.0, 180.0, 3.0))
+"""Directions in which the width of a thing is measured [rad]."""
 ACROSS = 0.7
 """Largest part of an axis along the way into a cavity that counts as across it."""
 
@@ -110,6 +112,15 @@ def in_section(scene: Scene, config: PlaceConfig) -> bool:
     """Return whether a place is in a part of its target that has a name and does not move, such as a compartment."""
     part = _named_part(config)
     return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
+
+
+def narrowest(scene: Scene, name: str) -> float:
+    """Return the smallest width of an object's own box, seen from above, over all turns about the vertical [m]."""
+    low, high = local_box(scene, name)[0]
+    corners = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+    flat = (corners @ scene.object_pose(name)[:3, :3].T)[:, :2]
+    ways = np.stack([np.cos(TURNS), np.sin(TURNS)])
+    return float(np.ptp(flat @ ways, axis=0).min())
 
 
 def _named_part(config: PlaceConfig) -> str:
@@ -188,6 +199,9 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         across = np.abs(way_of_point(scene, name, config.point_down)) < ACROSS
         size = float(np.ptp(local_box(scene, name)[0], axis=0)[across].min(initial=np.inf))
     wide = [c for c in is_open if c.width >= size + ROOM]
+    if not wide:  # Askew to the world's axes, its box there is wider than it is.
+        size = min(size, narrowest(scene, name))
+        wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)
         raise NoCavityError(f"{name} is {size:.3f} m wide, and what is open in {target} {widest:.3f} m")

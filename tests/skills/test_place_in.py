@@ -1,0 +1,35 @@
+"""What goes into a cavity: as wide as it is, however it is turned to the world's axes."""
+
+from pathlib import Path
+
+import pytest
+
+from handloom.scene import build_scene
+from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.place_in import NoCavityError, entries_into
+from handloom.tasks import load_task, sample_task
+from handloom.tasks.config.task_config import placed_skills
+
+TASK = """
+base: setups/fr3.yaml
+objects:
+  - {{name: block, target_class: RigidObject, category: block, parameters: {{length: 0.16, width: {width}}}}}
+  - {{name: bowl, target_class: RigidObject, category: bowl, parameters: {{radius: 0.055}}}}
+regions:
+  - {{object: block, target: table, random_config: {{pos_range: [[-0.2, 0, 0], [-0.2, 0, 0]], yaw_rotation: [45, 45]}}}}
+  - {{object: bowl, target: table, random_config: {{pos_range: [[0.2, 0, 0], [0.2, 0, 0]]}}}}
+skills: [{{pick: block}}, {{place: block, in: bowl}}]
+"""
+
+
+@pytest.mark.parametrize(("width", "fits"), [(0.06, True), (0.12, False)])
+def test_a_thing_that_lies_askew_is_as_wide_as_across_it(tmp_path: Path, width: float, fits: bool):
+    (file := tmp_path / "task.yaml").write_text(TASK.format(width=width))
+    task = load_task(file)
+    place = next(skill for _, skill in placed_skills(task.config) if isinstance(skill, PlaceConfig))
+    scene = build_scene(sample_task(task, 0, 0))
+    if fits:
+        assert entries_into(scene, place)[0].from_above
+    else:
+        with pytest.raises(NoCavityError, match="wide"):
+            entries_into(scene, place)
