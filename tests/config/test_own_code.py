@@ -171,15 +171,15 @@ def test_a_package_in_several_folders_is_allowed_if_all_of_them_are(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for folder in (here / "one", here.parent / "two"):
-        (folder / "spread").mkdir(parents=True)
+        (folder / "strewn").mkdir(parents=True)
         monkeypatch.syspath_prepend(str(folder))
-    (here.parent / "two" / "spread" / "inside.py").write_text("def brick(c): ...")
-    (here / "one" / "spread" / "other.py").write_text("def brick(c): ...")
+    (here.parent / "two" / "strewn" / "inside.py").write_text("def brick(c): ...")
+    (here / "one" / "strewn" / "other.py").write_text("def brick(c): ...")
     settings(here, [str(here)])
     with pytest.raises(NotAllowedError):
-        import_named("object", "spread.inside:brick", {}, own="")
+        import_named("object", "strewn.inside:brick", {}, own="")
     settings(here, [str(here), str(here.parent / "two")])
-    assert import_named("object", "spread.inside:brick", {}, own="").__name__ == "brick"
+    assert import_named("object", "strewn.inside:brick", {}, own="").__name__ == "brick"
 
 
 def test_a_permission_can_be_for_one_name_and_for_a_while(here: Path) -> None:
@@ -197,7 +197,7 @@ def test_a_name_on_the_command_line_is_the_users_own_word(here: Path, capsys: py
 
 
 def test_names_of_the_package_itself_need_leave_too_unless_a_table_has_them(here: Path) -> None:
-    with pytest.raises(NotAllowedError, match=r"handloom\.cli\.verbs\.generate:run"):
+    with pytest.raises(NotAllowedError, match=r"handloom\.cli\.runs\.generate:run"):
         import_named("object category", "handloom.cli.runs.generate:run", {}, own="")
     with pytest.raises(NotAllowedError, match="os:system"):
         import_named("object category", "os:system", {}, own="")

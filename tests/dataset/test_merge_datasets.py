@@ -57,7 +57,7 @@ def test_an_episode_given_twice_is_named_with_its_datasets(make_dataset, tmp_pat
 
 def test_successes_and_failures_stay_apart(make_dataset, tmp_path: Path) -> None:
     first, second = make_dataset(tmp_path / "a", range(1)), make_dataset(tmp_path / "b", range(1, 2), success=False)
-    with pytest.raises(FileError, match=r"a/dataset holds successes and .*b/dataset failures"):
+    with pytest.raises(FileError, match=r"a/dataset contains successes and .*b/dataset failures"):
         merge_datasets([first, second], tmp_path / "merged")
 
 

@@ -74,7 +74,7 @@ def test_the_dataset_names_backend_and_card(runs):
 def test_verify_holds_a_cards_ids_against_the_processors(runs):
     (result,) = verify_dataset(runs["cuda"].dataset, InlineExecutor())
     assert result.verdict == "exact"
-    assert "instance ids of three frames, drawn on stand-in, with the processor's" in result.compared
+    assert "instance ids of three frames, rendered on stand-in, with those of the CPU" in result.compared
 
 
 def test_a_dataset_never_mixes_two_backends(runs, tmp_path):

@@ -127,15 +127,12 @@ class World:
     def subtree(self, body: str) -> tuple[str, ...]:
         """Return the names of a body and of every named body below it, in model order."""
         if body not in self._subtrees:
-            self._subtrees[body] = self._named_below(body)
+            inside = np.zeros(self.model.nbody, dtype=bool)
+            inside[self.bodies[body]] = True
+            for index in range(1, self.model.nbody):
+                inside[index] |= inside[self.model.body_parentid[index]]
+            self._subtrees[body] = tuple(name for name, index in self.bodies.items() if inside[index])
         return self._subtrees[body]
-
-    def _named_below(self, body: str) -> tuple[str, ...]:
-        inside = np.zeros(self.model.nbody, dtype=bool)
-        inside[self.bodies[body]] = True
-        for index in range(1, self.model.nbody):
-            inside[index] |= inside[self.model.body_parentid[index]]
-        return tuple(name for name, index in self.bodies.items() if inside[index])
 
     # -- time ----------------------------------------------------------------------------------------------------
 

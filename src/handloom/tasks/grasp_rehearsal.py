@@ -233,7 +233,8 @@ class _Rehearsal:
             size = " x ".join(f"{length:.3f}" for length in high - low)
             return (
                 f"{name} is {size} m and the hand of {arm.robot_name} opens {arm.spec.gripper_max_width:.3f} m: no two "
-                "opposite faces of it fit between the fingers; take a smaller one, e.g. with scale: [0.7, 0.7, 0.7]"
+                "opposite faces of it fit between the fingers; take a smaller one, e.g. with scale: [0.7, 0.7, 0.7], "
+                "or give rim: true if it has a rim or an edge"
             )
         if failure.reason == "filters_leave_nothing":
             return self._why_filtered(pick, failure)

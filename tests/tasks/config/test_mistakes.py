@@ -114,8 +114,9 @@ BY_A_SHORT_ARM = {
     "an object that is too near": ("[0.22, 0.24], theta_range: [100, 110]", "[0.1, 0.11], theta_range: [85, 95]", r":10: .*hand gets to none of them: it lies 0\.1\d m from the base of so101's left arm, which gets from above to 0\.1\d to 0\.\d\d m.*towards \+y"),
     "a target that the hand cannot come to so": ("in: bowl}", "in: bowl, approach: [side, 3], keep_upright_widest: null}", r":11: .*egg can be taken.*no place for it at bowl: it lies 0\.2\d m"),
     "an object that is too wide": ("category: egg", "category: orange", r":10: .*egg is 0\.07\d x .* the hand of so101 opens 0\.066 m"),
+    "an object whose rim alone fits": ("category: egg", "category: plate", r":10: .*egg is 0\.1\d* x .* the hand of so101 opens 0\.066 m.*rim: true"),
     "an object that is too flat": ("category: egg", "category: chocolate_bar", r":10: .*touches what is around it.*too flat for this hand"),
-    "an object that needs more joints": ("category: egg", "category: cup", r":10: .*suits the 5 joints of this arm"),
+    "an object that needs more joints": ("category: egg", "category: bottle", r":10: .*suits the 5 joints of this arm"),
 }  # fmt: skip
 
 

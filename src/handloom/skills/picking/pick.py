@@ -143,12 +143,12 @@ class Pick(Skill[PickConfig]):
         if nowhere and self.config.approach_widest is not None and self._take_ring(name):
             return
         self.failure = failure
-        if nowhere and failure is not None and failure.reason == "filters_leave_nothing":
-            across, opens = narrowest(self.scene, name), self.controller.arm.spec.gripper_max_width
+        across, opens = narrowest(self.scene, name), self.controller.arm.spec.gripper_max_width
+        if nowhere and across > opens and failure is not None and failure.reason == "filters_leave_nothing":
             detail = (
-                f"{name} is {across:.3f} m across as it lies and the gripper opens {opens:.3f} m: nothing to hold from"
+                f"{name} is {across:.3f} m across as it lies and the gripper opens {opens:.3f} m: nothing to hold from "
+                "above; give it a smaller size or scale, or rim: true if it has a rim or an edge"
             )
-            detail += " above; give it a smaller size or scale, or rim: true if it has a rim or an edge"
             self.fail(FunnelStage.GRASP, "no_grasp", detail)
 
     def _take_ring(self, name: str) -> bool:
