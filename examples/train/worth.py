@@ -138,7 +138,7 @@ class Workshop:
             with self._card, self._timed("together", "train", times):
                 bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "256"]
                 given = [str(found) for found in folders.values()]
-                _run(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
+                run_step(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
 
         def tested(task: str) -> None:
             result = folder / f"evaluation_{task}"
@@ -197,12 +197,12 @@ class Workshop:
         place = self._processor if recipe.backend == "cpu" else self._drawing
         with place.place(1), self._timed(task, "prepare", times):
             try:
-                _run(folder, [*words, "--backend", recipe.backend])
+                run_step(folder, [*words, "--backend", recipe.backend])
             except subprocess.CalledProcessError:
                 if recipe.backend == "cpu":
                     raise
                 self._tell(task, f"could not render on {recipe.backend}, rendering on cpu")
-                _run(folder, [*words, "--backend", "cpu"])
+                run_step(folder, [*words, "--backend", "cpu"])
         if not self.keep:
             shutil.rmtree(run, ignore_errors=True)
         return prepared
@@ -217,7 +217,7 @@ class Workshop:
             options += ["--minutes", str(recipe.minutes), "--steps", str(recipe.steps)]
             options += ["--pictures"] if row["see"] == "pictures" else []
             with self._card, self._timed(task, "train", times):
-                _run(folder, [str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
+                run_step(folder, [str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
         return self._tested(task, folder, weights, result, recipe.scenes, times)
 
     def _tested(
@@ -241,7 +241,7 @@ class Workshop:
 
     def _handloom(self, folder: Path, verb: str, task: str, *words: str) -> None:
         scene = [] if self.recipe.variant == "clean" else ["--set", f"data.variant={self.recipe.variant}"]
-        _run(folder, ["-m", "handloom", verb, task, *scene, *words, "--workers", str(self.workers)])
+        run_step(folder, ["-m", "handloom", verb, task, *scene, *words, "--workers", str(self.workers)])
 
     @contextmanager
     def _timed(self, task: str, stage: str, times: dict[str, float]) -> Iterator[None]:
@@ -320,7 +320,7 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _run(folder: Path, words: list[str]) -> None:
+def run_step(folder: Path, words: list[str]) -> None:
     """Run a step; its output goes to the log of its task. Training has priority over CPU-only steps."""
     gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
     # The folder of the policy is where Python looks for the module it is named by.

@@ -49,7 +49,7 @@ class Descent:
         joint = self._model.body_jntadr[scene.world.body_index(scene.body_of(name))]
         self._start = int(self._model.jnt_qposadr[joint])
         mujoco.mj_kinematics(self._model, self._data)
-        self._own, others = _solids(scene, name)
+        self._own, others = solid_geoms(scene, name)
         self._others = np.array(others, int)
         boxes = [geom_box(self._model, self._data, g) for g in others]
         self._boxes = np.array(boxes).reshape(-1, 2, 3)
@@ -147,7 +147,7 @@ def _feet(scene: Scene, name: str, R_world_object: Array) -> Array:
     return np.einsum("nc,nci->ni", lowest / lowest.sum(axis=1, keepdims=True), turned[..., :2])
 
 
-def _solids(scene: Scene, name: str) -> tuple[list[int], list[int]]:
+def solid_geoms(scene: Scene, name: str) -> tuple[list[int], list[int]]:
     """Return the solid geoms of an object, and those of everything else but robots and planes."""
     model = scene.world.model
     bodies = {scene.world.body_index(body) for body in scene.world.subtree(scene.body_of(name))}

@@ -17,7 +17,7 @@ from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
 from handloom.skills.placing.opening import opens_into
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
-from handloom.skills.placing.place_poses import PlacePoses
+from handloom.skills.placing.place_poses import ON, PlacePoses
 from handloom.skills.placing.spots import asked_spot
 from handloom.skills.skill import Phase, command_at
 from handloom.spatial import invert_pose, translation
@@ -38,8 +38,6 @@ SETTLES = frozenset(
     )
 )
 """Terms that come true by themselves when what falls, rolls or swings comes to rest."""
-ON = frozenset(("on", "stack_on"))
-"""Relations in which the target carries the object."""
 SPARE_OVER = 0.05
 """How much more of an object than is judged a place aims to have over its target: it moves a little when let go."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
@@ -114,6 +112,9 @@ class Place(PlacePoses):
         if self._entry is not None and in_section(self.scene, config):
             fits = deepest(self.scene, config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
             pre, place = pre[fits], place[fits]
+        pre, place = self._on_steady_ground(pre, place, T_base_world, T_tool_object)
+        if len(place) == 0:
+            return
         self.controller.ignored = config.ignore_substring
         self._retreat = self._retreat_vector()
         for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):

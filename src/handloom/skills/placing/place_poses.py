@@ -12,6 +12,7 @@ from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_a
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.footing import steady_shifts
 from handloom.skills.placing.foresight import FORESEEN, ways_to_places
 from handloom.skills.placing.landing import (
     BESIDE,
@@ -27,9 +28,11 @@ from handloom.skills.placing.landing import (
 from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into, inserted_depth
 from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Skill
-from handloom.spatial import invert_pose, make_pose
+from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import FunnelStage
 
+ON = frozenset(("on", "stack_on"))
+"""Relations in which the target carries the object."""
 CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
@@ -224,6 +227,27 @@ class PlacePoses(Skill[PlaceConfig]):
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
         return before[found], taken[found]
+
+    def _on_steady_ground(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
+    ) -> tuple[Array, Array]:
+        """Return the poses (n, 4, 4) before and at a named spot, shifted to where the object stands without tipping.
+
+        None are left where it would tip over everywhere near the spot.
+        """
+        config = self.config
+        if config.relation not in ON or config.at is None or config.lean:
+            return pre, place
+        name, target = config.objects[:2]
+        shifts, steady = steady_shifts(self.scene, name, invert_pose(T_base_world) @ place @ T_tool_object)
+        if not steady.any():
+            detail = (
+                f"{name} would tip over at {list(config.at)} on {target}: an edge, or something else, is in the way"
+            )
+            self.fail(FunnelStage.PLAN, "no_footing", f"{detail}; choose another spot, or omit at")
+            return pre[:0], place[:0]
+        level = translation(np.column_stack([shifts, np.zeros(len(shifts))]) @ T_base_world[:3, :3].T)
+        return (level @ pre)[steady], (level @ place)[steady]
 
     def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
         """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""
