@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scenes", type=int, default=3, help="how many scenes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the run")
-    parser.add_argument("--out", type=Path, default=Path("stacks"), help="new folder for the recordings and the dataset")
+    parser.add_argument("--out", type=Path, default=Path("stacks"), help="new folder of recordings and dataset")
     arguments = parser.parse_args()
     (arguments.out / "episodes").mkdir(parents=True)
     done = sum(stack(arguments.seed, episode, arguments.out) for episode in range(arguments.scenes))
