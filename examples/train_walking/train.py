@@ -1,6 +1,6 @@
 """Train a walking policy: ``python examples/train_walking/train.py go2 --seed 0 -o out/go2``.
 
-Hundreds of robots walk at once in MuJoCo's batch; PPO in plain PyTorch improves one small network. Needs
+Hundreds of robots walk at once in MuJoCo's batched simulation; PPO in plain PyTorch improves one small network. Needs
 ``pip install torch onnx``. The result is written by ``export.py``.
 """
 
