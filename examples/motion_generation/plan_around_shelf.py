@@ -49,6 +49,6 @@ for time in np.linspace(0.0, motion.end_time, 48):
     gaps.append(len(touching))
     if len(gaps) % 4 == 1:
         pictures.append(renderer.render(data, [view], ("rgb",))["view"]["rgb"])
-print(f"{len(path)} configurations, {motion.end_time:.2f} s, {sum(gaps)} contacts with the shelf on the way")
+print(f"{len(path)} configurations, {motion.end_time:.2f} s, {sum(gaps)} contacts with the shelf along the path")
 assert sum(gaps) == 0
 write_png("plan_around_shelf.png", contact_sheet(pictures, columns=6))

@@ -1,4 +1,4 @@
-"""Two FR3 stand face to face at one table and swap sides; each policy treats the other arm as moving obstacles."""
+"""Two FR3 face each other at one table, and their hands swap sides; each policy treats the other arm as obstacles."""
 
 import numpy as np
 from PIL import Image, ImageDraw

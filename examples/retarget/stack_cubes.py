@@ -3,8 +3,8 @@
     python examples/retarget/stack_cubes.py --scenes 5 --out stacks
     handloom verify stacks/dataset
 
-The first line writes one device recording per scene, plays it from the file, and makes a LeRobot dataset of the
-episodes in which the cubes were stacked; the second simulates them again and compares every bit.
+The first command writes one device recording per scene, plays it from the file, and writes a LeRobot dataset of
+the episodes in which the cubes were stacked; the second simulates them again and compares every bit.
 """
 
 import argparse
@@ -65,7 +65,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scenes", type=int, default=3, help="how many scenes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the run")
-    parser.add_argument("--out", type=Path, default=Path("stacks"), help="new folder of the recordings and the dataset")
+    parser.add_argument("--out", type=Path, default=Path("stacks"), help="new folder of recordings and dataset")
     arguments = parser.parse_args()
     (arguments.out / "episodes").mkdir(parents=True)
     done = sum(stack(arguments.seed, episode, arguments.out) for episode in range(arguments.scenes))

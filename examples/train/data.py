@@ -3,8 +3,8 @@
     python data.py RUN/dataset prepared --pictures draw --size 128
 Columns come from the dataset, which has the LeRobot v3 layout. Images come from its videos, or are rendered again
 at another size from the recorded states (``draw``): an image is a pure function of the state. True poses of
-objects and of their moving parts come from the recorded states, too. Any single-robot task works: one arm or two,
-with or without a base that drives.
+objects and of their moving parts also come from the recorded states. Any single-robot task works: one or two
+arms, with or without a driving base.
 """
 
 from collections.abc import Iterator
@@ -148,7 +148,7 @@ def body_poses(scene: Scene, record: EpisodeRecord, frames: Array, bodies: tuple
 def drawn(
     scene: Scene, record: EpisodeRecord, frames: Array, cameras: tuple[str, ...], size: int, backend: str
 ) -> NDArray[np.uint8]:
-    """Return pictures (frames, cameras, size, size, 3) drawn from the recorded states."""
+    """Return images (frames, cameras, size, size, 3) rendered from the recorded states."""
     renderer = Renderer(scene.world.model, "balanced", looks=scene.looks, backend=backend)
     specs = chosen_cameras(record.instance.cameras, cameras, (size, size))
     drawings = renderer.render_each(states(scene, record, frames), specs)
@@ -168,7 +168,7 @@ def states(scene: Scene, record: EpisodeRecord, frames: Array) -> Iterator[mujoc
 def from_video(
     dataset: DatasetReader, number: int, frames: Array, cameras: tuple[str, ...], size: int
 ) -> NDArray[np.uint8]:
-    """Return pictures (frames, cameras, size, size, 3) from the videos of the dataset."""
+    """Return images (frames, cameras, size, size, 3) from the videos of the dataset."""
     wanted, streams = set(frames.tolist()), []
     for camera in cameras:
         images = dataset.images(number, f"observation.images.{camera}")

@@ -113,7 +113,7 @@ def export(weights: tyro.conf.Positional[Path], file: tyro.conf.Positional[Path]
     config = trained.config
     if config.words:
         raise SystemExit(
-            f"{weights} reads the words of the task, which an ONNX file cannot: evaluate the .pt file directly"
+            f"{weights} reads the words of the task, which an ONNX file cannot; evaluate the .pt file directly"
         )
     pose, size = torch.tensor([[0.4, 0.0, 0.4, 0.0, 1.0, 0.0, 0.0]]), config.size
     poses = pose.repeat(1, config.arms)

@@ -3,7 +3,7 @@
 The network sees the opening of every gripper, the pose of every tool centre in its arm's base, and either images or
 the true poses of the objects and their moving parts; optionally also the words of the task. It predicts the pose of
 each tool centre over the next CHUNK steps of a tenth of a second, relative to the current pose, the opening of each
-gripper, and the motion of a base. The robot's joints are unknown to it.
+gripper, and the motion of a base. It does not receive the robot's joints.
 """
 
 import re
@@ -27,7 +27,7 @@ ARM = 10
 WORDS = 1024
 """Number of hash buckets for words and pairs of words."""
 STILL = 0.004
-"""A hand that moved less than this between two observations stands still [m]."""
+"""A hand that moved less than this between two observations counts as standing still [m]."""
 FLOW_STEPS = 10
 """Euler steps from noise to a chunk."""
 
@@ -37,7 +37,7 @@ class ModelConfig:
     """Configuration of a network, saved with its weights."""
 
     cameras: tuple[str, ...] = ()
-    """Camera images it sees, by name; none: it sees true poses."""
+    """Names of the input cameras; empty: the input is true poses."""
     objects: tuple[str, ...] = ()
     """Names of the bodies that the task's skills handle: objects, and moving parts as ``cabinet.drawer_0``."""
     arms: int = 1
@@ -46,9 +46,9 @@ class ModelConfig:
     words: bool = False
     """Whether it reads the words of the task: one policy for several tasks."""
     firm: bool = True
-    """Whether grippers are only ever fully opened or closed: then intermediate openings are not an option."""
+    """Whether grippers are only ever fully opened or closed; if so, intermediate openings are not predicted."""
     size: int = 128
-    """Width and height of a picture [px]."""
+    """Width and height of an image [px]."""
     head: str = "direct"
     """``direct`` predicts the median chunk; ``flow`` samples one of several possible chunks."""
     hidden: int = 512
@@ -56,7 +56,7 @@ class ModelConfig:
     """Steps executed before the next observation."""
     execute_stalled: int = 12
     """The same if the hands stand still but should move: the beginning and the end of a pause look alike, and the
-    start of a smooth motion is too small to overcome what holds the hand, however often it is repeated."""
+    start of a smooth motion is too small to overcome the resistance that holds the hand, even if it is repeated."""
     stride: int = 3
     """Frames per step."""
 
@@ -72,10 +72,10 @@ class ModelConfig:
 
 
 class Encoder(nn.Module):
-    """Images to points: a small ResNet whose last channels each give the image position where they are strongest.
+    """Images to points: a small ResNet; each of its last channels gives the image position of its maximum.
 
     Its first layer sees squares of 4 x 4 pixels as 48 channels: layers at the full size, and layers of three
-    channels, would take a GPU longer than all the others together.
+    channels, would take a GPU longer than all other layers together.
     """
 
     def __init__(self, width: int = 64, points: int = 64) -> None:
@@ -91,7 +91,7 @@ class Encoder(nn.Module):
         self.size = 3 * points
 
     def forward(self, picture: Tensor) -> Tensor:
-        """Return features (batch, size) of pictures (batch, 3, h, w), 0 to 1."""
+        """Return features (batch, size) of images (batch, 3, h, w), 0 to 1."""
         x = self.blocks(self.stem(4.0 * picture - 2.0))
         heat = self.to_points(x)
         batch, points, height, width = heat.shape
@@ -103,7 +103,7 @@ class Encoder(nn.Module):
 
 
 class Norm(nn.GroupNorm):
-    """A group norm that returns the precision of its input; autocast would make it float32."""
+    """A group norm that keeps the precision of its input; autocast would make it float32."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Return maps of the same shape and precision."""
@@ -147,7 +147,7 @@ class Residual(nn.Module):
 
 
 class Network(nn.Module):
-    """The whole network; normalisation is part of it."""
+    """The whole network, including normalisation."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class Network(nn.Module):
 
         Args:
             state: States (batch, n).
-            pictures: Pictures (batch, cameras, 3, h, w), 0 to 1.
+            pictures: Images (batch, cameras, 3, h, w), 0 to 1.
             words: Hashed words (batch, count) of the task, for a network that reads them.
         """
         parts = [(state - self.state_mean) / self.state_scale]
@@ -235,7 +235,7 @@ def rotation(six: NDArray[Any]) -> NDArray[Any]:
 
 
 def hashed(instruction: str, count: int = 64) -> NDArray[Any]:
-    """Return the hash buckets (count,) of the words of a sentence and of neighbouring pairs; the last ones repeat."""
+    """Return the hash buckets (count,) of the words of a sentence and of neighbouring pairs, repeated to fill."""
     words = re.findall(r"[a-z0-9]+", instruction.lower())
     said = [*words, *(f"{a} {b}" for a, b in pairwise(words))][:count] or [""]
     places = [zlib.crc32(word.encode()) % WORDS for word in said]
@@ -257,14 +257,14 @@ def state_vector(T_base_tcp: NDArray[Any], opening: NDArray[Any], T_base_object:
         for k in range(0 if T_base_object is None else T_base_object.shape[2]):
             T = T_tcp @ T_base_object[:, arm, k]
             turn = np.arctan2(T[:, 1, 0] - T[:, 0, 1], T[:, 0, 0] + T[:, 1, 1])[:, None]
-            # Harmonics of the turn about the tool: grasps of a square repeat every quarter.
+            # Harmonics of the rotation about the tool axis: grasps of a square repeat every quarter turn.
             turns = [part for n in (1, 2, 4) for part in (np.cos(n * turn), np.sin(n * turn))]
             parts += [T[:, :3, 3], T_base_object[:, arm, k, :3, 3], *turns]
     return np.concatenate(parts, -1).astype(np.float32)
 
 
 def save(network: Network, file: str, **robot: Any) -> None:
-    """Write weights, what they are for, and facts of the robot: T_tool_tcp, opening_index, state_size."""
+    """Write the weights, their configuration, and facts of the robot: T_tool_tcp, opening_index, state_size."""
     torch.save({"config": asdict(network.config), "weights": network.state_dict(), "robot": robot}, file)
 
 
@@ -335,7 +335,7 @@ def stalled(moved: NDArray[Any], chunk: NDArray[Any]) -> bool:
     """Return whether hands that should move stand still.
 
     Args:
-        moved: How far each tool centre and opening moved since the last observation (arms, 4) [m, fraction].
+        moved: Motion of each tool centre and opening since the last observation (arms, 4) [m, fraction].
         chunk: The predicted chunk (steps, n).
     """
     arms = chunk[:, : ARM * len(moved)].reshape(len(chunk), len(moved), ARM)
@@ -344,6 +344,6 @@ def stalled(moved: NDArray[Any], chunk: NDArray[Any]) -> bool:
 
 
 def _poses(sevens: NDArray[Any]) -> NDArray[Any]:
-    """Return poses (n, 4, 4) of positions and quaternions one after the other (7 n,)."""
+    """Return poses (n, 4, 4) from concatenated positions and quaternions (7 n,)."""
     rows = sevens.astype(float).reshape(-1, 7)
     return pose_from_pos_quat(rows[:, :3], rows[:, 3:])

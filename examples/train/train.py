@@ -47,7 +47,7 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
     for folder, other in zip(folders, firsts, strict=True):
         alike = np.array_equal(other["opening_index"], first["opening_index"])
         if not alike or (pictures and other["cameras"].tolist() != first["cameras"].tolist()):
-            raise SystemExit(f"{folder} is of another robot or other cameras than {folders[0]}")
+            raise SystemExit(f"{folder} has a different robot or different cameras from {folders[0]}")
     config = ModelConfig(
         cameras=tuple(first["cameras"].tolist()) if pictures else (),
         objects=tuple(dict.fromkeys(name for other in firsts for name in other["objects"].tolist())),
@@ -106,9 +106,9 @@ def varied(pictures: Tensor, pick: Tensor, shift: int) -> Tensor:
     """Return chosen images as 0 to 1 (batch, cameras, 3, h, w), each with a random shift and brightness.
 
     Args:
-        pictures: All pictures (samples, cameras, h, w, 3), uint8.
-        pick: Which of them (batch,).
-        shift: They are moved by up to this many whole pixels; the border is repeated.
+        pictures: All images (samples, cameras, h, w, 3), uint8.
+        pick: Indices of the chosen
+        images (batch,). shift: Maximum shift in whole pixels; the border is repeated.
     """
     device, (cameras, height, width) = pictures.device, pictures.shape[1:4]
     down = torch.randint(-shift, shift + 1, (len(pick), cameras, 1), device=device)
@@ -146,12 +146,12 @@ def train(
         output: File of the weights.
         pictures: The policy sees images; otherwise it sees the true poses of the objects.
         head: direct or flow.
-        episodes: How many of each folder to train on; all when not given.
-        steps: Steps of the optimiser.
+        episodes: Number of episodes of each folder to train on; all by
+        default. steps: Steps of the optimiser.
         minutes: Time limit; the learning rate decays to its final value by then.
         batch: Samples per step.
         rate: Largest learning rate.
-        shift: Pictures are moved by up to this many pixels.
+        shift: Maximum shift of images in pixels.
         seed: Seed of weights and batches.
     """
     torch.manual_seed(seed)
@@ -187,7 +187,7 @@ def train(
             keep = min(0.999**AVERAGED, count / (count + 10 * AVERAGED))
             torch._foreach_lerp_(list(average.values()), own, 1 - keep)
             if device == "cuda":
-                torch.cuda.synchronize()  # Measure finished work, not queued work.
+                torch.cuda.synchronize()  # Wait for queued work, so that only finished work is measured.
         if done - told_at > 0.25:
             told_at = done
             print(f"{count:6d} {time.monotonic() - begin:5.0f} s  {step.told()}", flush=True)
@@ -206,7 +206,7 @@ class Steps:
         known: All samples, on its device.
         rate: First learning rate.
         batch: Samples per step.
-        shift: Pictures are moved by up to this many pixels.
+        shift: Maximum shift of images in pixels.
     """
 
     def __init__(self, network: Network, known: dict[str, Tensor], *, rate: float, batch: int, shift: int) -> None:

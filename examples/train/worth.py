@@ -1,11 +1,11 @@
-"""Measures what demonstrations are worth: success on unseen scenes of many tasks, of their number, disturbed or not.
+"""Measures the value of demonstrations for many tasks: success on unseen scenes, by their number, disturbed or not.
 
     python worth.py fr3_pick_place --demonstrations 100 300 1000 --disturb 0 0.02 --minutes 2 --output worth
     python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 500 --see pictures
-Every step is a command that can be given by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
-evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are made and
-finished policies are tested. Every result is written to ``OUTPUT/worth.json`` as soon as it is known, and finished
-work is kept: the same command continues where it stopped.
+Every step is a command that can also be run by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
+evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are generated
+and finished policies are tested. Every result is written to ``OUTPUT/worth.json`` as soon as it is known, and
+finished work is kept: the same command resumes.
 """
 
 import heapq
@@ -34,14 +34,14 @@ DISTURB = {"so101": 0.01, "fr3_insert_peg": 0.01, "": 0.02}
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How policies are made and tested."""
+    """How policies are trained and tested."""
 
     demonstrations: tuple[int, ...] = (100, 300, 1000)
-    """Numbers of demonstrations to train on; the smaller sets are parts of the largest."""
+    """Numbers of demonstrations to train on; the smaller sets are subsets of the largest."""
     disturb: tuple[float, ...] = ()
     """Disturbances of the expert [m]; if none are given, a value that suits the task."""
     see: tuple[str, ...] = ("pictures", "objects")
-    """What policies see: pictures, objects (their true poses)."""
+    """Inputs of the policies: pictures, objects (their true poses)."""
     variant: str = "clean"
     """Variant of demonstrations and test scenes: clean, or randomized (clutter, looks, shapes, masses)."""
     head: str = "direct"
@@ -57,7 +57,7 @@ class Recipe:
     test_seed: int = 0
     """Set of test scenes."""
     size: int = 128
-    """Width and height of pictures [px]."""
+    """Width and height of images [px]."""
     backend: str = "cpu"
     """Renderer of the training images: cpu or cuda."""
 
@@ -71,7 +71,7 @@ class Queue:
 
     @contextmanager
     def place(self, rank: int) -> Iterator[None]:
-        """Wait for a place, and hold it."""
+        """Wait for a slot, and hold it."""
         ticket = (rank, next(self._tickets))
         with self._changed:
             heapq.heappush(self._waiting, ticket)
@@ -91,12 +91,12 @@ class Workshop:
     """Runs the steps of many tasks in parallel.
 
     Args:
-        recipe: How policies are made and tested.
+        recipe: How policies are trained and tested.
         output: Folder of everything.
         workers: Processes of each job.
-        jobs: Jobs on the processor at once.
+        jobs: Concurrent jobs on the CPU.
         trainings: Policies trained at the same time.
-        until: No task is begun after this time [s, of the monotonic clock].
+        until: No task is started after this time [s, monotonic clock].
         keep: Keep demonstrations and prepared episodes after use.
     """
 
@@ -183,7 +183,7 @@ class Workshop:
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
 
     def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
-        """Return the prepared episodes; None if it was too late to start."""
+        """Return the prepared episodes, or None if it was too late to start."""
         recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
         with self._processor.place(2), self._timed(task, "generate", times):
@@ -281,17 +281,17 @@ def worth(
 
     Args:
         tasks: Tasks of one robot, by name or file.
-        recipe: How policies are made and tested.
+        recipe: How policies are trained and tested.
         output: Folder of everything.
         workers: Processes of each job.
-        jobs: Concurrent jobs on the CPU: making demonstrations, rendering, testing.
-        trainings: Policies trained at the same time.
+        jobs: Concurrent jobs on the CPU: generating demonstrations, rendering,
+        testing. trainings: Policies trained at the same time.
         begun: Tasks in progress at the same time.
         seconds: No task is started after this time.
         together: Also train one policy for all tasks with this name prefix, such as fr3: they must use the same robot.
-        scenes_together: Unseen scenes of each task to evaluate it on.
-        minutes_together: Time limit of its training.
-        keep: Keep demonstrations and prepared episodes after use.
+        scenes_together: Number of unseen scenes of each task to
+        evaluate that policy on. minutes_together: Time limit for training
+        that policy. keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
     output.mkdir(parents=True, exist_ok=True)
@@ -305,7 +305,7 @@ def worth(
         if many:
             many.result()
     print(table(workshop.table))
-    print(f"{(time.monotonic() - begin) / 60:.1f} minutes in all")
+    print(f"{(time.monotonic() - begin) / 60:.1f} minutes in total")
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -323,7 +323,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 def run_step(folder: Path, words: list[str]) -> None:
     """Run a step; its output goes to the log of its task. Training has priority over CPU-only steps."""
     gentle = [] if words[0].endswith("train.py") else ["nice", "-n", "5"]
-    # The folder of the policy is where Python looks for the module it is named by.
+    # Python looks for the policy module (``model:Trained``) in this folder.
     paths = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     with (folder / "log.txt").open("a") as log:
         log.write(f"$ python {' '.join(words)}\n")

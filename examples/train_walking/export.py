@@ -55,7 +55,7 @@ def restored_actor(robot: str, checkpoint: Path) -> Actor:
 
 
 def to_onnx(actor: Actor) -> onnx.ModelProto:
-    """Return the mean action as a graph: normalise, run the observation and its mirror image, combine both."""
+    """Return the mean action as a graph: normalise, evaluate the observation and its mirror image, combine both."""
     weights = {name: value.detach().numpy().astype(np.float32) for name, value in actor.state_dict().items()}
     scale = 1.0 / np.sqrt(weights["normalizer.var"] + VAR_FLOOR)
     constants = {"mean": weights["normalizer.mean"], "scale": scale.astype(np.float32)}
@@ -105,7 +105,7 @@ def curve_rows(file: Path) -> list[dict[str, float]]:
 
 
 def curve_picture(rows: list[dict[str, float]], title: str) -> Image.Image:
-    """Draw the curve, from 0 to 1 against steps."""
+    """Draw the curves, scaled to 0 to 1, against steps."""
     width, height, left, top = 720, 360, 44, 34
     image = Image.new("RGB", (width, height), (255, 255, 255))
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(13)
@@ -139,25 +139,26 @@ def commands(facts: dict, folder: str) -> list[str]:
 
 
 def record(facts: dict, rows: list[dict[str, float]]) -> str:
-    """Return how the policy was trained, in words."""
+    """Return a description of the training."""
     robot = facts["robot"]
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     lines = [
         *commands(facts, f"out/{robot}"),
         f"python examples/train_walking/export.py out/{robot} -o src/handloom/robots/zoo/{robot}/policy",
     ]
-    harness = ", a harness lets go below" if GAITS[robot].first_level < 0 else ""
+    harness = ", and below 0 a harness holds the robot" if GAITS[robot].first_level < 0 else ""
     return f"""# How this policy was trained
 
 {chr(10).join("    " + line for line in lines)}
 
 {facts["steps"]:,} control periods of {facts["robots"]} robots at once, {rows[-1]["seconds"] / 3600.0:.1f} hours on a shared
 machine of two cores; {versions}. The physics is the same whatever the number of threads; other versions of
-PyTorch round otherwise, and train another policy as good.
+PyTorch round differently, and train a different, equally good policy.
 
 `curve.csv` and `curve.png`: `velocity`, `turning`, `rhythm` and `likeness` are rewards between 0 and 1 (speed and turn
-rate as told, feet on the floor when the clock says so, joints near the reference). `level` rises from
-{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` is the number of falls among all episode `ends`, per row.
+rate as commanded, feet on the floor as given by the clock, joints near the reference). `level` rises from
+{GAITS[robot].first_level:g} to 1: commands grow and pushes begin above 0{harness}. `falls` is the number of
+falls among all episode `ends`, per row.
 """
 
 

@@ -12,39 +12,39 @@ class Gait:
     base: str
     """Body whose motion is commanded."""
     feet: tuple[tuple[str, ...], ...]
-    """Sites under each foot; a foot is on the floor when its lowest site is."""
+    """Sites under each foot; a foot is on the floor if its lowest site is."""
     stand: tuple[tuple[float, float], ...]
-    """Where each foot stands in the base: x, y [m]."""
+    """Stance position of each foot in the base frame: x, y [m]."""
     sole: float
     """Height of a foot site when the foot stands on the floor [m]."""
     offsets: tuple[float, ...]
-    """When each foot lands, as a fraction of the gait cycle."""
+    """Landing time of each foot, as a fraction of the gait cycle."""
     stance: float
     """Fraction of the cycle that a foot is on the floor."""
     narrowest: float
     """Minimum lateral distance between the first two feet [m]."""
     swing_height: float
-    """How high a foot is lifted in the middle of its swing [m]."""
+    """Height of a foot in the middle of its swing [m]."""
     base_height: float
     """Height of the base when walking [m]."""
     fall_height: float
-    """Below this the robot has fallen [m]."""
+    """Base height below which the robot has fallen [m]."""
     mirrored: Mapping[str, float]
     """Part of a joint's name > sign of its angle in the mirror image of the robot."""
     pairs: tuple[tuple[str, str], ...]
-    """Parts of names swapped by mirroring."""
+    """Parts of names that mirroring swaps."""
     likeness: float
     """Sum of squared distances from the reference [rad^2] at which the similarity reward falls to 1/e."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Reward term > weight, over those of :data:`WEIGHTS`."""
+    """Reward term > weight, overriding those of :data:`WEIGHTS`."""
     steps: float
     """Control periods to learn from, over all robots."""
     ramp: float
     """Minimum number of steps over which the level rises by one."""
     std: float
-    """Standard deviation of the first actions."""
+    """Initial standard deviation of the actions."""
     push: float = 0.8
-    """Maximum change of speed by a push [m/s]."""
+    """Maximum change of speed caused by a push [m/s]."""
     payload: float = 1.5
     """Maximum mass added to or removed from the base [kg]."""
     first_level: float = 0.0

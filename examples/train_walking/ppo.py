@@ -107,7 +107,7 @@ class Actor(nn.Module):
         return 0.5 * (straight + mirrored @ self.mirror_out.T)
 
     def std(self) -> Tensor:
-        """Return the deviation of each action, the same left and right."""
+        """Return the standard deviation of each action, equal for left and right."""
         log_std = 0.5 * (self.log_std + self.mirror_out.abs() @ self.log_std)
         return log_std.clamp(-4.0, 0.5).exp()
 
@@ -128,7 +128,7 @@ class PpoSettings:
     entropy: float = 0.004
     target_kl: float = 0.01
     learning_rate: float = 5e-4
-    """Of the actor at first; it follows the size of the steps."""
+    """Initial learning rate of the actor; it adapts to the size of the policy's steps."""
     critic_rate: float = 1e-3
     max_norm: float = 1.0
 
@@ -157,7 +157,7 @@ class Learner:
         return self.critic(self.critic_norm(seen))[:, 0]
 
     def update(self, data: dict[str, Tensor], rng: np.random.Generator, *, critic_only: bool) -> dict[str, float]:
-        """Improve the critic, and the actor unless told otherwise, with a batch of experience."""
+        """Improve the critic, and by default the actor, with a batch of experience."""
         s = self.settings
         advantage = data["advantage"]
         data["advantage"] = (advantage - advantage.mean()) / (advantage.std() + 1e-8)

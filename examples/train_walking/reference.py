@@ -1,6 +1,6 @@
-"""A hand-designed gait: the joint angles if nothing slipped, bent or fell.
+"""A hand-designed gait: the joint angles of an ideal robot that does not slip, bend or fall.
 
-It only initialises the training (the network first learns to imitate it) and keeps the walk graceful (a reward for
+It only initialises the training (the network first learns to imitate it) and keeps the gait natural (a reward for
 similarity); balance is learned.
 """
 
@@ -18,11 +18,11 @@ Array = NDArray[np.float64]
 def foot_paths(gait: Gait, env: PolicyEnv, phase: Array, command: Array) -> tuple[Array, Array]:
     """Return the displacement of each foot from its stance position (n, feet, 3) [m], and its rotation (n, feet) [rad].
 
-    On the floor a foot moves straight back under the base, in the air it moves forward in a smooth arc.
+    On the floor, a foot moves straight back under the base; in the air, it moves forward in a smooth arc.
 
     Args:
         gait: The gait.
-        env: Gives the frequency of the steps.
+        env: Defines the step frequency.
         phase: Part of the cycle (n,).
         command: (n, 3).
     """
@@ -77,7 +77,7 @@ def h1_joints(gait: Gait, env: PolicyEnv, phase: Array, command: Array) -> Array
     swing = np.clip(
         (np.mod(phase[:, None] + np.array(gait.offsets), 1.0) - gait.stance) / (1.0 - gait.stance), 0.0, 1.0
     )
-    # Toes down after lifting off, up before landing.
+    # Toes point down after lift-off, up before landing.
     toes = 0.2 * np.sin(2.0 * np.pi * swing) * np.clip(command[:, :1], -0.5, 1.0) * moving
     ankle = toes - hip - knee
     arm = 0.1 + 1.2 * path[:, :, 0]

@@ -1,6 +1,6 @@
 """Train a walking policy: ``python examples/train_walking/train.py go2 --seed 0 -o out/go2``.
 
-Hundreds of robots walk at once in MuJoCo's batch; PPO in plain PyTorch improves one small network. Needs
+Hundreds of robots walk at once in MuJoCo's batched simulation; PPO in plain PyTorch improves one small network. Needs
 ``pip install torch onnx``. The result is written by ``export.py``.
 """
 
@@ -25,7 +25,7 @@ from handloom.robots import load_robot
 HIDDEN = (128, 128)
 # Rate of falls below which the level rises [1/s].
 SAFE = 0.08
-# Updates in which only the critic learns: with an untrained critic, the actor would unlearn the reference.
+# Number of updates in which only the critic learns: with an untrained critic, the actor would unlearn the reference.
 WARM_UP = 15
 # Control periods of the reference that the network imitates before it learns to walk.
 SKETCH = 300
@@ -55,7 +55,7 @@ class Options:
 def main(options: Options) -> None:
     """Train."""
     torch.manual_seed(options.seed)
-    # The physics uses the threads; a second one for such small networks would mostly wait.
+    # The physics uses the threads; a second thread for such small networks would mostly wait.
     torch.set_num_threads(1)
     rng = np.random.default_rng(options.seed)
     gait = GAITS[options.robot]
@@ -94,7 +94,7 @@ def main(options: Options) -> None:
             seen, critic_seen = _views(walkers)
         data = _experience(rows, learner, critic_seen, settings)
         losses = learner.update(data, rng, critic_only=not options.start and update < WARM_UP)
-        # Afterwards, so that the update compares actions with those of the same network.
+        # After the update, so that it compares actions with those of the same network.
         actor.see(data["observation"])
         learner.critic_norm.update(data["critic"])
         terms = {name: float(np.mean([m[name] for m in means])) for name in means[0]}
@@ -185,7 +185,7 @@ class Curve:
 
 
 def _note(options: Options, steps: int) -> None:
-    """Record what is needed to repeat this."""
+    """Record everything needed to repeat the training."""
     versions = {module.__name__: module.__version__ for module in (torch, np, mujoco)}
     facts = {"robot": options.robot, "seed": options.seed, "steps": steps, "robots": options.robots}
     facts |= {"horizon": options.horizon, "weights": options.weights, "versions": versions}

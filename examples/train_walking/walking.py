@@ -69,7 +69,7 @@ class WalkingBatch:
         self.batch = Batch(model, count, threads)
         self.weights = {**WEIGHTS, **gait.weights}
         self.level = gait.first_level
-        """-1: a harness holds the base upright; 0: no harness, slow commands, no pushes; 1: everything."""
+        """-1: a harness holds the base upright; 0: no harness, slow commands, no pushes; 1: full commands, pushes."""
         self._properties = env.joint_properties(self.joints)
         self._scale = env.action_scale(self.joints)
         self._commands = env.command_ranges()
@@ -89,7 +89,7 @@ class WalkingBatch:
         self._time, self._next_command, self._next_push = np.zeros(count), np.zeros(count), np.zeros(count)
         self._old_vel, self._feet = np.zeros((count, n)), np.zeros((count, *self._sites.shape, 3))
         self._reset(np.arange(count))
-        # Spread the ends of episodes, or all robots would start over together.
+        # Spread the ends of episodes; otherwise all robots would restart at the same time.
         self._time = rng.uniform(0.0, EPISODE_S, count)
 
     # -- interface of the learner ----------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ class WalkingBatch:
         return self.env.observe(Reading(**{**exact.__dict__, **noisy}))
 
     def critic_view(self) -> Array:
-        """Return the observations of the critic: the same without noise, plus values no robot can measure."""
+        """Return the observations of the critic: the same without noise, plus values that no robot can measure."""
         heights = self._feet[..., 2].min(axis=2) - self.gait.sole
         more = [heights, heights < TOUCH, self._qpos[:, 2:3], self._friction[:, None], self._load[:, None]]
         return np.concatenate([self.env.observe(self._reading()), *more], axis=1)
@@ -113,7 +113,8 @@ class WalkingBatch:
         """Drive all robots for a control period.
 
         Returns:
-            Rewards (count,), who fell (count,), whose time was up (count,), and the mean of each reward term.
+            Rewards (count,), which robots fell (count,), which reached the time limit (count,), and the mean of each
+            reward term.
         """
         before = self._action
         self._ctrl[:, self._u] = self._properties.default_pos + self._scale * action
@@ -136,7 +137,7 @@ class WalkingBatch:
         return reward, fell, late, means
 
     def start_over(self, fell: Array, late: Array) -> None:
-        """Reset finished robots, and give new commands and pushes where they are due."""
+        """Reset finished robots, and give new commands and pushes when they are due."""
         done = np.flatnonzero(fell | late)
         if done.size:
             self._reset(done)
@@ -158,7 +159,7 @@ class WalkingBatch:
         return max(0.0, self.level)
 
     def _harness(self) -> Array:
-        """Return force and torque (count, 6) of the harness on the base, in the world frame: it rights, carries and pulls."""
+        """Return force and torque (count, 6) of the harness on the base, in the world frame: righting, lift, pull."""
         right, carry, lead = self.gait.harness
         from_body = self._qpos[:, 3:7] * [1.0, -1.0, -1.0, -1.0]
         upward = _to_body(from_body, np.tile([0.0, 0.0, 1.0], (self.count, 1)))
@@ -258,7 +259,7 @@ class WalkingBatch:
         swinging = (cycle >= gait.stance) & moving[:, None]
         part = np.clip((cycle - gait.stance) / (1.0 - gait.stance), 0.0, 1.0)
         wanted = np.where(swinging, gait.swing_height * np.sin(np.pi * part) ** 2, 0.0)
-        # Feet placed by a reset have no path yet.
+        # After a reset, feet have no previous position.
         known = self._feet.any(axis=3, keepdims=True)
         moved = np.where(known, feet - self._feet, 0.0)[..., :2] / self.env.period
         slip = np.mean(np.sum(np.square(moved), axis=3) * on_floor, axis=2)

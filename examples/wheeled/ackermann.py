@@ -1,4 +1,4 @@
-"""A Leatherback speeds up and steers in, then drives a circle whose radius follows from its steering angle."""
+"""A Leatherback accelerates and steers, then drives a circle whose radius follows from its steering angle."""
 
 import math
 

@@ -21,7 +21,7 @@ for _ in range(round(4.0 * math.pi / (5 * world.timestep))):
 
 position, _ = robot.get_world_pose()
 print(
-    f"back at ({position[0]:.4f}, {position[1]:.4f}) m; dead reckoning says ({odometry.pose.x:.4f}, {odometry.pose.y:.4f}) m"
+    f"back at ({position[0]:.4f}, {position[1]:.4f}) m, dead reckoning ({odometry.pose.x:.4f}, {odometry.pose.y:.4f}) m"
 )
 assert math.hypot(position[0], position[1]) < 0.01
 assert math.hypot(position[0] - odometry.pose.x, position[1] - odometry.pose.y) < 0.005
