@@ -1,4 +1,4 @@
-"""The six region samplers: where A lies relative to B, from their world boxes.
+"""The six region samplers: pose of A relative to B, from their world boxes.
 
 A box is an axis-aligned bounding box (2, 3) [m] in the world: lowest and highest corner.
 """
@@ -17,7 +17,7 @@ from handloom.spatial import quat_from_rotvec, quat_multiply, quat_rotate
 CLEARANCE = 0.001
 """Gap between A and the surface it is put on, closed by settling [m]; published value."""
 SINK = 0.005
-"""How far A starts inside B when it is put in it [m]; published value."""
+"""Depth of A inside B when it is placed in it [m]; published value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,11 @@ def sample_region(
 ) -> Placed:
     """Sample a pose for ``a`` relative to ``b``.
 
-    Yaw turns ``a`` about the world's z axis, on the left of the orientation it has; its box is that of the turned
-    object.
+    Yaw turns ``a`` about the world's z axis, after its own orientation; its box is that of the turned object.
 
     Args:
         region: Which sampler.
-        ranges: Its ranges; the region's own or one of the task's list.
+        ranges: Its ranges: the region's own or an entry of the task's list.
         a: What is placed.
         b: What it is placed on, in or by.
         rng: Generator of this choice.

@@ -18,7 +18,7 @@ _BAD_MOTION = {mujoco.mjtWarning.mjWARN_BADQVEL: "qvel", mujoco.mjtWarning.mjWAR
 
 
 def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtWarning, joints: NameTable) -> str:
-    """Return what went wrong in the last step and at which joint.
+    """Describe the fault of the last step and the joint where it occurred.
 
     Args:
         model: The model.
@@ -31,7 +31,7 @@ def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtW
     if kind == mujoco.mjtWarning.mjWARN_BADQPOS:
         joint = int(np.searchsorted(model.jnt_qposadr, place, side="right")) - 1
     elif kind in _BAD_MOTION:
-        # MuJoCo names the first dof over its bound; contacts spread a fault at once, so the worst one says more.
+        # MuJoCo names the first dof over its limit; contacts spread a fault at once, so the worst dof is more useful.
         motion = np.abs(getattr(data, _BAD_MOTION[kind]))
         place = int(np.argmax(np.where(np.isnan(motion), np.inf, motion)))
         joint = int(model.dof_jntid[place])
