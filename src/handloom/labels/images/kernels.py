@@ -128,7 +128,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, fille
         filled: Scratch (h,) int64: covered pixels of every row.
         points: Receives the corners in the camera [m] and, of those in front of it, in the image [px] (n, 5).
         polygon: Scratch (4, 2).
-        box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
+        box: Receives left, top, right, bottom (4,) [px] of the whole outline, even outside the image; NaN
             if a part of it is behind the camera.
     """
     fx, fy, cx, cy, near = lens[0], lens[1], lens[2], lens[3], lens[4]

@@ -1,4 +1,4 @@
-"""Labels that are images: depth, normals and optical flow, written while they are rendered."""
+"""Image labels: depth, normals and optical flow, written during rendering."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -144,7 +144,7 @@ class LabelPictures:
         self._rows = []
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         self._flush()
         self._writer.close()
 
@@ -160,7 +160,7 @@ def picture_of(row: Mapping[str, Any], kind: str, *, packed: bool = True) -> NDA
     Args:
         row: A row of the file.
         kind: ``depth``, ``normals`` or ``flow``.
-        packed: Whether the file says that its images are packed; older ones hold differences along rows.
+        packed: Whether the images are packed, according to the file; older files hold differences along rows.
     """
     dtype, unit, channels = DENSE[kind]
     shape = (row["height"], row["width"], *channels)
