@@ -34,7 +34,7 @@ class Work:
 
     Args:
         run: The run.
-        goal_tracker: Says when it is done.
+        goal_tracker: When the run is done.
         receipts: The finished attempts; updated.
         shard: Part of the run.
         staging: URL through which episodes are returned; empty for the executor's own way.
@@ -210,7 +210,7 @@ def missing_units(
         end: Number of attempts.
         receipts: The finished attempts.
         shard: ``(i, n)`` yields every n-th unit from i on.
-        stop: Shard whose stop file the workers obey; by default the same.
+        stop: Shard whose stop file the workers obey; default: the same shard.
         first: First attempt.
     """
     size = run.settings.unit_size

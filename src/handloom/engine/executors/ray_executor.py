@@ -207,5 +207,5 @@ def _first_line(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """Return the line of a remote traceback that says what happened."""
+    """Return the line of a remote traceback with the error itself."""
     return next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)

@@ -25,7 +25,7 @@ class Remade:
     same: bool
     """Whether it has the certified bytes."""
     elsewhere: tuple[str, ...]
-    """How this machine differs from the one that made the original; bits may then differ."""
+    """Differences between this machine and the one that made the original; bits may then differ."""
 
 
 def remake(
@@ -41,7 +41,7 @@ def remake(
 
     Raises:
         FileError: There is no certificate.
-        InputError: It does not say which run made the dataset.
+        InputError: It does not name the run that made the dataset.
         NotAllowedError: Its task refers to code or files that the user did not allow.
     """
     file = certificate / "certificate.json" if certificate.is_dir() else certificate

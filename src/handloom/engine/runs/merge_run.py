@@ -70,7 +70,7 @@ def _merge(
 
 
 def _merged_of(attempts: list[int], out: Path) -> int:
-    """Return how many of the attempts a dataset contains, if exactly these in this order; otherwise 0.
+    """Return the number of the attempts in a dataset, if it contains exactly these in this order; otherwise 0.
 
     The merge receipt of a dataset has a hash for this; for datasets of earlier versions, the rows are read.
     """
