@@ -17,7 +17,7 @@ Plain = Annotated[Any, AfterValidator(_finite)]
 """Any JSON value."""
 PlainObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
-"""A count or an index; exactly representable as a float, too."""
+"""A count or an index; also exactly representable as a float."""
 Size = Annotated[int, Field(ge=1, le=2**20)]
 """Entries of a column, or pixels of a side."""
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -104,7 +104,7 @@ class MergeReceipt(TypedDict):
 
 
 class InfoFeature(TypedDict):
-    """A feature in ``meta/info.json``; only the keys that we read."""
+    """A feature in ``meta/info.json``; only the keys that Handloom reads."""
 
     dtype: Text
     shape: list[Size]
@@ -252,7 +252,7 @@ EpisodeRow = TypedDict(
         "data/file_index": Count,
     },
 )
-"""What every reader of an episode table needs."""
+"""Columns that every reader of an episode table needs."""
 
 
 class VideoRow(TypedDict):

@@ -122,7 +122,7 @@ def _refuse_links(out: Path, name: str) -> None:
 
 
 class _Published:
-    """A dataset merged by Handloom, and what is known about it without reading every episode."""
+    """A dataset merged by Handloom, and facts about it that do not require reading every episode."""
 
     def __init__(
         self, root: Path, options: MergeOptions, listing: dict[str, dict[str, Any]], receipt: Any, *, hashes: bool
@@ -171,7 +171,7 @@ class _Published:
         return EpisodeFolder.open(self.root / folder)
 
     def kept(self) -> KeptEpisodes:
-        """Return what a plan needs to know about the episodes."""
+        """Return the facts that a plan needs about the episodes."""
         for name in ("meta/info.json", "meta/tasks.parquet", "meta/stats.json", RECEIPT, TOTALS, self.tables[-1]):
             self.checked(name)
         if self.reader.subtasks:
@@ -201,7 +201,7 @@ class _Published:
             there = self.root / EXTRAS / folder_name(index)
             if attempt in low and EpisodeFolder.open(there).sheet_sha256 == low[attempt].sheet_sha256:
                 raise InputError(
-                    f"episode {index} of the dataset and {low[attempt].path} are the same episode; give it once"
+                    f"episode {index} of the dataset and {low[attempt].path} are the same episode; list it once"
                 )
 
     def can_have(self, plan: MergePlan) -> bool:
@@ -230,7 +230,7 @@ class _Published:
         return {field.name: field.type for field in self._schema if field.name not in plain}
 
     def write_more(self, work: Path, plan: MergePlan) -> None:
-        """Write every file that is new or changes and is not there yet; the list of all files comes last."""
+        """Write every new or changed file that does not exist yet; the list of all files comes last."""
         if (work / FILE_LIST).is_file():
             return
         totals = Totals.read(self.checked(TOTALS), self.checked(HISTOGRAMS) if self.cameras else None)

@@ -57,7 +57,7 @@ class _PacketSink:
         self.frame_count = 0
         self._container = av.open(str(target), "w", format="mp4", options=MUX_OPTIONS)
         with open_video(template) as (_, stream):
-            # Opaque: the parameters are copied unchanged, without looking up an encoder of that name.
+            # Opaque: parameters are copied unchanged, without looking up an encoder of that name.
             self._stream = self._container.add_stream_from_template(stream, opaque=True)
         self._stream.time_base = Fraction(1, fps)
 
