@@ -1,6 +1,6 @@
 """Handloom generates robot demonstrations: one YAML task becomes a verified LeRobot dataset.
 
-The names below are what most programs need. They are imported from the folders that define them when they are first
+The names below suffice for most programs. They are imported from the folders that define them when they are first
 used: ``import handloom`` loads nothing heavy and changes nothing.
 """
 
@@ -110,7 +110,7 @@ def __dir__() -> list[str]:
 
 
 class _OldPaths:
-    """Finds modules that have moved, after every other way to find ``handloom.something`` has failed."""
+    """Finds modules that have moved, after all other import finders have failed."""
 
     @staticmethod
     def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "Any":

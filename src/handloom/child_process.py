@@ -113,7 +113,7 @@ class _Stage:
         atexit.register(self._end)
 
     def call(self, request: Any, seconds: float) -> Any:
-        """Return the child's answer, or how it ended.
+        """Return the child's answer, or the way in which it ended.
 
         Raises:
             TimeoutError: It did not appear in time.

@@ -9,7 +9,7 @@ import ctypes
 import os
 import sys
 
-# What MuJoCo must be able to load for each value; alternatives in a tuple.
+# Libraries that MuJoCo must be able to load for each value; alternatives in a tuple.
 LIBRARIES: dict[str, tuple[tuple[str, ...], ...]] = {
     "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
     "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
@@ -30,7 +30,7 @@ def loads(library: str) -> bool:
 
 
 def missing_libraries(platform: str) -> list[str]:
-    """Return what an OpenGL platform (``egl`` or ``osmesa``) lacks on this machine."""
+    """Return the libraries that an OpenGL platform (``egl`` or ``osmesa``) lacks on this machine."""
     return [" or ".join(group) for group in LIBRARIES[platform] if not any(loads(library) for library in group)]
 
 

@@ -14,7 +14,7 @@ from handloom.errors import NotAllowedError
 MOST_BYTES = 120
 """Longest safe name [bytes]; file systems allow 255, and file extensions are added to it."""
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$|clock\$)(\..*)?", re.IGNORECASE)
-"""Device names on Windows, whatever their extension."""
+"""Device names on Windows, with any extension."""
 _ENDING = re.compile(r"(?<=[^.])\.[A-Za-z0-9]{1,8}$")
 _OTHER = re.compile(r"[^\w .,+=@()\[\]-]")
 

@@ -122,7 +122,7 @@ def import_named(kind: str, name: str, table: Mapping[str, str], *, own: str) ->
     """Import a class or function: a built-in one by its name in a table, or a user's own by ``module:name``.
 
     Args:
-        kind: What it is, e.g. ``"skill"``.
+        kind: Kind of the object, for messages, e.g. ``"skill"``.
         name: A key of the table, or e.g. ``"my_module:MySkill"``.
         table: Built-in names: name > ``module:name``.
         own: How users refer to their own, e.g. ``"my_module:MySkill"``.

@@ -55,7 +55,7 @@ class _Node(NamedTuple):
     line: int
     """From 1."""
     kind: str
-    """``_SEQUENCE``, ``_MAPPING`` or ``_TEXT`` for a scalar, whatever its tag."""
+    """``_SEQUENCE``, ``_MAPPING`` or ``_TEXT`` for a scalar with any tag."""
 
 
 Pairs = dict[str, tuple[_Node, _Node]]

@@ -29,7 +29,7 @@ def find_file(
     Args:
         name: Path as written in the config.
         near: Folder of the YAML file.
-        asset_root: Last place to look.
+        asset_root: Folder that is searched last.
         what: Start of the error message, e.g. ``task.yaml:3: robots.0.robot_config_file``.
         allow_outside: Also return files outside these folders.
         folders: These folders, if already known.
@@ -93,7 +93,7 @@ def enclosing_folders(folder: Path, *, most: int | None = None, allow_outside: b
     root of the file system.
 
     Args:
-        folder: Where to begin.
+        folder: Folder to start from.
         most: Maximum number of folders around it; None: all.
         allow_outside: Do not end there.
     """

@@ -32,7 +32,7 @@ from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInsta
 LAYOUTS = 5
 """Layouts tried in an attempt until the expert has a plan."""
 IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing", "no_cavity"})
-"""Reasons that do not depend on where an object lies."""
+"""Failure reasons that do not depend on an object's position."""
 
 
 class Stopwatch:

@@ -29,8 +29,8 @@ class Work:
     """Runs units, and distinguishes failures of an attempt from faults of the machine.
 
     An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. An attempt that
-    hit a machine fault is not counted: it is retried alone once no other work is left. If that does not help either,
-    the run stops.
+    hit a machine fault is not counted: it is retried alone once no other work is left. If that fails as well, the run
+    stops.
 
     Args:
         run: The run.

@@ -78,7 +78,7 @@ def retelling_of(
 
 
 def recorded_task(path: Path) -> Task:
-    """Return the task of a run as it was recorded.
+    """Return the recorded task of a run.
 
     Raises:
         InputError: There is no run around the dataset.

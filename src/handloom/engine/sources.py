@@ -1,4 +1,4 @@
-"""Sources that command the robot in an attempt: the scripted expert, a person, a policy, demonstrations, your class."""
+"""Sources that command the robot in an attempt: the expert, a person, a policy, demonstrations, or a user's class."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -80,7 +80,7 @@ TELEOP = "teleop"
 SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.session.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 RETRIES = 3
-"""How often the expert starts over, per arm and block, in an episode in which objects are pushed or dropped."""
+"""Number of retries of the expert, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class SourceFactory(Protocol):

@@ -151,9 +151,7 @@ def trusted_task(task: Task, folder: Path) -> Task:
             "the command line can allow that, with --allow-outside"
         )
     around = (*search_folders(folder), *allowed_folders())
-    if not is_inside(
-        task.path, around
-    ):  # Its location on another machine, or a location that an attacker would like to read.
+    if not is_inside(task.path, around):  # A path from another machine, or one chosen by an attacker.
         task = replace(task, path=folder / "run.yaml")
     for root in task.asset_folders[len(task.folders_around) :]:
         demand_inside(root, (*around, *task.folders_around), what=f"{what}: asset_root")

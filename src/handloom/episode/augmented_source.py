@@ -122,7 +122,7 @@ class AugmentedSource:
         self.failure = Failure(stage=FunnelStage.REACH, reason=reason, detail=detail)
 
     def _foreseen(self, demonstration: Demonstration) -> list[tuple[HandWay, WaySegment, Array]]:
-        """Return the transfer of each segment, in order of their start, if all goes as demonstrated."""
+        """Return the transfer of each segment, in order of their start, assuming that all goes as demonstrated."""
         moved = {name: self._scene.object_pose(name) @ invert_pose(T) for name, T in demonstration.start_poses.items()}
         parts = [(way, segment) for way in demonstration.hands for segment in way.segments]
         plan = []

@@ -247,7 +247,7 @@ def _openness(arm: SceneArm, drive: Array) -> Array:
 MISTAKE = Feature(name="annotation.mistake", dtype="bool", shape=(1,), names=("mistake",))
 """Frames of skills that failed on purpose: trainers omit or weight them by this column."""
 CORRECTED = Feature(name="annotation.intervention", dtype="bool", shape=(1,), names=("intervention",))
-"""Frames in which a person drove in place of a policy: used for human-in-the-loop training."""
+"""Frames in which a person acted in place of a policy: used for human-in-the-loop training."""
 IMAGES = "observation.images."
 """Prefix of every camera's feature name."""
 
@@ -336,7 +336,7 @@ def rendered_frames(
     Args:
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
-        preset: How much work goes into an image: fast, balanced or quality.
+        preset: Render preset: fast, balanced or quality.
         kinds: Which images of each camera; ``segmentation`` holds instance ids, as in the dataset, ``geoms`` the
             renderer's geom ids.
         frames: Frames of the demonstration to draw; None draws all.

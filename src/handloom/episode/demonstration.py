@@ -87,8 +87,8 @@ class Demonstration:
     def of_record(cls, record: EpisodeRecord, name: str) -> "Demonstration":
         """Split a recorded episode into segments.
 
-        Segments come from the sub-tasks of the record: those of the expert, or those achieved by the operator. A
-        hand without sub-tasks is segmented by what its fingers grasp and release.
+        Segments come from the sub-tasks of the record: those of the expert, or those achieved by the operator. A hand
+        without sub-tasks is segmented by the grasps and releases of its fingers.
 
         Raises:
             FileError: The record does not fit the scene of its instance.

@@ -33,7 +33,7 @@ class Observer:
         scene: The scene; its current state is observed.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
-        preset: How much work goes into an image.
+        preset: Render preset.
         backend: Renderer, ``cpu`` or ``cuda``.
         objects: Whether to also observe the true poses of objects and of their moving parts.
     """

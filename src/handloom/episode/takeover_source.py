@@ -55,7 +55,7 @@ class TakeoverSource:
         self._failure: Failure | None = None
         self._commands, done = tried(scene, stages, rng, policy)
         if done is None:
-            detail = "the policy did the task; there was nothing to take over"
+            detail = "the policy completed the task; there was nothing to take over"
             self._failure = Failure(stage=FunnelStage.SUCCESS, reason=DONE, detail=detail)
         else:
             self._at = int(rng.integers(done, len(self._commands) + 1))
@@ -123,8 +123,8 @@ def tried(
     """Let a policy try a task in a separate scene, until it succeeds or is stuck.
 
     Returns:
-        Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it
-        did the task.
+        Its commands (controls,) frame by frame, and the frame of its last intermediate success, 0 if none; None if it
+        completed the task.
     """
     own = build_scene(scene.instance)
     source = PolicySource(own, stages, rng, policy=policy)

@@ -104,7 +104,7 @@ class WayCarrier:
         """Return the joints along a segment, or the reason for failure: ``out_of_reach`` or ``bridge_collides``.
 
         Args:
-            way: The demonstrated way.
+            way: The demonstrated path.
             segment: The segment.
             X: Its transform (4, 4).
             q: Joints commanded last (n,), from which a bridge leads to it.

@@ -250,7 +250,7 @@ def _cached(key: str, make: Callable[[np.random.Generator], NDArray[np.float32]]
 
 
 def grasp_key(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions) -> str:
-    """Return the hash of everything that the rows depend on."""
+    """Return the hash of all inputs on which the rows depend."""
     settings = [item for item in sorted(asdict(options).items()) if item[1] is not None]
     words = (ALGORITHM, asset.content_hash, gripper.content_hash, settings)
     return hashlib.sha256(repr(words).encode()).hexdigest()

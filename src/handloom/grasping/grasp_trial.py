@@ -29,7 +29,7 @@ BATCH = 64
 def hand_spec(robot: RobotDescription, arm: Arm) -> mujoco.MjSpec:
     """Return the robot's model with every joint but the gripper's removed, and every geom but the hand's.
 
-    The end effector stays where the arm's zero position puts it. Sizes, inertias, linkages, drives and friction of the
+    The end effector stays at its pose in the arm's zero position. Sizes, inertias, linkages, drives and friction of the
     gripper are unchanged.
 
     Args:

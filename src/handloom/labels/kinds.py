@@ -1,4 +1,4 @@
-"""The kinds of labels: their names, the columns they write, and what they need."""
+"""The kinds of labels: their names, columns and requirements."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ KINDS: dict[str, LabelKind] = {
 }
 """Name > kind, with its columns and requirements. docs/reference/labels.md explains every column."""
 SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
-"""Everything that is not an image: what ``--labels`` writes by default."""
+"""All labels that are not images: the default of ``--labels``."""
 
 
 def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:

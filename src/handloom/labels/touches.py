@@ -175,7 +175,7 @@ FAILURE_FRAME, FAILURE_SKILL, PAIRS = "failure_frame", "failure_skill", "mistake
 def failure_facts(scene: Scene, record: EpisodeRecord) -> dict[str, Scalar]:
     """Return further columns of the episode table; none for an episode without mistakes.
 
-    ``failure_frame`` is the frame of the demonstration in which a failed attempt went wrong: the last one in which
+    ``failure_frame`` is the frame of the demonstration in which the attempt failed: the last one in which
     the object of the failed skill was held, if it was lost on the way, otherwise the last frame of that skill.
     ``failure_skill`` names it; empty if time ran out. ``mistake_pairs`` is JSON: a list of spans, first frame and one
     past the last, of each mistake and of the skill that recovered from it.

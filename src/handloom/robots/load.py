@@ -108,7 +108,7 @@ def published_robot(file: Path, folders: Sequence[Path] = ()) -> tuple[str, dict
 
     Args:
         file: A robot file.
-        folders: Where the robot's USD file may be; the curve of ``extra_depth_file`` lies beside it.
+        folders: Folders that may contain the robot's USD file, with the curve of ``extra_depth_file`` beside it.
 
     Returns:
         None if the file has its own model.

@@ -144,7 +144,7 @@ class RobotConfig(Config):
     """Finger bodies: their contacts with the object are a grasp, not a collision."""
     fr_filter_paths: tuple[str, ...] = ()
     fl_forbid_collision_paths: tuple[str, ...] = ()
-    """Arm bodies that must touch nothing."""
+    """Arm bodies that must not touch anything."""
     fr_forbid_collision_paths: tuple[str, ...] = ()
     left_joint_home: tuple[float, ...] = ()
     """[rad]"""
@@ -260,7 +260,7 @@ class RobotConfig(Config):
             if found != names:
                 raise ValueError(
                     f"{group}_indices {list(indices)} are {list(found)} in dof_names, "
-                    f"but {group}_names says {list(names)}"
+                    f"but {group}_names is {list(names)}"
                 )
         return self
 

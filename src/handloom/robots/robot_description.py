@@ -32,7 +32,7 @@ class Arm:
     """Actuators of the drive joints, in the same order."""
     base_body: str
     tool_body: str
-    """Body of the end-effector frame, the frame grasp poses are converted to."""
+    """Body of the end-effector frame, to which grasp poses are converted."""
     tcp_site: str
     """Site at the tool centre, with the axes of the end-effector frame."""
     grasp_site: str
@@ -66,9 +66,9 @@ class Arm:
     pad_geoms: tuple[str, ...]
     """The two geoms between which the opening is measured."""
     finger_bodies: tuple[str, ...]
-    """Bodies whose contact with an object is a grasp."""
+    """Bodies whose contact with an object counts as a grasp."""
     forbidden_bodies: tuple[str, ...]
-    """Bodies that must touch nothing."""
+    """Bodies that must not touch anything."""
     keypoints: Keypoints
     """Gripper points in the end-effector frame [m]."""
     extra_depth: ExtraDepth | None = None

@@ -86,13 +86,13 @@ def tool_poses_of_grasps(
         grasp_scale: Multiplies positions, not depths; the scale of the object.
         tcp_offset: Replaces the arm's own [m].
         constraints: ``[axis, low, high]``: keep grasps whose position along that object axis ("x", "y", "z") lies
-            between these shares (0 to 1) of the range all grasps span.
+            between these fractions (0 to 1) of the range of all grasps.
 
     Returns:
         Poses T_object_tool (2 m, 4, 4), the m kept grasps first and then their turned copies, and scores (2 m,).
 
     Raises:
-        InputError: Wrong shape, no row, a value that is not finite, or constraints that keep nothing.
+        InputError: Wrong shape, no row, a value that is not finite, or constraints that keep no grasp.
     """
     rows = constrained_rows(_checked_rows(grasps), constraints)
     offset = arm.tcp_offset if tcp_offset is None else float(tcp_offset)
@@ -136,7 +136,7 @@ def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -
 
 
 def clipped_widths(arm: Arm, widths: ArrayLike) -> Array:
-    """Return grasp widths clipped to what the gripper can do [m]; a table of extra depths has its own limits."""
+    """Return grasp widths clipped to the range of the gripper [m]; a table of extra depths has its own limits."""
     low, high = arm.gripper_min_width, arm.gripper_max_width
     if arm.extra_depth is not None:
         low, high = arm.extra_depth.width[1], arm.extra_depth.width[-1]

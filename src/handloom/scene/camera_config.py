@@ -55,8 +55,8 @@ class CameraConfig(Config):
     orientation: Quaternion | None = None
     """wxyz in the parent; absent with ``look_at``."""
     look_at: Position | str | tuple[str, ...] | None = None
-    """Instead of an orientation: a point in the world [m], or the names of objects and robots, whose centre the camera
-    looks at, at the start. Without a ``translation`` the camera is opposite the first robot, far enough away to show
+    """Instead of an orientation: a point in the world [m], or the names of objects and robots, at whose centre the
+    camera looks at the start. Without a ``translation`` the camera is opposite the first robot, far enough away to show
     them all (ours)."""
     camera_axes: Literal["usd", "ros", "world"] = "usd"
     """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""

@@ -96,7 +96,7 @@ class Hollow:
 
     Args:
         asset: The object.
-        joints: Positions of its joints by name [m or rad]; absent ones stand at zero.
+        joints: Positions of its joints by name [m or rad]; missing joints are at zero.
     """
 
     def __init__(self, asset: ObjectAsset, joints: Mapping[str, float]) -> None:

@@ -63,7 +63,7 @@ class FixtureSource:
         return spec
 
     def looks(self) -> tuple[Look, ...]:
-        """Return its look for our renderer if it has a material."""
+        """Return its look for Handloom's renderer if it has a material."""
         finish = finish_of_surface(self.parameters)
         return () if finish is None else (Look(body="object", hides=("top",), edge=EDGE, finish=finish),)
 

@@ -16,7 +16,7 @@ UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z 
 GRID = 9
 """Sample points per side of a box, to estimate how much of it is inside another."""
 ROCKS = 0.5
-"""How long rocking objects are observed [s]."""
+"""Observation time of rocking objects [s]."""
 
 
 BASE = "base"
@@ -29,7 +29,7 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     Args:
         scene: The scene.
         name: Object or fixture.
-        part: Body of the object, with or without the object's name in front; the last piece of a longer path counts.
+        part: Body of the object, with or without the object's name in front; the last part of a longer path is used.
             ``base`` is the fixed part of an object with joints.
     """
     model = scene.world.model

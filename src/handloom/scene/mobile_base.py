@@ -1,9 +1,9 @@
 """A mobile base: its setup in a model, its pose, and the commands of its joints and wheels.
 
-The base stands on joints x, y and yaw, as published. In a held base they have position servos with a fixed target. In a
+The base moves on joints x, y and yaw, as published. In a held base they have position servos with a fixed target. In a
 drivable base the same servos follow the integral of a velocity: a command is a speed, a base without a command holds
-its position, and its final position is the integral of its commands, independent of friction. Its wheels touch nothing;
-they are driven so that they roll as the base moves; steered wheels are steered first.
+its position, and its final position is the integral of its commands, independent of friction. Its wheels have no
+contacts: they are driven so that they roll as the base moves, and steered wheels are turned first.
 """
 
 import math
@@ -210,7 +210,7 @@ class MobileBase:
         self._command(targets, joint_speeds(twist, yaw))
 
     def aim(self, targets: Array, twist: ArrayLike) -> None:
-        """Write targets (controls,) that keep the base where it is and steer its wheels for a body twist (3,)."""
+        """Write targets (controls,) that keep the base in place and steer its wheels for a body twist (3,)."""
         targets[self.ctrl_index] = 0.0
         for wheel in self.wheels:
             targets[wheel.ctrl] = 0.0

@@ -87,7 +87,7 @@ class ObjectConfig(Config):
     """Offsets along the world's x axis [m] of the places in a container; absent or false: ``gap.yaml`` beside the
     asset, else the slots of a library container, else its middle."""
     init_translation: Position | None = None
-    """Where the object starts relative to ``init_parent`` [m], e.g. in a gripper."""
+    """Start position of the object relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quaternion | None = None
     """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
     init_parent: str | None = None
@@ -101,7 +101,7 @@ class ObjectConfig(Config):
     strict_init: StrictInit | None = None
     """Start values of chosen joints; wins over ``joint_position_range``."""
     art_cat: str | None = None
-    """Category folder articulated assets are picked from."""
+    """Category folder from which articulated assets are picked."""
     info_name: str | None = None
     """Name of the annotation used for an articulated asset."""
     obj_info_path: str | None = None
@@ -134,8 +134,8 @@ class ObjectConfig(Config):
     """Named points in the object's own frame [m], ``{spout: [0.06, 0, 0.04]}``, which skills and goals refer to as
     ``kettle.spout``; in addition to those of a library object (ours)."""
     axes: dict[str, Triple] = Field(default_factory=dict, max_length=100)
-    """Named directions in the object's own frame, ``{front: [0, -1, 0]}``; ``front`` is the one used by ``facing``
-    left, right, away or toward (ours)."""
+    """Named directions in the object's own frame, ``{front: [0, -1, 0]}``; ``front`` is the direction that ``facing``
+    turns left, right, away or toward (ours)."""
     prim_path_child: Annotated[str, UnusedKey("names a prim inside a USD file")] = "Aligned"
     dataset: Annotated[str, UnusedKey("informational")] = ""
     filter_collision: Annotated[Any, UnusedKey("the reference system ignores it as well")] = None
@@ -143,7 +143,7 @@ class ObjectConfig(Config):
     @model_validator(mode="after")
     def _has_a_source(self) -> "ObjectConfig":
         if self.target_class != "PlaneObject" and not (self.path or self.category or self.art_cat):
-            raise ValueError("give a path (asset file) or a category (our library)")
+            raise ValueError("give a path (asset file) or a category (of the library)")
         return self
 
     @model_validator(mode="after")

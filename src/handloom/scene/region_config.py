@@ -88,7 +88,7 @@ class RandomConfig(Config):
 
 
 class RegionConfig(Config):
-    """Places ``object`` relative to ``target``; robots are placed this way too."""
+    """Places ``object`` relative to ``target``; robots are placed in the same way."""
 
     object: str
     """Object or robot that the region places."""
@@ -145,7 +145,7 @@ class RegionConfig(Config):
         return self
 
     def missing_ranges(self, ranges: RandomConfig) -> tuple[str, ...]:
-        """Return the keys this region's sampler needs and ``ranges`` does not give."""
+        """Return the keys that this region's sampler needs and ``ranges`` lacks."""
         return tuple(key for key in REQUIRED[self.random_type] if getattr(ranges, key) is None)
 
     @property
@@ -164,7 +164,7 @@ class DistractorsConfig(Config):
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     """Largest number; uniform from min_num to max_num, and those that do not fit are left out."""
     pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]
-    """Rectangle on the target, seen from its middle [m]."""
+    """Rectangle on the target, relative to its middle [m]."""
     path: str = ""
     """Folder of assets, ``<category>/<instance>/<file>``; empty picks from Handloom's library."""
     scale: Triple = (1.0, 1.0, 1.0)

@@ -60,8 +60,8 @@ def sample_region(
     Args:
         region: Which sampler.
         ranges: Its ranges: the region's own or an entry of the task's list.
-        a: What is placed.
-        b: What it is placed on, in or by.
+        a: Object to place.
+        b: Object on, in or by which it is placed.
         rng: Generator of this choice.
         c: Second target of ``A_along_B_C``.
     """
@@ -79,8 +79,8 @@ def place_in_container(
     Args:
         region: Its ``z_init`` is the height of A's origin above the container's; without one, A's lowest point goes to
             the height of the spot, or to the container's rim. A ``random_config`` with a yaw turns A.
-        a: What is placed.
-        container: What it is placed in.
+        a: Object to place.
+        container: Container in which it is placed.
         spot: Place (3,) from the container's origin, along the world's axes [m]; its height may be NaN. None takes the
             origin.
         rng: Generator of this choice.
@@ -147,7 +147,7 @@ def _polar(a: Placed, b: Placed, radius: float, theta: float) -> Array:
 
 
 def _rise(a: Placed) -> float:
-    """Return how far the origin of A lies above its lowest point [m]."""
+    """Return the height of A's origin above its lowest point [m]."""
     return float(a.position[2] - a.box[0, 2])
 
 

@@ -127,7 +127,7 @@ def read_urdf(path: str | Path) -> Urdf:
     """Read a URDF file.
 
     Raises:
-        FileError: File, element and what is wrong with it.
+        FileError: The file is invalid; the message names file, element and fault.
     """
     file = Path(path)
     robot = urdf_element(file)

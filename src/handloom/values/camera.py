@@ -133,7 +133,7 @@ class CameraSpec:
         Args:
             name: Name in the dataset.
             target: Point looked at (3,) [m]; not straight above or below the eye.
-            eye: Where the camera is (3,) [m].
+            eye: Position of the camera (3,) [m].
             width: Image width [px].
             height: Image height [px].
             focal: Focal length [px].

@@ -105,7 +105,7 @@ class ObjectInstance:
     rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
     """Velocity of its centre in the world at the start [m/s]; its point of contact with the ground is at rest then."""
     points: Annotated[dict[str, Vector], Field(exclude_if=lambda points: not points)] = field(default_factory=dict)
-    """Points that the task names on it, in its own frame [m], beside those of its asset."""
+    """Points that the task names on it, in its own frame [m], in addition to those of its asset."""
     axes: Annotated[dict[str, Vector], Field(exclude_if=lambda axes: not axes)] = field(default_factory=dict)
     """Unit directions that the task names on it, in its own frame."""
     calm: Annotated[bool, Field(exclude_if=lambda calm: not calm)] = False
@@ -117,7 +117,7 @@ class FluidInstance:
     """Grains that represent a fluid, at rest in their container; bodies ``fluid/0``, ``fluid/1`` and so on."""
 
     container: str
-    """Object they lie in."""
+    """Object that contains them."""
     radius: float
     """Radius of a grain [m]."""
     mass: float
@@ -198,7 +198,7 @@ class TaskInstance:
     episode: int
     """Attempt index within the run."""
     instruction: str
-    """What the robot is asked to do, in words."""
+    """The instruction."""
     robots: Annotated[tuple[RobotInstance, ...], Field(max_length=20)]
     objects: Annotated[tuple[ObjectInstance, ...], Field(max_length=500)]
     cameras: Annotated[tuple[CameraSpec, ...], Field(max_length=100)]

@@ -1,4 +1,4 @@
-"""What happened in one episode: enough to replay it bit for bit and to render it again."""
+"""The record of one episode, with everything to replay it bit for bit and to render it again."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -152,7 +152,7 @@ class AuditFinding:
     unit: str
     fine: bool
     meaning: str
-    """Meaning of the figure, and what to do if it is poor."""
+    """Meaning of the figure, and advice if it is poor."""
 
 
 def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[AuditFinding, ...]:

@@ -116,7 +116,7 @@ LABEL_FILES = ("labels.parquet", "label_pictures.parquet", "words.json")
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeArchive:
-    """One episode as it was sampled, commanded and simulated."""
+    """One episode: sampled scene, commands and simulation."""
 
     instance: Mapping[str, Any]
     """The sampled scene, as plain JSON values."""
@@ -344,6 +344,6 @@ def _joined(labels: list[str]) -> str:
 
 
 def _span(value: dict[str, Any]) -> SkillSpan:
-    """Return a span as it was before it became JSON."""
+    """Return a span from its JSON form."""
     checks = tuple(Check(**check) for check in value["checks"])
     return SkillSpan(**{**value, "objects": tuple(value["objects"]), "checks": checks})

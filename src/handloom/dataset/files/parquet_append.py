@@ -52,7 +52,7 @@ def append_groups(
 
 
 class _OtherWriterError(Exception):
-    """A footer is not what this Arrow would have written."""
+    """A footer differs from one that the installed Arrow would write."""
 
 
 def _append(old: Path, target: Path, schema: pa.Schema, tables: Sequence[pa.Table], *, last: bool) -> None:

@@ -36,7 +36,7 @@ def damage_named(path: Path) -> Iterator[None]:
     except NotAllowedError:
         raise
     except HandloomError as error:
-        # System errors have a number and a file of their own, and so do errors that were already converted.
+        # System errors have their own number and file, and so do errors that were already converted.
         if isinstance(error, FileError) and (error.errno or str(path) in str(error)):
             raise
         raise FileError(f"{path} cannot be used: {error}") from error

@@ -2,7 +2,7 @@
 
 They are identified by the list of a dataset's files with their hashes. The user's own files in a dataset folder are
 kept when the dataset is replaced; a folder that Handloom did not write, or in which one of its files has
-changed, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
+changed, is refused. All functions here can be killed at any moment: ``settle`` continues from there.
 """
 
 import os

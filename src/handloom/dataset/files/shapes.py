@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 
 def _finite(value: Any) -> Any:
-    """Refuse infinity, which is what 1e999 becomes."""
+    """Refuse infinity, for example from 1e999."""
     json.dumps(value, allow_nan=False)
     return value
 
@@ -97,7 +97,7 @@ class MergeReceipt(TypedDict):
     fingerprint: Hash
     versions: dict[str, Text | None]
     writer: NotRequired[Hash]
-    """Hash of everything except the episodes that the bytes depend on."""
+    """Hash of all inputs of the bytes except the episodes."""
     end: NotRequired[PlanEnd]
     parts: NotRequired[list[Count]]
     """If it was merged from the files of other datasets, their numbers of episodes."""

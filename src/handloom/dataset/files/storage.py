@@ -90,7 +90,7 @@ class Storage:
         return file
 
     def copy_to(self, name: str, other: "Storage", target: str) -> None:
-        """Copy a file to another URL; within one store, the store does it and nothing passes through this machine."""
+        """Copy a file to another URL; within one store, the store copies it, without traffic through this machine."""
         if type(self._files) is not type(other._files):
             content = self.read(name)
             other.write(target, content)

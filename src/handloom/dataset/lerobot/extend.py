@@ -1,4 +1,4 @@
-"""Append episodes to a dataset in place: existing files stay, and the cost is that of the new episodes.
+"""Append episodes to a dataset in place: existing files stay, and the cost depends only on the new episodes.
 
 Full files are kept. The last data file, the last video file of each camera and the last part of the episode table
 are rewritten in extended form beside the dataset, together with everything else that changes; then each is moved
@@ -53,7 +53,7 @@ def extend_dataset(
     Args:
         out: The dataset; ``finish_extension`` was called for it.
         folders: Episode folders. They are read, never changed.
-        options: How the dataset is divided into files; the same as when it was made.
+        options: Division of the dataset into files; the same as when it was made.
         success: Whether to add the successes or the failures; the others are skipped.
         hashes: Compare the files of the dataset that are read or replaced with their hashes.
 
@@ -88,7 +88,7 @@ def finish_extension(out: Path) -> None:
     with file_errors("write", out):
         names = sorted(file.relative_to(work).as_posix() for file in work.rglob("*") if file.is_file())
         names = [name for name in names if not name.endswith(PARTIAL)]
-        # Everything that the list and the receipt refer to is in place before they are.
+        # The list and the receipt are moved last, after all files that they refer to.
         for name in sorted(
             names, key=lambda name: (name == FILE_LIST, name == RECEIPT, name.startswith("meta/"), name)
         ):

@@ -139,7 +139,7 @@ def video_feature(
     """Return a camera stream.
 
     Chroma is stored at half resolution, so coded sizes are even: if the height or width of an image is odd, its
-    last row or column is duplicated, and the feature states the coded size, which is what every reader returns.
+    last row or column is duplicated, and the feature states the coded size, which every reader returns.
     """
     chosen = codec_named(codec)
     if height < 1 or width < 1:

@@ -21,7 +21,7 @@ OWN_FOLDERS = ("data", "extras", "meta", "videos")
 LINE = 1024
 """Space per file in the list [bytes]; more than the longest name needs."""
 LIST_LIMIT = 2**30
-"""Largest list that is read without knowing how many files there are [bytes]: some five million."""
+"""Largest list that is read if the number of files is unknown [bytes]: some five million files."""
 
 
 _OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\x00]")

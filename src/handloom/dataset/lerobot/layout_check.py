@@ -124,7 +124,7 @@ def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
             if file.read([column], use_threads=False)[column].to_pylist() != list(range(file.metadata.num_rows)):
                 yield _fault(dataset, path, f"{column} must count from 0")
             if b"pandas" not in (file.schema_arrow.metadata or {}):
-                yield _fault(dataset, path, "the schema does not say which column is the pandas index")
+                yield _fault(dataset, path, "the schema does not declare the pandas index column")
 
 
 def _check_episodes(dataset: DatasetReader) -> Iterator[Fault]:

@@ -113,7 +113,7 @@ class MergePlan:
     columns: Mapping[str, frozenset[type]]
     """Columns of the outcomes and the types of their values."""
     fingerprint: str
-    """Hash of everything that the bytes of the dataset depend on; the location of the episodes is not included."""
+    """Hash of all inputs of the dataset's bytes; the location of the episodes is not included."""
     end: PlanEnd
     """State from which planning more episodes continues."""
     kept: int = 0
@@ -137,7 +137,7 @@ class MergePlan:
 
 
 def writer_hash(options: MergeOptions) -> str:
-    """Return the hash of everything except its episodes that the bytes of a dataset depend on."""
+    """Return the hash of all inputs of a dataset's bytes except its episodes."""
     facts = {
         "options": asdict(options),
         "pyarrow": pa.__version__,
@@ -207,7 +207,7 @@ def plan_merge(
 
     Args:
         folders: Episode folders; those with the other outcome are skipped.
-        options: How the dataset is divided into files.
+        options: Division of the dataset into files.
         outcome: True for the successful episodes, False for the failed ones. They never share a dataset.
         kept: Episodes already in the dataset, before the given ones.
     """
@@ -228,7 +228,7 @@ def plan_of_sheets(folders: Sequence[Path], options: MergeOptions, parts: Sequen
 
     Args:
         folders: The archives, in order.
-        options: How it was divided into files.
+        options: Its division into files.
         parts: Numbers of episodes of the datasets from whose files it was made; no file contains episodes of two of
             them.
     """

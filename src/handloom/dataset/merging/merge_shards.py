@@ -42,7 +42,7 @@ class Shard:
     """A dataset under a URL whose small files are downloaded.
 
     Args:
-        storage: Where it is.
+        storage: Its location.
         folder: Local folder for its small files.
     """
 

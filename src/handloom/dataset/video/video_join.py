@@ -62,7 +62,7 @@ class _PacketSink:
         self._stream.time_base = Fraction(1, fps)
 
     def copy(self, path: Path, *, length: int, start: int | None = None) -> None:
-        """Append ``length`` frames of a file from ``start`` on; None takes the whole file, which must have as many."""
+        """Append ``length`` frames of a file from ``start`` on; None takes the whole file of that length."""
         count = 0
         stop = None if start is None else start + length
         time_base = Fraction(1, self.fps)

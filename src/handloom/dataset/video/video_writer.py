@@ -20,7 +20,7 @@ from handloom.dataset.video.video_codec import ID_COLOURS, codec_named
 from handloom.errors import InputError, StateError
 from handloom.kernels import kernel
 
-# BT.601 in studio range, times 2^16: what decoders assume for a small video without other information.
+# BT.601 in studio range, times 2^16: the default of decoders for a small video without colour information.
 # Luma is 16 + 219/255 (0.299 R + 0.587 G + 0.114 B); chroma 128 + 224/255 (B - Y') / 1.772 and (R - Y') / 1.402.
 _Y_RED, _Y_GREEN, _Y_BLUE = np.int32(16829), np.int32(33039), np.int32(6416)
 _U_RED, _U_GREEN, _U_BLUE = np.int32(-9714), np.int32(-19070), np.int32(28784)
@@ -269,7 +269,7 @@ def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
 def quiet_encoder() -> Iterator[None]:
     """Open an encoder without its side effects: the AV1 library prints, and as root makes the process real-time.
 
-    Such a process takes its core from every other program, and two of its threads that wait by spinning hang.
+    Such a process blocks its core for every other program, and hangs if two of its threads wait by spinning.
     """
     had = os.environ.get("SVT_LOG")
     os.environ["SVT_LOG"] = had or "1"  # The library can be configured only by this variable.

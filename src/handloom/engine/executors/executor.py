@@ -199,7 +199,7 @@ class ProcessExecutor:
             return None
         worker.busy = False
         if isinstance(value, MachineError):
-            pool.remove(worker)  # Locks that it still holds, and its half-written files, do not disturb anyone.
+            pool.remove(worker)  # Its remaining locks and half-written files are harmless.
             _end(worker)
             return _faulty(worker.item, value)
         if kind == "error":

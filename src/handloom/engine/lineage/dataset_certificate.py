@@ -1,4 +1,4 @@
-"""The certificate of a dataset: how it was made, and one hash over all of its files; optionally signed."""
+"""The certificate of a dataset: its origin, and one hash over all of its files; optionally signed."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

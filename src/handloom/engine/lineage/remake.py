@@ -49,7 +49,7 @@ def remake(
         raise FileError(f"there is no certificate {file}; handloom publish writes one")
     told = read_certificate(file)
     if not told["run"] or not told["attempts"]:
-        raise InputError(f"{file} does not say which run made the dataset, so it cannot be made again")
+        raise InputError(f"{file} does not name the run that made the dataset, so it cannot be made again")
     settings = RunSettings.model_validate(told["run"])
     if settings.task.get("retold") is not None:
         raise InputError(

@@ -165,7 +165,7 @@ def rose(directions: Mapping[str, Array]) -> Drawing:
     """Draw approach directions of hands, seen along the vertical: the centre is straight down, the rim is level.
 
     Args:
-        directions: Series > unit vectors (n, 3) of approach, in the frame of what was grasped.
+        directions: Series > unit vectors (n, 3) of approach, in the frame of the grasped object.
     """
     side, left, top = 300.0, 20.0, 10.0
     centre = (left + side / 2, top + side / 2)

@@ -26,7 +26,7 @@ def merge_run(
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
     Killed at any moment and called again, it continues. If there are more attempts after those of an earlier merge,
-    they are added to its dataset, at a cost proportional to what is added. Otherwise the dataset is replaced: episodes
+    they are added to its dataset, at a cost proportional to the additions. Otherwise the dataset is replaced: episodes
     are taken from their folders, or from the dataset if their folders are gone.
 
     Args:

@@ -104,7 +104,7 @@ class RunSettings(Config):
         return settings
 
     def loaded_task(self) -> Task:
-        """Return the task as it was when the run started, even if its file has changed."""
+        """Return the task from the start of the run, even if its file has changed since."""
         try:
             config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
         except ValidationError as error:

@@ -113,7 +113,7 @@ def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
 
 @picture_kernel(entry=True)
 def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, filled, points, polygon, box):
-    """Draw the outline of an object without occlusion; return how many pixels of the image it covers.
+    """Draw the outline of an object without occlusion; return the number of pixels of the image that it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
 

@@ -107,10 +107,10 @@ class LabelPictures:
         return planes
 
     def _moves_of(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
-        """Return T_nextcamera_nextbody T_body_camera of every body, and whether it is 1; the last frame is static.
+        """Return T_nextcamera_nextbody T_body_camera of every body, and whether it is the identity.
 
-        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre. Several
-        frames are computed at a time.
+        The last frame is static. Motion below a hundredth of a pixel counts as none: objects at rest jitter by less
+        than a micrometre. Several frames are computed at a time.
         """
         if not self._first_move <= frame < self._first_move + len(self._T_move):
             now = np.arange(frame, min(frame + ROWS_PER_GROUP, self._motion.frames))

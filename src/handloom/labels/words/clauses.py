@@ -36,7 +36,7 @@ SYNONYMS = {
     "carry": ("carry", "bring"), "touch": ("touch", "tap"), "strike": ("strike", "hit"), "hit": ("hit", "strike"),
     "turn": ("turn", "rotate"), "lift": ("lift", "raise"), "insert": ("insert", "put"), "take": ("take", "grasp"),
 }  # fmt: skip
-"""First word of a sentence > synonyms that fit whatever follows."""
+"""First word of a sentence > synonyms that fit any continuation."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -73,7 +73,7 @@ class JointGraph:
         return slides and model.jnt_limited[joint] and stroke < LONGEST_FINGER_STROKE and not self.below(joint)
 
     def wrists(self) -> list[int]:
-        """Return the last arm joint above every gripper, in model order."""
+        """Return, for each gripper, the last arm joint above it, in model order."""
         found: list[int] = []
         for joint in self.joints:
             above = self.parent[joint]

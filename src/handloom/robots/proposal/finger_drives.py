@@ -29,7 +29,7 @@ def drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: 
         return (free[0],)
     if (fingers := _finger_roots(model, arm, free)) and len(fingers) > 2:
         return _several_fingers(spec, model, free, fingers, notes)
-    notes.append(f"no actuator says which gripper joint is driven; {free[0]} was taken")
+    notes.append(f"no actuator shows which gripper joint is driven; {free[0]} was chosen")
     return (free[0],)
 
 

@@ -15,7 +15,7 @@ HALF_WIDTH, BEHIND, BEFORE = 0.012, 0.012, 0.014
 SPACING = 0.002
 # Offsets from the tool centre at which rays may start, along the closing direction of the jaw [m].
 SHIFTS = (0.0, 0.01, -0.01, 0.02, -0.02, 0.03)
-# Smallest useful pads [m].
+# Smallest useful pad size [m].
 SMALLEST = 0.006
 HALF_THICKNESS = 0.0015
 # Distance that pads stand out, so that they touch an object before the jaws do [m].

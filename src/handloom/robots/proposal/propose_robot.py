@@ -168,7 +168,7 @@ def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> Gr
 def _guesses(
     spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
 ) -> list[GripperGuess]:
-    """Determine how the grippers work; if convex hulls interfere, again with decomposed meshes."""
+    """Measure the grippers; if convex hulls interfere, again with decomposed meshes."""
     try:
         found = [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
     except ConfigError:

@@ -43,8 +43,8 @@ class Grains:
     Args:
         world: Compiled scene with the bodies that ``add_fluid`` made.
         fluid: The grains.
-        objects: Objects and fixtures that the grains touch: name > direction (3,) in its frame that is up when it
-            stands.
+        objects: Objects and fixtures that the grains touch: name > direction (3,) in its frame that is up when it is
+            upright.
     """
 
     def __init__(self, world: World, fluid: FluidInstance, objects: Mapping[str, Array]) -> None:

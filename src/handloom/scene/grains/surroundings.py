@@ -91,7 +91,7 @@ def hollow_nodes(grid: DistanceGrid, up: Array) -> Bits:
 
     Args:
         grid: Distances to the body.
-        up: Direction (3,) in the body's frame that points up in its usual pose; the nearest axis counts.
+        up: Direction (3,) in the body's frame that points up in its usual pose; the nearest axis is used.
     """
     upright = int(np.argmax(np.abs(up)))
     # A wall two cells thick has a node at most half a cell from its middle.

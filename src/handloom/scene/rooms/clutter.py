@@ -235,7 +235,7 @@ def lowered(holder: ObjectAsset, objects: Sequence[tuple[ObjectAsset, Array]]) -
 
     Args:
         holder: A bowl or tray.
-        objects: Assets with their poses (4, 4) in its frame; heights do not count.
+        objects: Assets with their poses (4, 4) in its frame; heights are ignored.
     """
     spec = mujoco.MjSpec()
     spec.attach(holder.spec(), prefix="holder/", frame=spec.worldbody.add_frame())

@@ -53,7 +53,7 @@ STYLED: Mapping[str, Mapping[str, str]] = {
     "floor_lamp": {"finish": "metal"},
     "wall_clock": {"finish": "metal"},
 }
-"""Category > its parameters that are set by a style, with the keys of the style."""
+"""Category > parameters that a style sets > key of the style."""
 
 
 @dataclass(frozen=True, kw_only=True)
