@@ -36,7 +36,7 @@ def test_a_home_that_cannot_be_written_is_replaced_with_one_line(
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert cache.user_cache() == folder == Path(os.environ["HANDLOOM_CACHE"])
     assert [record.getMessage().count("\n") for record in caplog.records] == [0]
-    assert f"{tmp_path / 'file' / '.cache' / 'handloom'} cannot be made" in caplog.text
+    assert f"{tmp_path / 'file' / '.cache' / 'handloom'} cannot be created" in caplog.text
 
 
 def test_the_next_process_finds_the_same_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

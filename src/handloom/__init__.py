@@ -1,6 +1,6 @@
-"""Handloom weaves robot demonstrations: one YAML task becomes a verified LeRobot dataset.
+"""Handloom generates robot demonstrations: one YAML task becomes a verified LeRobot dataset.
 
-The names below are what most programs need. They are imported from the folders that own them when they are first
+The names below suffice for most programs. They are imported from the folders that define them when they are first
 used: ``import handloom`` loads nothing heavy and changes nothing.
 """
 
@@ -10,7 +10,7 @@ import sys
 from handloom.version import VERSION
 
 TYPE_CHECKING = (
-    False  # Type checkers take it for true; importing it from typing would be half of the time of this import.
+    False  # Type checkers assume it is true; importing it from typing would take half of the time of this import.
 )
 if TYPE_CHECKING:
     from typing import Any
@@ -91,12 +91,12 @@ _OWNERS = {
     "skills": ("Schedule",),
     "tasks": ("load_task", "sample_task"),
 }
-"""Folder or module > the names of ``__all__`` that it owns."""
+"""Folder or module > the names in ``__all__`` that it defines."""
 _OWNER = {name: owner for owner, names in _OWNERS.items() for name in names}
 
 
 def __getattr__(name: str) -> "Any":
-    """Import a public name from the folder that owns it."""
+    """Import a public name from the folder that defines it."""
     if name not in _OWNER:
         raise AttributeError(f"module 'handloom' has no attribute {name!r}; its names: {', '.join(__all__)}")
     value = getattr(importlib.import_module(f"handloom.{_OWNER[name]}"), name)
@@ -110,11 +110,11 @@ def __dir__() -> list[str]:
 
 
 class _OldPaths:
-    """Finds modules that have moved, after every other way to find ``handloom.something`` has failed."""
+    """Finds modules that have moved, after all other import finders have failed."""
 
     @staticmethod
     def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "Any":
-        """Return how to import a module by its old path; None for all others."""
+        """Return the import spec of a module that has moved; None for any other module."""
         if not name.startswith("handloom."):
             return None
         return importlib.import_module("handloom.compat.moved").find_moved(name)

@@ -1,4 +1,4 @@
-"""Lets ``python -m handloom`` do what ``handloom`` does."""
+"""Entry point of ``python -m handloom``, equivalent to the command ``handloom``."""
 
 from handloom.cli import main
 

@@ -1,4 +1,4 @@
-"""The array type that almost every module speaks of."""
+"""The array type used in almost every module."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Folder of what can be computed again: compiled kernels, sphere models, grasp annotations."""
+"""Cache folder for results that can be computed again: compiled kernels, sphere models, grasp annotations."""
 
 import logging
 import os
@@ -18,8 +18,8 @@ VARIABLE = "HANDLOOM_CACHE"
 def user_cache() -> Path:
     """Return Handloom's cache folder; the variable ``HANDLOOM_CACHE`` overrides the default.
 
-    Where that cannot be written (a container without a home, a read-only image), a temporary folder with a copy of the
-    read-only one's content is used, and one line on standard error says so.
+    If it is not writable (a container without a home, a read-only image), a temporary folder with a copy of its content
+    is used, and one line on standard error reports that.
 
     Raises:
         FileError: There is no temporary folder either.
@@ -38,7 +38,7 @@ def _usable(given: str | None, xdg: str | None, _home: str | None) -> Path:
         if why is None:
             return wanted
     folder = _temporary(wanted)
-    # Processes that are started from here use the same folder, and have no reason to say it again.
+    # Child processes use the same folder and need not print the line again.
     os.environ[VARIABLE] = str(folder)
     logging.getLogger("handloom").warning(
         "handloom: %s; the cache is in %s until you name a folder in %s", why, folder, VARIABLE
@@ -57,7 +57,7 @@ def _obstacle(folder: Path) -> str | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return f"{folder} cannot be made: {error.strerror}"
+        return f"{folder} cannot be created: {error.strerror}"
     return None if os.access(folder, os.W_OK | os.X_OK) else f"{folder} cannot be written"
 
 
@@ -73,7 +73,7 @@ def _temporary(wanted: Path | None) -> Path:
             if wanted is not None and wanted.is_dir():
                 shutil.copytree(wanted, fresh, dirs_exist_ok=True)
         for path in (fresh, *fresh.rglob("*")):
-            path.chmod(0o700)  # The modes of the original were copied, too.
+            path.chmod(0o700)  # copytree also copied the modes of the original.
         with suppress(OSError):
             fresh.rename(shared)
     if _ours(shared):
@@ -83,7 +83,7 @@ def _temporary(wanted: Path | None) -> Path:
 
 
 def _ours(folder: Path) -> bool:
-    """Return whether only this user can write to the folder: code found there is executed."""
+    """Return whether only this user can write to the folder; code in it will be executed."""
     try:
         facts = folder.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Child processes that try what may end, fill or hang the process that does it: graphics drivers, files from strangers.
+"""Child processes for work that may crash, hang or exhaust memory: graphics drivers, untrusted files.
 
 The readers of MuJoCo, USD and CoACD are native code. A file can make them allocate without end, never return, or crash.
 ``call_apart`` runs them in a child process with bounded time and memory, and returns their result.
@@ -25,34 +25,34 @@ from typing import Any, BinaryIO, NamedTuple
 from handloom.errors import FileError, HandloomError
 
 TIMEOUT = 60.0
-"""How long drawing an image may take, or starting a child [s]."""
+"""Time limit for drawing an image or starting a child [s]."""
 SECONDS = 15.0
 """Processor time that reading a file may take [s]."""
 PATIENCE = 6.0
-"""Wall-clock time allowed, as a multiple of processor time, for a busy machine."""
+"""Wall-clock limit as a multiple of the processor time, since the machine may be busy."""
 MEMORY = 1_250_000_000
-"""How much data reading a file may hold [bytes]."""
+"""Memory limit while a file is read [bytes]."""
 LARGE = 400_000_000
-"""A child that still holds this much when it is done [bytes] gives way to a fresh one."""
+"""A child that still holds this much memory after a request [bytes] is replaced by a new one."""
 LOOK = 0.5
-"""How often a child that takes long is checked [s]."""
+"""Interval between checks of a slow child [s]."""
 THREADS = 4
 FOLLOWED = ("HANDLOOM_CACHE", "HOME", "XDG_CACHE_HOME")
-"""Environment variables that every request brings along, since readers look them up at each call."""
+"""Environment variables sent with every request, since readers look them up at each call."""
 _SIZE = struct.Struct(">Q")
 
 
 class Trial(NamedTuple):
-    """How a trial ended."""
+    """Result of a trial."""
 
     error: str | None
-    """What went wrong, or None."""
+    """The error, or None."""
     output: str
-    """What the child printed."""
+    """Output of the child."""
 
 
 def run_trial(code: str, environment: Mapping[str, str] | None = None) -> Trial:
-    """Run Python code in a child process, with additions to this environment."""
+    """Run Python code in a child process, with extra environment variables."""
     try:
         child = subprocess.run(
             [sys.executable, "-c", code],
@@ -72,18 +72,18 @@ def run_trial(code: str, environment: Mapping[str, str] | None = None) -> Trial:
 
 
 def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECONDS, more: str = "") -> Any:
-    """Call a function in a child process with bounded time and memory, and return what it returns.
+    """Call a function in a child process with bounded time and memory, and return its result.
 
     Args:
         function: ``module:function``.
         arguments: Values that can be pickled.
-        what: What is read; error messages begin with it.
-        seconds: How much processor time it may take [s]; as long by the clock if unknown.
-        more: How the user can grant more time.
+        what: Name of the input; error messages begin with it.
+        seconds: Limit on its processor time [s], or on wall-clock time if processor time is unknown.
+        more: Hint for the error message: how the user can grant more time.
 
     Raises:
-        HandloomError: What the function raised, if it is one of ours.
-        FileError: It raised anything else, crashed, took too long or needed too much memory.
+        HandloomError: The function raised it.
+        FileError: The function raised any other error, crashed, took too long or needed too much memory.
     """
     try:
         variables = {name: os.environ.get(name) for name in FOLLOWED}
@@ -104,7 +104,7 @@ class _Trouble(NamedTuple):
 
 
 class _Stage:
-    """The child process; it is kept, since starting it takes longer than reading most files."""
+    """The child process; it is reused, since starting one takes longer than reading most files."""
 
     def __init__(self) -> None:
         self._child: subprocess.Popen[bytes] | None = None
@@ -113,7 +113,7 @@ class _Stage:
         atexit.register(self._end)
 
     def call(self, request: Any, seconds: float) -> Any:
-        """Return the child's answer, or how it ended.
+        """Return the child's answer, or the way in which it ended.
 
         Raises:
             TimeoutError: It did not appear in time.
@@ -143,7 +143,7 @@ class _Stage:
         self._end()
         self._search_path = search_path
         self._child = subprocess.Popen(
-            # Not from the working folder, where the stranger's files may be.
+            # -P: no imports from the working folder, which may hold the untrusted files.
             [sys.executable, "-P", "-m", "handloom.child_process"],
             env={**os.environ, "OMP_NUM_THREADS": str(min(THREADS, os.cpu_count() or 1)), "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
@@ -201,7 +201,7 @@ def _received(child: "subprocess.Popen[bytes]", seconds: float) -> Any:
 
 
 def _worked(pid: int) -> float:
-    """Return the processor time of a process [s]; infinite where that cannot be known, so that the clock decides."""
+    """Return the processor time of a process [s]; infinite if unknown, so that only wall-clock time counts."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -217,15 +217,15 @@ def _stage() -> _Stage:
 def _serve() -> None:
     """Serve requests in the child until there are no more."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What libraries print is no answer.
-    for number in (signal.SIGINT, signal.SIGTERM):  # Sent to a whole group, they are for who waits for the answer.
+    os.dup2(2, 1)  # Keeps output of libraries out of the answers.
+    for number in (signal.SIGINT, signal.SIGTERM):  # These reach the whole process group; the parent handles them.
         signal.signal(number, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _send(answers, None)
     while size := requests.read(_SIZE.size):
         function, arguments, folder, variables, seconds = pickle.loads(requests.read(_SIZE.unpack(size)[0]))
-        signal.alarm(round(PATIENCE * seconds) + 5)  # In case no one is left who would end this process.
+        signal.alarm(round(PATIENCE * seconds) + 5)  # In case the parent has died.
         os.chdir(folder)
         for name, value in variables.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
@@ -244,13 +244,13 @@ def _carried_out(function: str, arguments: tuple[Any, ...]) -> Any:
     except MemoryError:
         return _Trouble(f"it needs more than {MEMORY / 1e9:.2g} GB of memory")
     except HandloomError as error:
-        return type(error)(str(error))  # Without what it carries, which may be large or impossible to pickle.
+        return type(error)(str(error))  # Without its attributes, which may be large or impossible to pickle.
     except Exception as error:
         return _Trouble(f"{type(error).__name__}: {' '.join(str(error).split())[:500]}")
 
 
 def _resident() -> int:
-    """Return the memory that this process holds now [bytes]; 0 if unknown."""
+    """Return the resident memory of this process [bytes]; 0 if unknown."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:

@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 class HandloomError(Exception):
-    """Base of all errors that Handloom raises on purpose; the message is meant for people."""
+    """Base class of all errors that Handloom raises on purpose; the message is written for the user."""
 
 
 class InputError(HandloomError, ValueError):
@@ -31,11 +31,11 @@ class FileError(HandloomError, OSError):
 
 
 class MachineError(StateError):
-    """The machine failed, not the input: memory, files, devices or time. Trying again may well work.
+    """The machine failed, not the input: memory, files, devices or time. A retry may succeed.
 
     Args:
         message: What happened.
-        kind: ``memory``, ``files``, ``devices``, ``time``, or ``killed`` if a process was ended from outside.
+        kind: ``memory``, ``files``, ``devices``, ``time``, or ``killed`` if a process was killed from outside.
     """
 
     def __init__(self, message: str, *, kind: str = "devices") -> None:
@@ -72,11 +72,11 @@ def suggest(name: str, known: Iterable[str]) -> str:
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> NotFoundError:
     """Build the error for a name that does not exist, e.g. ``no robot named 'f3'; did you mean 'fr3'?``."""
     hint = suggest(name, known)
-    return NotFoundError(f"no {kind} named {name!r}" + (f"; {hint}" if hint else f"; there is no {kind} at all"))
+    return NotFoundError(f"no {kind} named {name!r}" + (f"; {hint}" if hint else f"; no {kind} is defined"))
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import an optional package, or raise with the extra that installs it.
+    """Import an optional package, or raise an error that names the extra to install.
 
     Args:
         module: Dotted module name, e.g. ``"ray"``.

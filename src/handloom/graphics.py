@@ -1,4 +1,4 @@
-"""Keeps ``import mujoco`` alive on machines without graphics libraries.
+"""Keeps ``import mujoco`` working on machines without graphics libraries.
 
 MuJoCo reads ``MUJOCO_GL`` while it is imported and raises when the value is unknown or the library it names is missing.
 Handloom draws with its own ray caster and needs none of them, so the command line drops a value that cannot work.
@@ -9,14 +9,14 @@ import ctypes
 import os
 import sys
 
-# What MuJoCo must be able to load for each value; alternatives in a tuple.
+# Libraries that MuJoCo must be able to load for each value; alternatives in a tuple.
 LIBRARIES: dict[str, tuple[tuple[str, ...], ...]] = {
     "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
     "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
 }
 HARMLESS = {"", "disable", "disabled", "off", "false", "0", "enable", "enabled", "on", "true", "1", "glfw", "glx"}
 PLATFORM_VALUES = {"win32": {"wgl"}, "darwin": {"cgl"}}
-# Where the value that was taken away is kept, for ``handloom doctor``.
+# Variable that keeps the removed value, for ``handloom doctor``.
 IGNORED = "HANDLOOM_IGNORED_MUJOCO_GL"
 
 
@@ -30,12 +30,12 @@ def loads(library: str) -> bool:
 
 
 def missing_libraries(platform: str) -> list[str]:
-    """Return what an OpenGL platform (``egl`` or ``osmesa``) lacks on this machine."""
+    """Return the libraries that an OpenGL platform (``egl`` or ``osmesa``) lacks on this machine."""
     return [" or ".join(group) for group in LIBRARIES[platform] if not any(loads(library) for library in group)]
 
 
 def drop_unusable_mujoco_gl() -> None:
-    """Take ``MUJOCO_GL`` out of the environment when MuJoCo could not be imported with it."""
+    """Remove ``MUJOCO_GL`` from the environment if MuJoCo could not be imported with it."""
     value = os.environ.get("MUJOCO_GL", "").lower().strip()
     if value in HARMLESS or value in PLATFORM_VALUES.get(sys.platform, set()):
         return

@@ -1,4 +1,4 @@
-"""The one way to compile a Numba kernel here: ``@kernel`` for commands, ``@picture_kernel`` for images.
+"""Decorators that compile Numba kernels: ``@kernel`` for commands, ``@picture_kernel`` for images.
 
 ``@inner_kernel`` is for kernels that only other kernels call.
 
@@ -46,14 +46,14 @@ _DEFINES_KERNELS = re.compile(rb"^from handloom\.kernels import [^\n]*\b(picture
 
 @dataclass(frozen=True)
 class WarmStep:
-    """A row of the table: an example whose run compiles kernels."""
+    """One warm-up step: an example whose run compiles kernels."""
 
     code: str
     """``module:function`` of the example."""
     parts: tuple[str, ...]
     """Parts of the package whose kernels it compiles."""
     generates: bool = True
-    """Whether ``generate`` and its kin need these kernels."""
+    """Whether ``generate`` and similar commands need these kernels."""
 
 
 STEPS = {
@@ -63,7 +63,7 @@ STEPS = {
     "labels": WarmStep("handloom.engine.warmup:label", ("labels",), generates=False),
     "motion policies": WarmStep("handloom.isaac.motion_generation.warmup:follow", ("isaac",), generates=False),
 }
-"""What is compiled side by side; the longer step first."""
+"""Steps that are compiled in parallel, the longest first."""
 GENERATE = tuple(name for name, step in STEPS.items() if step.generates)
 """The steps that come before a run; labels come before one that writes them, motion policies are no part of it."""
 
@@ -72,7 +72,7 @@ GENERATE = tuple(name for name, step in STEPS.items() if step.generates)
 def kernel_sources() -> tuple[Path, ...]:
     """Return every source file in a folder that defines kernels, sorted.
 
-    Whole folders, because kernels bake in the constants of the modules beside them.
+    Whole folders count, because kernels have the constants of neighbouring modules compiled in.
     """
     folders = {file.parent for file in ROOT.rglob("*.py") if _DEFINES_KERNELS.search(file.read_bytes())}
     return tuple(sorted(file for folder in folders for file in folder.glob("*.py")))
@@ -95,9 +95,10 @@ def is_warm(steps: Iterable[str] = GENERATE) -> bool:
 
 
 def warm_marker(step: str) -> Path:
-    """Return the file that says that a step compiled its kernels here, those of its parts as they are now.
+    """Return the marker file of a step: it exists if the step has compiled the current kernels of its parts here.
 
-    Numba keeps code by its own version, by Python's and by processor, so a marker holds for one of each.
+    Numba's cache depends on the versions of Numba and Python and on the processor, so each combination has its own
+    marker.
     """
     from llvmlite import binding
 
@@ -137,10 +138,10 @@ def kernel(function: Any = None, /, *, parallel: bool = False, inline: Literal["
 
 
 def inner_kernel(function: Any) -> Any:
-    """Compile a kernel that allocates nothing and is called by kernels only.
+    """Compile a kernel that allocates nothing and is called only by kernels.
 
-    Without reference counts, which took a third of the time of the collision kernels, and without the wrappers that
-    calls from Python need, which took a third of the time to compile them.
+    It has no reference counts, which took a third of the run time of the collision kernels, and no wrappers for calls
+    from Python, which took a third of their compile time.
     """
     return _compiled(function, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
@@ -148,14 +149,14 @@ def inner_kernel(function: Any) -> Any:
 def picture_kernel(
     function: Any = None, /, *, entry: bool = False, inline: Literal["never", "always"] = "never"
 ) -> Any:
-    """Compile a kernel whose result is looked at, never acted on; IEEE arithmetic, as ``kernel``.
+    """Compile a kernel for images, whose result never affects a command; IEEE arithmetic, as in ``kernel``.
 
-    It cannot make arrays and counts no references, as ``inner_kernel``: with views of tables in every loop that is a
-    fifth of a frame. Only an ``entry`` can be called from Python. Small pieces are inlined, because every kernel that
-    stands alone takes a fifth of a second to compile.
+    Like ``inner_kernel`` it cannot make arrays and counts no references: with views of tables in every loop, that saves
+    a fifth of the time of a frame. Only an ``entry`` can be called from Python. Small kernels are inlined, because
+    every separate kernel takes a fifth of a second to compile.
 
-    Reassociation and contraction would gain 7 to 10 % here. They are off because the code of a kernel just compiled
-    and of the same kernel loaded from the cache then differs in the last bits: callees are optimised in another
+    Reassociation and contraction would gain 7 to 10 % here. They are off because results of a kernel just compiled and
+    of the same kernel loaded from the cache would then differ in the last bits: callees are optimised in another
     context. IEEE arithmetic makes images the same bits everywhere, with AVX2 and with AVX-512.
     """
 
@@ -166,13 +167,13 @@ def picture_kernel(
 
 
 def _compiled(function: Any, **options: Any) -> Any:
-    # Whether arrays are counted is said for every kernel: else it is taken from whichever kernel is compiled first.
+    # ``_nrt`` is set for every kernel: otherwise the kernel that is compiled first decides it.
     options = {"_nrt": True, "nogil": True, "error_model": "numpy", **options}
     dispatcher: Any = numba.njit(function, **options)
     if Path(function.__code__.co_filename).is_relative_to(ROOT):
         dispatcher._cache = _SourceCache(function)
     else:
-        dispatcher.enable_caching()  # A user's own kernel: by its path and date, beside its file.
+        dispatcher.enable_caching()  # A user's own kernel: cached beside its file, by path and date.
     return dispatcher
 
 
@@ -194,7 +195,7 @@ class _SourceLocator(caching._CacheLocator):  # pyright: ignore[reportPrivateUsa
         return str(self.folder)
 
     def get_source_stamp(self) -> Any:
-        return ""  # The folder's name says which source it is.
+        return ""  # The folder's name identifies the source.
 
     def get_disambiguator(self) -> Any:
         return str(self.line)

@@ -1,7 +1,7 @@
 """Untrusted ONNX files: opened without reading anything outside their folder, run on one core.
 
-ONNX Runtime runs no code of a model but its own operators; libraries of custom ones are never loaded. What is left is
-``external_data``, by which a model names files with its weights.
+ONNX Runtime runs no code of a model but its own operators; libraries of custom ones are never loaded. The remaining
+risk is ``external_data``, by which a model names files with its weights.
 """
 
 import contextlib
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from handloom.errors import FileError, require
 
 LARGEST = 2**31
-"""Largest model [bytes]; protocol buffers end there, too."""
+"""Largest model [bytes]; protocol buffers have the same limit."""
 
 
 class OnnxFile(NamedTuple):
-    """A model that was opened."""
+    """An opened model."""
 
     model: Any
     """``onnx.ModelProto`` without the weights that lie in other files."""
@@ -45,15 +45,15 @@ def open_onnx(path: Path) -> OnnxFile:
         _refuse_outside(path, tensor)
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 4  # What is wrong is raised, too.
+    options.log_severity_level = 4  # Errors are raised as well.
     try:
-        # It prints a banner when a model fails; the standard output is for results.
+        # ONNX Runtime prints a banner when a model fails; standard output is for results.
         with contextlib.redirect_stdout(io.StringIO()):
             session = runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        # What is no text fails here, and not where it is used.
+        # Metadata that is not text fails here, and not later when it is used.
         named = [node.name for node in (*session.get_inputs(), *session.get_outputs())]
         said = {entry.key: entry.value for entry in model.metadata_props}
-    # It raises many kinds of its own, without a common parent.
+    # ONNX Runtime has many exceptions without a common base class.
     except Exception as error:
         raise FileError(f"{path}: cannot be read as ONNX: {first_line(error)}") from error
     if not named:
@@ -62,7 +62,7 @@ def open_onnx(path: Path) -> OnnxFile:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error of another package says, in one line."""
+    """Return the first line of the message of another package's error."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
@@ -70,13 +70,13 @@ def _refuse_outside(path: Path, tensor: Any) -> None:
     places = [entry.value for entry in tensor.external_data if entry.key == "location"]
     folder = path.resolve().parent
     for place in places:
-        # An absolute place replaces the folder, and links are followed.
+        # An absolute path replaces the folder, and links are followed.
         if not (folder / place).resolve().is_relative_to(folder):
             raise FileError(f"{path}: weights {tensor.name!r}: the file {place!r} lies outside the folder of the model")
 
 
 def _tensors(message: Any) -> Iterator[Any]:
-    """Yield every tensor of a message, those of sub-graphs, functions and attributes too."""
+    """Yield every tensor of a message, including those of sub-graphs, functions and attributes."""
     for field, value in message.ListFields():
         if field.message_type is None:
             continue

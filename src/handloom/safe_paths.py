@@ -1,7 +1,7 @@
-r"""Names from untrusted files, and files below a folder: the two ways from such text to a path.
+r"""Safe paths from untrusted text: names of files, and files below a folder.
 
-A body, a task, a joint or a camera may be called ``/home/me``, ``../..`` or ``a\b``. ``safe_name`` makes one part of a
-path of any text; ``below`` returns a file of a folder by the relative path of a document, and refuses what leads out.
+A body, a task, a joint or a camera may be called ``/home/me``, ``../..`` or ``a\b``. ``safe_name`` turns any text into
+one part of a path; ``below`` resolves a relative path of a document in a folder, and refuses paths that lead out of it.
 Paths that may lie in several folders go through ``handloom.config.search``.
 """
 
@@ -12,18 +12,18 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from handloom.errors import NotAllowedError
 
 MOST_BYTES = 120
-"""Longest safe name [bytes]; file systems take 255, and endings are added to it."""
+"""Longest safe name [bytes]; file systems allow 255, and file extensions are added to it."""
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$|clock\$)(\..*)?", re.IGNORECASE)
-"""Device names on Windows, whatever their extension."""
+"""Device names on Windows, with any extension."""
 _ENDING = re.compile(r"(?<=[^.])\.[A-Za-z0-9]{1,8}$")
 _OTHER = re.compile(r"[^\w .,+=@()\[\]-]")
 
 
 def safe_name(text: str) -> str:
-    """Return a name for a file or folder: one part of a path, on every system, whatever the text is.
+    """Turn any text into a name for a file or folder: one part of a path, on every system.
 
-    Plain names stay as they are. What had to be changed gets eight digits of its hash, before the ending of a file, so
-    that two texts never get the same name.
+    Plain names stay unchanged. A changed name gets eight digits of the text's hash, before the extension, so that two
+    texts never get the same name.
     """
     clean = _OTHER.sub("_", text).lstrip(". ").rstrip(". ")
     if _DEVICE.fullmatch(clean):
@@ -38,7 +38,7 @@ def safe_name(text: str) -> str:
 
 
 def below(root: Path, name: str, *, what: str) -> Path:
-    r"""Return the place below a folder that a relative path of a document means; it need not exist.
+    r"""Resolve a relative path of a document in a folder; the file need not exist.
 
     Args:
         root: The folder.
@@ -46,20 +46,21 @@ def below(root: Path, name: str, *, what: str) -> Path:
         what: Start of the error message: the file in question.
 
     Raises:
-        NotAllowedError: It is absolute, has ``..``, ``\`` or a zero in it, or leads out of the folder by a link.
+        NotAllowedError: The path is absolute, contains ``..``, ``\`` or a null byte, or leads out of the folder by a
+            link.
     """
     parts = PurePosixPath(name).parts
     windows = PureWindowsPath(name)
     odd = not parts or ".." in parts or "\\" in name or "\0" in name
     if odd or name.startswith("~") or windows.is_absolute() or windows.drive or windows.root:
-        raise NotAllowedError(f"{what}: {_shown(name)} is no path inside {root}; it may not lead elsewhere")
+        raise NotAllowedError(f"{what}: {_shown(name)} is not a path inside {root}")
     place = root.joinpath(*parts)
     try:
         inside = place.resolve().is_relative_to(root.resolve())
     except (OSError, RuntimeError, ValueError):  # A loop of links, or a name that is too long.
         inside = False
     if not inside:
-        raise NotAllowedError(f"{what}: {_shown(name)} leads out of {root} by a link; replace it by a copy")
+        raise NotAllowedError(f"{what}: {_shown(name)} leads out of {root} by a link; replace the link by a copy")
     return place
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from handloom.errors import InputError
 
 TEST_SEEDS = 1_000_000_000
-"""Run seeds from here on are kept for scenes that policies are tested on: do not train on them."""
+"""Run seeds from this value on are reserved for scenes that policies are tested on: do not train on them."""
 
 
 def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np.random.Generator:
@@ -18,8 +18,8 @@ def generator(run_seed: int, episode: int, stream: str, *, task: str = "") -> np
     Args:
         run_seed: Seed of the run, >= 0.
         episode: Attempt index within the run, >= 0.
-        stream: Purpose of the numbers, e.g. ``"objects"``; any non-empty text.
-        task: Name of the task, so that two tasks at one seed share no lights or textures; may be empty.
+        stream: Purpose of the random numbers, e.g. ``"objects"``; any non-empty text.
+        task: Name of the task, so that two tasks with the same seed share no lights or textures; may be empty.
     """
     for name, value in (("run_seed", run_seed), ("episode", episode)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:

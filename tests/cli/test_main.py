@@ -84,7 +84,7 @@ def not_reached() -> None:
 @pytest.mark.parametrize(
     ("flags", "expected"),
     [
-        (["-n", "-3"], "say how much to make"),
+        (["-n", "-3"], "give the amount"),
         (["-n", "1", "--preset", "nope"], "invalid choice 'nope' for argument '--preset'"),
         (["-n", "1", "--codec", "nope"], "invalid choice 'nope' for argument '--codec'"),
         (["-n", "1", "--shard", "4/4"], "--shard is written i/N"),

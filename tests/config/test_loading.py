@@ -232,7 +232,7 @@ def test_references_that_grow_without_end_are_refused_before_they_do(tmp_path, i
     rows = [
         f"r{i}: " + item.format((f"${{r{i - 1}}}" if "'" in item else f"'${{r{i - 1}}}', ") * 10) for i in range(1, 12)
     ]
-    assert "references bring more than" in error_of(write(tmp_path, "\n".join(["r0: abc", *rows, "title: ${r11}\n"])))
+    assert "references add more than" in error_of(write(tmp_path, "\n".join(["r0: abc", *rows, "title: ${r11}\n"])))
 
 
 @pytest.mark.parametrize("number", [":".join(["1"] * 600_000), "1:" * 600_000 + "1.5", "0x" + "f" * 10**6])

@@ -143,7 +143,7 @@ def test_images_must_match_the_frames(samples, tmp_path: Path) -> None:
     [
         ({"success": False}, "a failure needs a reason"),
         ({"failure_reason": "slipped"}, "a success has none"),
-        ({"task": " "}, "needs a task in words"),
+        ({"task": " "}, "needs an instruction"),
         ({"seed": -1}, "must be >= 0"),
         ({"columns": {"seed": 1}}, "writes these episode columns itself: seed"),
         ({"columns": {"pose": [1, 2]}}, "must be a boolean, number or text"),

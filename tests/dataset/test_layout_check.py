@@ -97,7 +97,7 @@ DAMAGES = {
     "cut short": (lambda r: (r / DATA).write_bytes((r / DATA).read_bytes()[:-20]), "damaged or cut short"),
     "no data": (lambda r: (r / DATA).unlink(), "file-000.parquet is missing"),
     "tasks": (edit_table("meta/tasks.parquet", with_column("task_index", lambda v: v + 1)), "must count from 0"),
-    "pandas": (edit_table("meta/tasks.parquet", lambda t: t.replace_schema_metadata()), "is the pandas index"),
+    "pandas": (edit_table("meta/tasks.parquet", lambda t: t.replace_schema_metadata()), "pandas index column"),
     "no video": (lambda r: (r / VIDEO).unlink(), "render its episodes again"),
     "damaged video": (
         lambda r: (r / VIDEO).write_bytes(b"x"),

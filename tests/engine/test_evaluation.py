@@ -182,7 +182,7 @@ def test_an_onnx_file_is_a_policy(tmp_path: Path) -> None:
     assert (policy.actions, policy.frames_per_action, policy.cameras, policy.objects) == ("joint", 3, (), False)
     state = np.arange(8, dtype=np.float32)
     assert np.array_equal(policy.act({"observation.state": state}), state)
-    with pytest.raises(InputError, match="not observed"):
+    with pytest.raises(InputError, match="not available"):
         policy.act({"observation.other": state})
     (tmp_path / "no.onnx").write_bytes(b"nothing")
     with pytest.raises(FileError, match="ONNX"):

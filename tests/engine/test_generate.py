@@ -270,7 +270,7 @@ def test_the_lowest_numbered_successes_count_in_whatever_order_they_finish():
 
 @pytest.mark.parametrize("goal", [{}, {"successes": 0}, {"successes": 1, "attempts": 1}, {"attempts": -1}])
 def test_goals_that_say_nothing_are_refused(goal):
-    with pytest.raises(InputError, match="say how much"):
+    with pytest.raises(InputError, match="give the amount"):
         Goal(**goal)
 
 

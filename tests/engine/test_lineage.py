@@ -109,7 +109,7 @@ def test_another_seed_gives_other_bytes_and_is_told(run: RunDirectory, tmp_path:
 def test_a_dataset_of_an_unknown_run_cannot_be_made_again(run: RunDirectory, tmp_path: Path):
     shutil.copytree(run.dataset, tmp_path / "alone")
     file = write_certificate(tmp_path / "alone")
-    with pytest.raises(InputError, match="does not say which run"):
+    with pytest.raises(InputError, match="does not name the run"):
         remake(file, tmp_path / "again", InlineExecutor())
     with pytest.raises(FileError, match="handloom publish writes one"):
         remake(tmp_path / "nothing.json", tmp_path / "again", InlineExecutor())

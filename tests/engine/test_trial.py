@@ -62,7 +62,7 @@ def test_other_regions_are_sought_where_most_failures_had_no_plan():
 def test_what_was_put_elsewhere_is_told():
     task = load_task("fr3_pick_cube")
     (line,) = in_words(task, [Try(0, None), Try(1, None)])
-    assert line.startswith("the expert did it in 2 of 2 tries")
+    assert line.startswith("the expert succeeded in 2 of 2 tries")
     _, told = in_words(task, [Try(0, None), Try(1, None, layout=2)])
     assert "regions: in 1 of 2 tries the objects were put elsewhere in their regions" in told
 

@@ -43,7 +43,7 @@ def test_points_that_give_no_curve_are_refused(x, y):
 
 
 def test_it_does_not_guess_outside_its_points():
-    with pytest.raises(InputError, match="known from 0 to 3"):
+    with pytest.raises(InputError, match="defined from 0 to 3"):
         CubicCurve([0, 1, 2, 3], [0, 1, 0, 1])([1.0, 3.5])
 
 

@@ -132,7 +132,7 @@ def test_an_unknown_name_lists_the_known_ones():
 
 def test_indices_that_disagree_with_the_names_are_refused(folder):
     change(folder, left_joint_indices=[0, 1, 2, 3, 4, 6, 5])
-    with pytest.raises(ConfigError, match=r"left_joint_indices .* but left_joint_names says"):
+    with pytest.raises(ConfigError, match=r"left_joint_indices .* but left_joint_names is"):
         load_robot(folder)
     change(folder, left_joint_indices=[0, 1, 2, 3, 4, 5, 60])
     with pytest.raises(ConfigError, match=r"outside dof_names, which has 9 entries"):

@@ -67,7 +67,7 @@ def test_a_file_without_regions_gets_some_in_which_the_expert_does_it(tmp_path, 
     assert re.findall(r"object: (\w+)", " ".join(lines[-2:])) == ["dish", "berry"]
     copied = written(tmp_path, FRUIT + "regions:\n" + "".join(f"  {line}\n" for line in lines[-2:]))
     assert main(["check", str(copied), "--tries", "2"]) == 0
-    assert "the expert did it in 2 of 2 tries" in capsys.readouterr().out
+    assert "the expert succeeded in 2 of 2 tries" in capsys.readouterr().out
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A YAML file as plain values that remember the file and line each of them came from."""
+"""A YAML file as plain values, each with the file and line it came from."""
 
 import difflib
 from dataclasses import dataclass, field
@@ -17,14 +17,14 @@ MAX_BASES = 20
 
 @dataclass
 class Document:
-    """Values of a YAML file and the place each one was written."""
+    """Values of a YAML file and the file and line of each."""
 
     values: Any
     """Plain dicts, lists, strings, numbers, booleans and None."""
     path: Path
-    """The file that was read."""
+    """The file they were read from."""
     marks: dict[KeyPath, Mark] = field(default_factory=dict)
-    """Place of every key and list item, by its path."""
+    """File and line of every key and list item, by its path."""
 
     def mark(self, path: KeyPath) -> Mark:
         """Return the place of ``path``, or of the nearest enclosing value that has one."""
@@ -50,7 +50,7 @@ def read_document(
 
     Args:
         path: The file.
-        shipped: Folder whose files can be a ``base`` from anywhere; looked through last.
+        shipped: Folder whose files can be a ``base`` from anywhere; searched last.
         allow_outside: A ``base`` may lie outside the folders around the file.
         foreign_tags: Take values with a tag of another program, such as ``!!python/name``, as text instead of
             refusing them.
@@ -69,9 +69,9 @@ def read_document(
 
 
 def one_of_scene(document: Document, index: int, *, shipped: Path | None, allow_outside: bool) -> Document:
-    """Return one entry of a file's ``tasks`` list over what all of them share, which the file calls ``scene``.
+    """Return one entry of a file's ``tasks`` list merged over the part that all tasks share, the file's ``scene``.
 
-    Both merge as a file and its base do, and ``scene`` may have a ``base`` of its own.
+    They merge like a file and its base, and ``scene`` may have its own ``base``.
     """
     scene = _with_base(
         _part(document, ("scene",)), (), document.path, shipped=shipped, allow_outside=allow_outside, foreign_tags=False
@@ -130,7 +130,7 @@ def _with_base(
     allow_outside: bool,
     foreign_tags: bool,
 ) -> Document:
-    """Return a document over the file that its ``base`` names, and the bases of that."""
+    """Return a document merged over the file that its ``base`` names, and over that file's bases."""
     if not isinstance(document.values, dict) or "base" not in document.values:
         return document
     base = document.values.pop("base")
@@ -252,7 +252,7 @@ def _merge_named(
 
 
 def _named(value: Any) -> bool:
-    """Return whether this is a list of mappings with distinct names."""
+    """Return whether a value is a list of mappings with distinct names."""
     if not (isinstance(value, list) and value and all(isinstance(v, dict) and "name" in v for v in value)):
         return False
     names = [str(v["name"]) for v in value]

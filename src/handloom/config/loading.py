@@ -16,13 +16,13 @@ from handloom.errors import ConfigError, suggest
 def apply_overrides(document: Document, overrides: Iterable[str], *, root: KeyPath = ()) -> None:
     """Write overrides into a document, in order.
 
-    The last key may be absent from the file: the model then decides whether it exists, and its error names the
+    The last key may be absent from the file: the model then decides whether it is valid, and its error names the
     override. All keys before it must exist.
 
     Args:
         document: Changed in place.
         overrides: Texts like ``data.max_episode_length=500``; list items by index, values in YAML.
-        root: Where the paths start, e.g. ``("tasks", 0)``.
+        root: Path to which the overrides are relative, e.g. ``("tasks", 0)``.
     """
     for override in overrides:
         dotted, equals, text = override.partition("=")
@@ -105,7 +105,7 @@ def parse_config(document: Document, model: type[Model], *, root: KeyPath = ()) 
 
 
 def _own_errors(error: ValidationError) -> list[Any]:
-    """Return the errors without those that only follow from others, such as a list left empty by its bad items."""
+    """Return the errors without those that only result from others, such as a list left empty by its bad items."""
     items = error.errors(include_url=False)
     places = [item["loc"] for item in items]
     return [

@@ -1,4 +1,4 @@
-"""The base of every config model, numbers with units, and the marker for keys that have no effect here."""
+"""The base class of all config models, numbers with units, and the marker for keys that have no effect here."""
 
 import ast
 import inspect
@@ -61,7 +61,7 @@ class Config(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _refuse_unknown_keys(cls, given: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        """Name each unknown key and the nearest known one, beside all other mistakes; pydantic's own message cannot."""
+        """Report each unknown key with the nearest known one, together with all other mistakes; pydantic cannot."""
         if not isinstance(given, dict) or cls.model_config.get("extra") == "allow":
             return handler(given)
         known = _known_keys(cls)
@@ -83,9 +83,10 @@ class Config(BaseModel):
 
 @cache
 def field_docs(model: type[Config]) -> Mapping[str, str]:
-    """Return what the docstrings under the fields of a model say, its own and those that it inherits.
+    """Return the docstrings of a model's fields, including inherited fields.
 
-    Pydantic can do so when a class is made, but reads the source of every model in every process that imports it.
+    Pydantic can do so when a class is created, but then reads the source of every model in every process that imports
+    it.
     """
     found: dict[str, str] = {}
     for cls in reversed(model.__mro__):
@@ -96,7 +97,7 @@ def field_docs(model: type[Config]) -> Mapping[str, str]:
         for field, below in zip_longest(tree.body, tree.body[1:]):
             if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
                 continue
-            found.pop(field.target.id, None)  # A field that is declared again says what it means again.
+            found.pop(field.target.id, None)  # A field that is declared again needs its own docstring.
             if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
                 found[field.target.id] = inspect.cleandoc(str(below.value.value))
     return found
@@ -115,17 +116,17 @@ def _unknown_key(key: str, known: frozenset[str]) -> InitErrorDetails:
 
 
 def _again(item: Any) -> InitErrorDetails:
-    """Return a mistake that was found inside, so that it can be raised together with others."""
+    """Return a mistake as an error detail, so that it can be raised together with others."""
     context = {name: value for name, value in item.get("ctx", {}).items() if name in ("key", "keys")}
     kind = PydanticCustomError(item["type"], item["msg"], context)
     return InitErrorDetails(type=kind, loc=item["loc"], input=item["input"])
 
 
 def mistake_at(keys: Sequence[str | int], text: str) -> PydanticCustomError:
-    """Return a mistake for a validator to raise that lies further inside than the validator's own model.
+    """Return a mistake for a validator to raise that lies deeper than the validator's own model.
 
     Args:
-        keys: Where it lies, from the model on, such as ``("objects", 1, "name")``.
+        keys: Its path from the model, such as ``("objects", 1, "name")``.
         text: What is wrong.
     """
     return PydanticCustomError("mistake_at", "{text}", {"text": text, "keys": tuple(keys)})
@@ -157,12 +158,12 @@ def unused_keys(config: Config, path: str = "") -> tuple[str, ...]:
 
 
 _CAN_HOLD = (Config, dict, list, tuple)
-"""What may have a config inside."""
+"""Containers that may hold a config."""
 
 
 @cache
 def _fields(model: type[Config]) -> tuple[tuple[str, str, tuple[UnusedKey, ...]], ...]:
-    """Return name, key in files and marks of every field of a config that has marks or may hold a config."""
+    """Return name, YAML key and marks of every field of a config that has marks or may hold a config."""
     fields = (
         (name, field.alias or name, tuple(mark for mark in field.metadata if isinstance(mark, UnusedKey)), field)
         for name, field in model.model_fields.items()
@@ -171,7 +172,7 @@ def _fields(model: type[Config]) -> tuple[tuple[str, str, tuple[UnusedKey, ...]]
 
 
 def _may_hold(annotation: Any) -> bool:
-    """Return whether a value of this type may have a config inside."""
+    """Return whether a value of this type may hold a config."""
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _may_hold(inside[0])

@@ -1,6 +1,6 @@
 """Code outside the package that a file refers to, such as ``my_module:MySkill``: imported only if the user allowed it.
 
-A task, a graph, a robot folder or an archive may come from anyone. Names in our own tables are always imported.
+A task, a graph, a robot folder or an archive may come from anyone. Names in Handloom's own tables are always imported.
 Any other name needs the user's permission: ``--allow-code``, the name itself on the command line, or the folder of the
 code under ``allow_code`` in the user's settings file.
 
@@ -29,12 +29,12 @@ class UserSettings(Config):
     """The user's settings for all commands, in ``settings.yaml``."""
 
     allow_code: tuple[str, ...] = ()
-    """Folders whose Python code files may name."""
+    """Folders with Python code that files may refer to."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Permission:
-    """Which code outside the package may run. Plain values, so that workers on other machines can have it."""
+    """Which code outside the package may run. Plain values, so that it can be sent to workers on other machines."""
 
     everything: bool = False
     names: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Permission:
 
 
 _permission: ContextVar[Permission | None] = ContextVar("permission", default=None)
-"""None: what the settings file says."""
+"""None: the settings file decides."""
 
 
 class _Change:
@@ -75,7 +75,7 @@ def allow_code(*names: str) -> _Change:
 
 
 def forbid_code() -> _Change:
-    """Import nothing outside the package, whatever the settings file says, from here on or within a ``with`` block."""
+    """Import nothing outside the package, whatever is in the settings file, from here on or within a ``with`` block."""
     return _Change(replace(_present(), everything=False, names=frozenset(), folders=()))
 
 
@@ -85,7 +85,7 @@ def allow_outside() -> _Change:
 
 
 def allow(*, code: bool, outside: bool = False) -> None:
-    """Allow from here on what the flags ``--allow-code`` and ``--allow-outside`` of a verb ask for."""
+    """Grant, from here on, the permissions of a command's flags ``--allow-code`` and ``--allow-outside``."""
     if code:
         allow_code()
     if outside:
@@ -104,7 +104,7 @@ def is_outside_allowed() -> bool:
 
 
 def allowed_folders() -> tuple[Path, ...]:
-    """Return the folders whose files archives and runs may name wherever they lie."""
+    """Return the folders whose files archives and runs may name from anywhere."""
     return tuple(map(Path, _present().places))
 
 
@@ -119,16 +119,16 @@ def _run_with(permission: Permission, function: Callable[[Any], Any], item: Any)
 
 
 def import_named(kind: str, name: str, table: Mapping[str, str], *, own: str) -> Any:
-    """Import a class or function: one of ours by its name in a table, or a user's own by ``module:name``.
+    """Import a class or function: a built-in one by its name in a table, or a user's own by ``module:name``.
 
     Args:
-        kind: What it is, e.g. ``"skill"``.
+        kind: Kind of the object, for messages, e.g. ``"skill"``.
         name: A key of the table, or e.g. ``"my_module:MySkill"``.
-        table: Ours: name > ``module:name``.
-        own: How users write theirs, e.g. ``"my_module:MySkill"``.
+        table: Built-in names: name > ``module:name``.
+        own: How users refer to their own, e.g. ``"my_module:MySkill"``.
 
     Raises:
-        NotAllowedError: It is not ours, and the user did not allow it.
+        NotAllowedError: It is not built in, and the user did not allow it.
         InputError: There is no such module or name, or importing it fails.
     """
     if name not in table:
@@ -160,9 +160,9 @@ def is_allowed(name: str) -> bool:
 
 
 def refusal(kind: str, name: str) -> str:
-    """Say which code a name would run, and how to allow it."""
+    """Return a message with the code that a name would run and how to allow it."""
     file = code_file(name)
-    place = "Python code that is in no file to be found" if file is None else file
+    place = "Python code that was not found in any file" if file is None else file
     return (
         f"{kind} {name!r} would run {place}; look at it first, then allow it with --allow-code (generate, sample, "
         "verify, render), with handloom.config.allow_code() in Python, or by its folder under allow_code in "
@@ -173,14 +173,14 @@ def refusal(kind: str, name: str) -> str:
 def code_file(name: str) -> Path | None:
     """Return the file or package folder that importing ``module:name`` would run first; None when there is none.
 
-    Only the first part of a dotted module is looked up: finding the others would run it. Modules that are frozen or
+    Only the first part of a dotted module is looked up: finding the rest would run it. Modules that are frozen or
     built into Python have no file.
     """
     return next(iter(_code_places(name)), None)
 
 
 def _code_places(name: str) -> tuple[Path, ...]:
-    """Return where the code of a name is: a file, a package folder, or all folders of a package without a file."""
+    """Return the location of a name's code: a file, a package folder, or all folders of a package without a file."""
     top = name.partition(":")[0].partition(".")[0]
     try:
         spec = importlib.util.find_spec(top) or PathFinder.find_spec(top, [os.getcwd()])
@@ -193,7 +193,7 @@ def _code_places(name: str) -> tuple[Path, ...]:
 
 
 def settings_file() -> Path:
-    """Return where a user's own settings are: ``handloom/settings.yaml`` in ``XDG_CONFIG_HOME``, else ``~/.config``."""
+    """Return the path of the user's settings: ``handloom/settings.yaml`` in ``XDG_CONFIG_HOME``, else ``~/.config``."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config")) / "handloom" / "settings.yaml"
 
 

@@ -1,4 +1,4 @@
-"""YAML text to plain values, noting the line each of them was written on."""
+"""YAML text to plain values, with the line of each."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,7 +13,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Mark(NamedTuple):
-    """Where a value was written."""
+    """File and line of a value."""
 
     source: str
     """File name as the user gave it, or ``--set key=value``."""
@@ -30,10 +30,10 @@ def dotted(path: KeyPath) -> str:
 
 
 MAX_NODES = 300_000
-"""A task file has some hundred values; far more means a wrong file or a YAML alias bomb."""
+"""A task file has a few hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_DEPTH = 60
 MAX_NUMBER = 100
-"""Characters of a number. YAML reads ``1:30`` as 90, in a time that grows with the square of the length."""
+"""Most characters of a number. YAML reads ``1:30`` as 90, in a time that grows with the square of the length."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT = "tag:yaml.org,2002:str"
@@ -47,30 +47,30 @@ _ENDS = frozenset((yaml.SequenceEndEvent, yaml.MappingEndEvent))
 
 
 class _Node(NamedTuple):
-    """A value as it is written. PyYAML's own nodes carry two places each and cost three times as much."""
+    """A value as written. PyYAML's own nodes store two positions each and take three times as long."""
 
     tag: str
     value: Any
-    """Text of a scalar; list of nodes, keys and values of a mapping in turn, for the rest."""
+    """Text of a scalar; otherwise a list of nodes, keys and values alternating for a mapping."""
     line: int
     """From 1."""
     kind: str
-    """``_SEQUENCE``, ``_MAPPING`` or ``_TEXT`` for a scalar, whatever its tag."""
+    """``_SEQUENCE``, ``_MAPPING`` or ``_TEXT`` for a scalar with any tag."""
 
 
 Pairs = dict[str, tuple[_Node, _Node]]
 
 
 def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[Any, dict[KeyPath, Mark]]:
-    """Return the values of a YAML text and the place of each.
+    """Return the values of a YAML text and the file and line of each.
 
     Args:
         text: The text.
-        source: What error messages and marks call it.
+        source: Name of the text in error messages and marks.
         foreign_tags: Take values with a tag that YAML does not define as text instead of refusing them.
 
     Raises:
-        ConfigError: The text is not YAML, nests or repeats too much, or gives a key twice.
+        ConfigError: The text is not YAML, is nested too deep or expands to too much, or repeats a key.
     """
     marks: dict[KeyPath, Mark] = {(): Mark(source, 1)}
     try:
@@ -80,7 +80,7 @@ def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[A
         line = f":{at.line + 1}" if at else ""
         what = error.problem or error.context
         if at and "\t" in "".join(text.splitlines()[at.line : at.line + 1]):
-            what = "there is a tab in this line; YAML is indented with spaces"
+            what = "this line contains a tab; YAML is indented with spaces"
         raise ConfigError(f"{source}{line}: not valid YAML: {what}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise ConfigError(f"{source}: not valid YAML: {str(error).splitlines()[0]}") from error
@@ -88,19 +88,19 @@ def parse_text(text: str, source: str, *, foreign_tags: bool = False) -> tuple[A
 
 
 _RESOLVER = yaml.SafeLoader("")
-"""Knows which plain words are numbers, dates, truth values and null."""
+"""Decides which plain words are numbers, dates, booleans or null."""
 
 
 @lru_cache(maxsize=4096)
 def _plain_tag(value: str, implicit: tuple[bool, bool]) -> str:
-    """Return the tag of a scalar without one; the same few thousand words fill all files of a kind."""
+    """Return the tag of a scalar without one; cached, since files of a kind repeat the same few thousand words."""
     return _RESOLVER.resolve(yaml.ScalarNode, value, implicit)
 
 
 class _Composer:
     """Makes nodes of parse events, at most ``MAX_DEPTH`` deep.
 
-    The C library's own composer recurses without a limit, and a file of nested brackets ends the process.
+    The C library's own composer recurses without a limit, so a file of nested brackets crashes the process.
     """
 
     def __init__(self, text: str, source: str) -> None:
@@ -124,7 +124,7 @@ class _Composer:
         return node
 
     def _root(self) -> _Node:
-        """Return the node that the next events make; what is inside a list or mapping is added as it comes."""
+        """Return the node of the next events; the content of a list or mapping is added event by event."""
         next_event = self.loader.get_event
         outer: list[list[_Node]] = []
         inside: list[_Node] = []
@@ -147,7 +147,7 @@ class _Composer:
                 return inside[0]
 
     def _node(self, event: Any, depth: int) -> _Node:
-        """Return the node that begins with an event, lists and mappings still empty."""
+        """Return the node that an event begins; a list or mapping is still empty."""
         kind = type(event)
         if kind is yaml.AliasEvent:
             if event.anchor not in self.anchors:
@@ -189,7 +189,7 @@ def _constructed(tag: str, text: str) -> str | int | float | None:
 
 
 class _Builder:
-    """Turns nodes into plain values while noting each line."""
+    """Turns nodes into plain values and records the line of each."""
 
     def __init__(self, source: str, marks: dict[KeyPath, Mark], foreign_tags: bool) -> None:
         self.source = source
@@ -200,7 +200,7 @@ class _Builder:
         self.lines: dict[int, Mark] = {}
 
     def build(self, node: _Node, path: KeyPath) -> Any:
-        """Return the value of a node, whose own place is noted already."""
+        """Return the value of a node whose own line is already recorded."""
         if node.kind is _TEXT:
             return self._scalar(node, path)
         if node.kind is _SEQUENCE:
@@ -212,7 +212,7 @@ class _Builder:
         return {key: self._item(*pair, (*path, key)) for key, pair in pairs.items()}
 
     def _refuse_too_much(self, inside: list[_Node], path: KeyPath) -> None:
-        """Count what is in a list or mapping at ``path`` before it is built."""
+        """Count the content of a list or mapping at ``path`` before it is built."""
         self.count += len(inside)
         if inside and self.count > MAX_NODES:
             raise ConfigError(
@@ -222,7 +222,7 @@ class _Builder:
             raise ConfigError(f"{self._mark(inside[0])}: values are nested more than {MAX_DEPTH} deep")
 
     def _item(self, place: _Node, value: _Node, path: KeyPath) -> Any:
-        """Return the value of an item or key of a list or mapping, noted at the line where it begins."""
+        """Return the value of an item or key of a list or mapping, and record the line where it begins."""
         known = self.lines.get(place.line)
         if known is None:
             known = self.lines[place.line] = self._mark(place)
@@ -247,7 +247,7 @@ class _Builder:
                 continue
             if key_node.kind is not _TEXT:
                 raise ConfigError(f"{self._mark(key_node)}: {dotted(path)}: a key must be a plain word")
-            key = key_node.value  # Always text, also where YAML reads a number, a date or yes and no.
+            key = key_node.value  # Always text, even if YAML reads it as a number, a date or a boolean.
             if key in pairs:
                 raise ConfigError(f"{self._mark(key_node)}: {dotted((*path, key))}: this key is given twice")
             pairs[key] = (key_node, value_node)

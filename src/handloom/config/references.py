@@ -8,19 +8,19 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, suggest
 
 MAX_SIZE = 10_000_000
-"""Most characters and values that the references of a document may bring; a few lines can expand to any amount."""
+"""Most characters and values that the references of a document may add; a few lines can expand to any amount."""
 _CAN_REFER = (str, dict, list)
 _REFERENCE = re.compile(r"\$\{([\w.\[\]-]+)\}")
 
 
 def resolved(document: Document) -> Any:
-    """Return the values of a document with their references resolved; those without any skip the work.
+    """Return the values of a document with their references resolved; documents without references skip the work.
 
-    A value that is one reference becomes what it names, of any type; references inside a text are written into it.
+    A value that is a single reference is replaced by its target, of any type; references inside a text are substituted.
     Paths start at the top of the file.
 
     Raises:
-        ConfigError: A reference is broken or circular, is not a plain path, or the references expand to too much.
+        ConfigError: A reference is broken, circular or not a plain path, or the references expand to too much.
     """
     if not _Sizes(document).look_over():
         return document.values
@@ -47,7 +47,7 @@ def _resolve(document: Document, value: Any, path: KeyPath) -> Any:
 
 
 def _at(document: Document, name: str, path: KeyPath) -> Any:
-    """Return what a reference at ``path`` names, its own references resolved; circles were refused before."""
+    """Return the target of a reference at ``path``, its own references resolved; circular ones were refused before."""
     here: Any = document.values
     keys = _keys(name)
     for k, key in enumerate(keys):
@@ -72,16 +72,16 @@ def _text(document: Document, name: str, path: KeyPath) -> str:
 
 
 class _Sizes:
-    """Adds up what a document holds once its references are resolved, without resolving them."""
+    """Computes the size of a document with its references resolved, without resolving them."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.known: dict[str, int] = {}
 
     def look_over(self) -> bool:
-        """Return whether there are references, and refuse those that cannot be resolved in bounds."""
+        """Return whether there are references; refuse those that expand to too much."""
         if self._size(self.document.values, (), ()) > MAX_SIZE:
-            raise ConfigError(f"{self.document.path}: references bring more than {MAX_SIZE} characters and values")
+            raise ConfigError(f"{self.document.path}: references add more than {MAX_SIZE} characters and values")
         return bool(self.known)
 
     def _size(self, value: Any, path: KeyPath, chain: tuple[str, ...]) -> int:
@@ -109,7 +109,7 @@ class _Sizes:
         return total
 
     def _brought(self, name: str, path: KeyPath, chain: tuple[str, ...]) -> int:
-        """Return the size of what a reference expands to; a broken one is refused when it is resolved."""
+        """Return the size to which a reference expands; a broken one is refused when it is resolved."""
         if name in chain:
             raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: references in a circle: ${{{name}}}")
         if name not in self.known:

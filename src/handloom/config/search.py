@@ -1,4 +1,4 @@
-"""Paths in files: they may point to the file's own surroundings, and elsewhere only if the user allows it."""
+"""Paths in files: they may point into the folders around the file, and elsewhere only if the user allows it."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ from pathlib import Path
 from handloom.errors import ConfigError, NotAllowedError
 
 PACKAGE = Path(__file__).resolve().parents[1]
-"""Our own folder; what ships in it may be named from anywhere."""
+"""Handloom's own folder; any file may name the files in it."""
 
 
 def find_file(
@@ -29,13 +29,13 @@ def find_file(
     Args:
         name: Path as written in the config.
         near: Folder of the YAML file.
-        asset_root: Last place to look.
+        asset_root: Folder that is searched last.
         what: Start of the error message, e.g. ``task.yaml:3: robots.0.robot_config_file``.
         allow_outside: Also return files outside these folders.
-        folders: The folders, where they are known already.
+        folders: These folders, if already known.
 
     Raises:
-        ConfigError: It does not exist; the text lists the folders searched.
+        ConfigError: It does not exist; the message lists the folders searched.
         NotAllowedError: It is outside these folders.
     """
     folders = search_folders(near, asset_root, allow_outside=allow_outside) if folders is None else folders
@@ -73,7 +73,7 @@ def asset_roots(asset_root: Path | None, around: Iterable[Path]) -> tuple[Path, 
 
 
 def searched(near: Path, asset_root: Path | None = None, *, allow_outside: bool = False) -> str:
-    """Return in words where relative paths of a file in ``near`` are searched: three places at most."""
+    """Describe where relative paths of a file in ``near`` are searched: at most three places."""
     around = enclosing_folders(near, allow_outside=allow_outside)
     nearest, *others = around
     places = [f"{nearest} and the folders around it up to {others[-1]}" if others else str(nearest)]
@@ -89,12 +89,12 @@ def searched(near: Path, asset_root: Path | None = None, *, allow_outside: bool 
 def enclosing_folders(folder: Path, *, most: int | None = None, allow_outside: bool = False) -> tuple[Path, ...]:
     """Return a folder and those around it that belong to the same project, nearest first.
 
-    They end below folders that hold all sorts of files: the home folder and those around it, the folder of temporary
-    files, the root of the file system.
+    They end below folders with all sorts of files: the home folder and its parents, the folder of temporary files, the
+    root of the file system.
 
     Args:
-        folder: Where to begin.
-        most: How many folders around it at most; None: all.
+        folder: Folder to start from.
+        most: Maximum number of folders around it; None: all.
         allow_outside: Do not end there.
     """
     return _enclosing(str(folder.absolute()), most, frozenset() if allow_outside else shared_folders())
@@ -109,10 +109,10 @@ def _enclosing(name: str, most: int | None, shared: frozenset[Path]) -> tuple[Pa
 
 
 def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> None:
-    """Refuse a file or folder that resolves to a path outside the given folders and our package.
+    """Refuse a file or folder that resolves to a path outside the given folders and Handloom's package.
 
     Raises:
-        NotAllowedError: It does; the message says how to allow it.
+        NotAllowedError: It is outside; the message says how to allow it.
     """
     if not is_inside(file, folders):
         raise NotAllowedError(
@@ -122,21 +122,21 @@ def demand_inside(file: Path, folders: Iterable[Path | str], *, what: str) -> No
 
 
 def is_inside(file: Path, folders: Iterable[Path | str]) -> bool:
-    """Return whether a file, with links resolved, is in one of the given folders or in our package."""
+    """Return whether a file, with links resolved, is in one of the given folders or in Handloom's package."""
     try:
         real, folders = file.resolve(), (*folders, PACKAGE)
         around = {str(real), *map(str, real.parents)}
-        # What lies, by its resolved name, in a folder as it is written needs no second look at the folder.
+        # A resolved file inside an unresolved folder needs no resolving of the folder.
         return any(str(folder) in around for folder in folders) or any(
             str(Path(folder).expanduser().resolve()) in around for folder in folders
         )
-    except (OSError, RuntimeError, ValueError):  # A loop of links, a home that does not exist, a name with a zero.
+    except (OSError, RuntimeError, ValueError):  # A loop of links, a home that does not exist, a name with a null byte.
         return False
 
 
 def shared_folders() -> frozenset[Path]:
-    """Return the folders that no project owns."""
-    home = os.path.expanduser("~")  # Left as it is if there is none.
+    """Return the folders that belong to no project."""
+    home = os.path.expanduser("~")  # Unchanged if there is no home folder.
     return _shared_folders("" if home == "~" else home, tempfile.gettempdir())
 
 

@@ -134,7 +134,7 @@ def _write_next(group: Any) -> None:
 
 
 def _how(shape: tuple[int, ...]) -> dict[str, Any]:
-    """Return how an array (n, ...) is stored: compressed; images in chunks of a few rows over a few frames.
+    """Return the storage options of an array (n, ...): compressed, images in chunks of a few rows over a few frames.
 
     Gzip looks back 32 kB. Within a chunk, the same rows of the previous frame are closer than that, so static parts
     cost next to nothing: two thirds of the size of images compressed separately. Sixteen frames would save another 6
@@ -148,7 +148,7 @@ def _how(shape: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _write_archive(group: Any, archive: EpisodeArchive, length: int, model_file: ModelFile | None) -> None:
-    """Write what the archive of an episode adds: states, scene and model."""
+    """Write the data from the archive of an episode: states, scene and model."""
     if STATES in archive.states:
         _write(group, "states", _kept_states(archive)[:length])
     group.attrs["instance"] = json.dumps(archive.instance)
@@ -181,7 +181,7 @@ def _write(group: Any, name: str, values: NDArray[Any]) -> None:
 
 
 def _write_jpegs(group: Any, name: str, images: Iterator[NDArray[Any]]) -> None:
-    """Write a camera's images as JPEG files, one after another, and where each of them ends."""
+    """Write a camera's images as JPEG files, one after another, and the end of each."""
     files = [_jpeg(image) for image in images]
     flat = np.frombuffer(b"".join(files), np.uint8)
     stored = group.create_dataset(f"obs/{name}", data=flat, track_times=False)

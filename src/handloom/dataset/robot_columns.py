@@ -1,4 +1,4 @@
-"""Columns made from a robot's time series: the canonical ones, equal for all robots, and the reference system's keys.
+"""Columns from a robot's time series: the canonical ones, equal for all robots, and the reference system's keys.
 
 Canonical: ``observation.state`` (joints and opening of every arm), ``action`` (joint targets and commanded opening),
 both openings from 0 (closed) to 1 (open); ``observation.gripper_width`` (openings [m]); ``observation.ee_pose.base``
@@ -7,7 +7,7 @@ and action end with its velocity in its own frame, measured and commanded, and `
 ``observation.base_velocity`` are additional columns.
 
 Reference: ``states.*``, ``actions.*`` (the state of the next frame, the last one repeated) and ``master_actions.*``
-(what was commanded), with ``left_`` and ``right_`` for robots with two arms.
+(the commands), with ``left_`` and ``right_`` for robots with two arms.
 """
 
 from collections.abc import Callable, Mapping
@@ -69,7 +69,7 @@ class ArmSeries:
 
 @dataclass(frozen=True, kw_only=True)
 class BaseSeries:
-    """A base that drives, over T frames."""
+    """A drivable base over T frames."""
 
     pose: Array
     """Measured x, y [m] and yaw [rad] in the world (T, 3); the yaw is continuous and does not wrap."""
@@ -161,7 +161,7 @@ def reference_columns(robot: RobotSeries) -> Columns:
         prefix = _prefix(arm)
         states |= {f"{prefix}{key}": value for key, value in _arm_states(arm, single=len(robot.arms) == 1).items()}
         master[f"{prefix}joint.position"] = (arm.joint_names, arm.joint_command)
-        # The reference system logs the opening reached one frame later as the commanded one.
+        # As the commanded opening, the reference system logs the opening reached one frame later.
         master[f"{prefix}gripper.position"] = (("width",), _next(arm.gripper_position[:, None]))
         master[f"{prefix}gripper.openness"] = (("openness",), arm.gripper_openness[:, None])
         if len(robot.arms) == 1:
@@ -226,4 +226,4 @@ STYLES: Mapping[str, Callable[[RobotSeries], Columns]] = {
     "canonical": canonical_columns,
     "reference": reference_columns,
 }
-"""Ways to name a robot's columns."""
+"""Naming styles of a robot's columns."""

@@ -32,7 +32,7 @@ from handloom.values import MARK, EpisodeRecord, Failure, FunnelStage, TaskInsta
 LAYOUTS = 5
 """Layouts tried in an attempt until the expert has a plan."""
 IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing", "no_cavity"})
-"""Reasons that do not depend on where an object lies."""
+"""Failure reasons that do not depend on an object's position."""
 
 
 class Stopwatch:
@@ -82,9 +82,9 @@ def simulate(
 ) -> tuple[Scene, EpisodeRecord]:
     """Sample a scene and let a source, by default the scripted expert, perform the task in it.
 
-    A retold scene lies where the robot probably reaches everything; if the expert finds that it does not, the next
-    such place is tried. Likewise, the objects of any other task are moved elsewhere in their regions if the expert has
-    no plan: the author of a region does not know how far a hand can turn there or what will be in its way.
+    A retold scene is placed where the robot can probably reach everything; if the expert finds that it cannot, the next
+    placement is tried. Likewise, the objects of any other task are moved elsewhere in their regions if the expert has
+    no plan: the author of a region does not know how far a hand can turn there or which obstacles it meets.
 
     Args:
         task: The task.
@@ -125,7 +125,7 @@ def _redrawn(task: Task, first: TaskInstance, watch: Stopwatch, layouts: int) ->
         except SamplingError:
             continue
         if (instance.objects, instance.robots) == (first.objects, first.robots):
-            return None  # Its regions leave no choice.
+            return None  # The regions allow only one layout.
         result = _act(task, instance, watch, EXPERT)
         if not without_a_plan(result[1]):
             return result
@@ -140,7 +140,7 @@ def _act(task: Task, instance: TaskInstance, watch: Stopwatch, source: str) -> t
     if source == EXPERT and out_of_reach(record) and parked(instance) != instance:
         scene, record = _carried_out(task, instance, stages, source, watch)
     if source != EXPERT and record.success and not record.goal:
-        detail = f"the task {task.name} has no goal to judge the source {source} by"
+        detail = f"the task {task.name} has no goal by which to judge the source {source}"
         record = replace(record, failure=Failure(stage=FunnelStage.SUCCESS, reason="not_judged", detail=detail))
     return scene, record
 
@@ -180,7 +180,7 @@ def without_a_plan(record: EpisodeRecord) -> bool:
 
 
 def out_of_reach(record: EpisodeRecord) -> bool:
-    """Return whether an episode ended because a skill had no plan from where its robot stood."""
+    """Return whether an episode ended because a skill had no plan from its robot's position."""
     return record.failure is not None and record.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
 
 
@@ -188,7 +188,7 @@ def out_of_reach(record: EpisodeRecord) -> bool:
 def files_of_the_run() -> Iterator[None]:
     """Treat unusable files of the task or the run as a machine fault.
 
-    They concern the run and not the attempt that happens to need them first, which may succeed once they are back.
+    They affect the run, not only the first attempt that needs them, which may succeed once they are back.
     """
     try:
         yield
@@ -325,7 +325,7 @@ def run_unit(unit: Unit) -> tuple[Receipt, ...]:
 
 
 def attempt_receipt(settings: RunSettings, task: Task, episode: int, episodes: Path) -> Receipt:
-    """Run one attempt; an error in it, ours or the user's, fails only this attempt and is recorded with its location.
+    """Run one attempt; an error in any code fails only this attempt and is recorded with its location.
 
     Raises:
         MachineError: Memory, disk, device or a file of the run failed; the outcome of the attempt is unknown.
@@ -339,7 +339,7 @@ def guarded_receipt(episode: int, attempt: Callable[[], Receipt]) -> Receipt:
 
     Args:
         episode: Attempt index.
-        attempt: The function that makes it.
+        attempt: Function that makes the attempt.
 
     Raises:
         MachineError: Memory, disk, device or a file of the run failed; the outcome of the attempt is unknown.
@@ -366,12 +366,12 @@ def error_receipt(episode: int, error: BaseException) -> Receipt:
 
 
 def _said(error: BaseException) -> str:
-    """Return the message of an error; a disk error carries its number for programs, and a sentence for people."""
+    """Return the message of an error; of a disk error, only the readable part."""
     return (getattr(error, "strerror", None) or str(error)) if isinstance(error, HandloomError) else str(error)
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` for those not ours."""
+    """Return the typed reason of an error: ``state_error`` for a StateError, ``internal_error`` if not Handloom's."""
     if not isinstance(error, HandloomError):
         return "internal_error"
     ours = next(kind for kind in type(error).__mro__ if kind.__module__ == HandloomError.__module__)

@@ -72,7 +72,7 @@ def demonstrations_of(source: str) -> tuple[Demonstration, ...]:
     """
     folders = _folders(source)
     if not all(EpisodeFiles.at(folder).has("certificate.json") for folder in folders) or _name(folders) != source:
-        raise FileError(f"the demonstrations in {folders[0].parent} are no longer those that the run started with")
+        raise FileError(f"the demonstrations in {folders[0].parent} have changed since the run started")
     found = []
     for folder, record in _records(folders):
         with damage_named(folder):

@@ -1,4 +1,4 @@
-"""What most programs need, in one call each: make demonstrations, or run one episode."""
+"""The two main functions: make demonstrations, or run one episode."""
 
 import os
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ def run_episode(
 
     Args:
         task: A task of the library, a YAML file, or a loaded task; or a built scene, with a source made for it.
-        source: Who performs the task: ``expert``, or ``my_module:MySource``.
+        source: Source of the commands: ``expert``, or ``my_module:MySource``.
         disturbance: Noise on the executed commands, for a built scene; a task defines its own.
         seed: Seed of the run.
         episode: Attempt index within the run.

@@ -29,12 +29,12 @@ class Work:
     """Runs units, and distinguishes failures of an attempt from faults of the machine.
 
     An attempt whose own code ends its worker is tried ``MAX_TRIES`` times and then counts as failed. An attempt that
-    hit a machine fault is not counted: it is retried alone once no other work is left. If that does not help either,
-    the run stops.
+    hit a machine fault is not counted: it is retried alone once no other work is left. If that fails as well, the run
+    stops.
 
     Args:
         run: The run.
-        goal_tracker: Says when it is done.
+        goal_tracker: When the run is done.
         receipts: The finished attempts; updated.
         shard: Part of the run.
         staging: URL through which episodes are returned; empty for the executor's own way.
@@ -210,7 +210,7 @@ def missing_units(
         end: Number of attempts.
         receipts: The finished attempts.
         shard: ``(i, n)`` yields every n-th unit from i on.
-        stop: Shard whose stop file the workers obey; by default the same.
+        stop: Shard whose stop file the workers obey; default: the same shard.
         first: First attempt.
     """
     size = run.settings.unit_size

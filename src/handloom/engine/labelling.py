@@ -50,7 +50,7 @@ class _Job:
     again: bool = False
     check: bool = False
     apart: str = ""
-    """Folder for the labels of a packed archive until all are complete; empty for the archive's own folder."""
+    """Folder for the labels of a packed archive until all are complete; empty: the archive's own folder."""
 
 
 def label_dataset(
@@ -124,7 +124,7 @@ def _label_contents(new: Path, present: EpisodeFiles) -> list[tuple[str, bytes]]
 
 
 def label_faults(path: Path, executor: Executor, *, on_episode: Callable[[], None] = lambda: None) -> tuple[str, ...]:
-    """Return where the labels of a dataset differ from those computed from its recordings; empty if none do."""
+    """Return the differences between the labels of a dataset and those computed from its recordings; empty if equal."""
     jobs = [_Job(archive=str(folder), kinds=(), check=True) for folder in archives_of(path)]
     found: list[str] = []
     for faults in _results(jobs, executor):
@@ -210,7 +210,7 @@ def labels_present(folder: Path) -> tuple[str, ...]:
 
 
 def list_labels(root: Path, *, changed: bool = False) -> None:
-    """Update the list of files with the labels; the rest of it stays.
+    """Update the list of files with the labels, without other changes.
 
     Args:
         root: The dataset; without a list it is left unchanged.

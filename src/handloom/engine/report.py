@@ -18,7 +18,7 @@ class RunReport:
     episodes: int
     """Successful attempts."""
     funnel: dict[str, int]
-    """How many attempts passed each stage."""
+    """Number of attempts that passed each stage."""
     failure_reasons: dict[str, int]
     """Typed reason > number of attempts, most frequent first."""
     failure_examples: dict[str, str]
@@ -53,7 +53,7 @@ class RunReport:
         return self.robot_hours * 3600.0 / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def robot_hours_per_day(self, workers: int = 1) -> float:
-        """Return how many hours of demonstrations this many workers make per day."""
+        """Return the hours of demonstrations that a number of workers make per day."""
         return self.realtime_factor * workers * DAY / 3600.0
 
     def to_json(self, *, workers: int = 1) -> dict[str, object]:
@@ -77,7 +77,7 @@ class RunReport:
 
 
 class Tally:
-    """Adds up receipts as they arrive; a report costs the same however many there are."""
+    """Adds up receipts as they arrive; the cost of a report does not depend on their number."""
 
     def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
         self._attempts = 0
@@ -130,7 +130,7 @@ class Tally:
         )
 
     def _funnel(self) -> dict[str, int]:
-        """Return how many attempts passed each stage, in order."""
+        """Return the number of attempts that passed each stage, in order."""
         funnel, left = {"attempts": self._attempts}, self._attempts
         for stage in FunnelStage:
             left -= self._lost[stage]

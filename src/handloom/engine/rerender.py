@@ -38,7 +38,7 @@ class CameraList(Config):
 
 @dataclass(frozen=True, kw_only=True)
 class RenderOverrides:
-    """How to render recorded episodes differently: nothing that changes the physics.
+    """Settings for rendering recorded episodes again; none of them changes the physics.
 
     Plain values, so that they can be sent to workers on other machines.
     """
@@ -135,7 +135,7 @@ def rerender_run(
         run: The run whose dataset contains the archives.
         out: Folder of the new dataset. Only an earlier rendering of this run is replaced.
         executor: Runs the episodes.
-        look: What changes; None changes nothing but the preset.
+        look: Changes to the look; None changes only the preset.
         preset: fast, balanced or quality.
         backend: cpu or cuda.
         codec: Video codec.
@@ -200,7 +200,7 @@ def _draw_all(jobs: list[_Job], executor: Executor, on_episode: Callable[[], Non
     failed = ""
     for finished in with_retries(executor, with_permission(rerender_episode), jobs):
         if finished.crash:
-            failed = f"drawing {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
+            failed = f"rendering {finished.item.archive} failed {MAX_TRIES} times: {finished.crash}"
         else:
             on_episode()
     if failed:

@@ -46,7 +46,7 @@ def retelling_of(
         out: Folder of the new run.
         task: The task of a dataset without its run; None uses the task recorded by the run.
         most: Use only this many demonstrations, from the first; None uses all.
-        same_view: Whether to keep the original room cameras, too, moved with the scene.
+        same_view: Whether to also keep the original room cameras, moved with the scene.
 
     Raises:
         FileError: There is no dataset, it cannot be read, or it has no archives.
@@ -78,7 +78,7 @@ def retelling_of(
 
 
 def recorded_task(path: Path) -> Task:
-    """Return the task of a run as it was recorded.
+    """Return the recorded task of a run.
 
     Raises:
         InputError: There is no run around the dataset.

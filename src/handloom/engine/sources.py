@@ -1,4 +1,4 @@
-"""Sources that command the robot in an attempt: the scripted expert, a person, a policy, demonstrations, your class."""
+"""Sources that command the robot in an attempt: the expert, a person, a policy, demonstrations, or a user's class."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -33,7 +33,7 @@ class JudgedSource:
     most the rest period of a demonstration: an object may still be settling.
 
     Args:
-        source: Who performs the task. Terms in its own timeline must hold, too.
+        source: Source of the commands. Terms in its own timeline must also hold.
         judge: Judge of the task's goal.
     """
 
@@ -46,7 +46,7 @@ class JudgedSource:
 
     @property
     def failure(self) -> Failure | None:
-        """Why the task failed: the source's own reason, or else the terms of the task that do not hold."""
+        """Reason of the failure: the source's own, or else the terms of the task that do not hold."""
         return self._source.failure or self._missing
 
     @property
@@ -80,7 +80,7 @@ TELEOP = "teleop"
 SOURCES = {EXPERT: "handloom.skills:Schedule", TELEOP: "handloom.teleop.session.operator_source:OperatorSource"}
 """Name of a source > ``module:Class``."""
 RETRIES = 3
-"""How often the expert starts over, per arm and block, in an episode in which objects are pushed or dropped."""
+"""Number of retries of the expert, per arm and block, in an episode in which objects are pushed or dropped."""
 
 
 class SourceFactory(Protocol):
@@ -133,10 +133,10 @@ def make_source(task: Task, scene: Scene, stages: Stages, source: str) -> tuple[
         make = partial(Schedule, retries=RETRIES) if upset and source == EXPERT else source_factory(source)
     seed, episode = scene.instance.seed, scene.instance.episode
     rng = generator(seed, episode, "skills", task=task.name)
-    # Whether a policy fits the task shows when it is given a scene, and is the same for all scenes.
+    # Whether a policy fits the task is known once it gets a scene, and is the same for all scenes.
     with _loading(source) if source.startswith((policies.PREFIX, policies.TAKEOVER)) else nullcontext():
         commands = make(scene, stages, rng)
-    # For a task that only consists of motions, the expert's terms define the target, for other sources, too.
+    # For a task that only consists of motions, the expert's terms define the target for other sources as well.
     draws = None if source == EXPERT else generator(seed, episode, "skills", task=task.name)
     judge = make_judge(scene, stages, draws, hold=0.0)
     if source != EXPERT and not source.startswith(policies.PREFIX):

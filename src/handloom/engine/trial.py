@@ -23,7 +23,7 @@ class Try(NamedTuple):
 
     episode: int
     failure: Failure | None
-    """Why it failed; None on success."""
+    """Reason of the failure; None on success."""
     keys: tuple[str | int, ...] = ()
     """Location of the failed skill in the task."""
     layout: int = 0
@@ -40,7 +40,7 @@ def tries_of(
 
     Args:
         task: The task.
-        count: How many scenes.
+        count: Number of scenes.
         seed: Seed of the scenes.
         on_try: Called with each try and the maximum number of tries known at that point.
     """
@@ -60,13 +60,13 @@ def tries_of(
 
 
 def better_than(task: Task, count: int, best: int) -> int:
-    """Return in how many of its first scenes the expert succeeds; stops early once it cannot exceed ``best``.
+    """Return the number of first scenes in which the expert succeeds; stop early if it cannot exceed ``best``.
 
-    Nothing is put elsewhere in its region: the better regions are those in which that is not needed.
+    Objects are not moved elsewhere in their regions: better regions are those in which that is not needed.
 
     Args:
         task: The task.
-        count: How many scenes.
+        count: Number of scenes.
         best: Number of successes of an alternative task.
     """
     good = 0
@@ -90,14 +90,14 @@ def fails(tries: Sequence[Try]) -> bool:
 
 
 def in_words(task: Task, tries: Sequence[Try]) -> list[str]:
-    """Return how many tries succeeded, and a line for each failure reason, the most frequent first."""
+    """Return the number of successful tries, and a line for each failure reason, the most frequent first."""
     good = sum(one.failure is None for one in tries)
-    lines = [f"the expert did it in {good} of {len(tries)} tries (attempts 0 to {len(tries) - 1} of seed 0)"]
+    lines = [f"the expert succeeded in {good} of {len(tries)} tries (attempts 0 to {len(tries) - 1} of seed 0)"]
     elsewhere = sum(one.layout > 0 for one in tries)
     if elsewhere:
         lines.append(
             f"{task.where('regions')}: in {elsewhere} of {len(tries)} tries the objects were put elsewhere in their "
-            "regions until the expert had a plan; where they lie then is not spread evenly over the regions"
+            "regions until the expert had a plan; their positions are then not spread evenly over the regions"
         )
     failed = [(one, one.failure) for one in tries if one.failure is not None]
     counts = Counter((one.keys, failure.reason) for one, failure in failed)

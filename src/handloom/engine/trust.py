@@ -1,7 +1,7 @@
-"""Archives of datasets and runs, and which files they may refer to: trust comes only from the command line.
+"""Archives of datasets and runs, and the files to which they may refer: only the command line can grant trust.
 
 An archive names its robots and objects, a manifest its task and everything in it. Files in the folders around them,
-in the working folder or in our package are read; anything else needs ``--allow-outside``.
+in the working folder or in Handloom's package are read; anything else needs ``--allow-outside``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,11 +52,11 @@ def archives_of(path: Path) -> tuple[Path, ...]:
 
 
 def sampled_archives(path: Path, count: int, seed: int) -> tuple[int, tuple[Path, ...]]:
-    """Return how many episodes a dataset has, and randomly chosen archives; the others are not read.
+    """Return the number of episodes in a dataset, and randomly chosen archives; the others are not read.
 
     Args:
         path: A dataset, or a run.
-        count: How many to choose, if there are that many.
+        count: Number of archives to choose, if available.
         seed: Seed of the random choice.
 
     Raises:
@@ -151,9 +151,7 @@ def trusted_task(task: Task, folder: Path) -> Task:
             "the command line can allow that, with --allow-outside"
         )
     around = (*search_folders(folder), *allowed_folders())
-    if not is_inside(
-        task.path, around
-    ):  # Its location on another machine, or a location that an attacker would like to read.
+    if not is_inside(task.path, around):  # A path from another machine, or one chosen by an attacker.
         task = replace(task, path=folder / "run.yaml")
     for root in task.asset_folders[len(task.folders_around) :]:
         demand_inside(root, (*around, *task.folders_around), what=f"{what}: asset_root")

@@ -1,4 +1,4 @@
-"""The one loop: command source to controller to physics to record; replay and verification."""
+"""The episode loop, from command source over controller and physics to the record; replay and verification."""
 
 from handloom.episode.loop import Source, run_episode
 from handloom.episode.replay import ReplayReport, replay

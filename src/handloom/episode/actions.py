@@ -14,11 +14,11 @@ from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec, qu
 
 DELTA_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz")
 ITERATIONS = 20
-"""Steps of the inverse kinematics per command; a pose as near as policies ask for needs 3 to 6."""
+"""Most steps of the inverse kinematics per command; the small moves of policies need 3 to 6."""
 DAMPING = 0.02
 """Damping of the least squares: near a singularity joints stay slow and the tool lags behind [m or rad]."""
 GAP = (1e-5, 1e-4)
-"""The tool is there [m], [rad]."""
+"""Tolerance at which the tool counts as arrived [m], [rad]."""
 PULL = 0.1
 """Fraction of the distance to a wanted posture that redundant joints move per step."""
 MARGIN = 0.01
@@ -31,11 +31,11 @@ class Actions:
     Kinds: ``joint``, the dataset's ``action`` (joint targets [rad] and opening 0 to 1 of every arm); ``tool_pose``,
     the end effector in the arm's base (x y z [m], quaternion wxyz) and opening; ``tool_delta``, a step of the
     commanded end effector in its own frame (translation [m], rotation vector [rad]) and opening; ``controls``, the
-    actuator targets themselves, NaN where the present one is kept. All but the last end with the velocity of every base
-    that drives, in its own frame (forward and left [m/s], yaw rate [rad/s]).
+    actuator targets themselves, NaN keeps the present one. All but the last kind end with the velocity of every
+    drivable base, in its own frame (forward and left [m/s], yaw rate [rad/s]).
 
     Args:
-        scene: The scene; nothing of it is changed.
+        scene: The scene; it is not changed.
         kind: A key of ``KINDS``.
     """
 
@@ -59,7 +59,7 @@ class Actions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each entry of an action is."""
+        """Name of each entry of an action."""
         if self.kind == "controls":
             model = self._scene.world.model
             return tuple(model.actuator(k).name for k in range(model.nu))
@@ -101,7 +101,7 @@ class Actions:
             count = (width or len(arm.joint_names) + 1) - 1
             targets[arm.ctrl_index] = self._joints(number, arm, values[start : start + count])
             opening = float(np.clip(values[start + count], 0.0, 1.0))
-            # Written so that 0 and 1 give the published targets to the last bit.
+            # This form gives the exact published targets at 0 and 1.
             targets[arm.gripper_ctrl_index] = (
                 1.0 - opening
             ) * arm.spec.gripper_closed + opening * arm.spec.gripper_open
@@ -137,7 +137,7 @@ class Actions:
 
 
 def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array | None = None) -> Array:
-    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as near to it as the limits allow.
+    """Return joints (n,) near given ones that bring the tool to a pose (4, 4), or as close to it as the limits allow.
 
     Args:
         chain: The arm.
@@ -169,7 +169,7 @@ def _chain(scene: Scene, arm: SceneArm) -> Chain:
 
 
 def _actuator_of(model: Any, control: int) -> int:
-    """Return the actuator that an index in ``ctrl`` belongs to."""
+    """Return the actuator at an index in ``ctrl``."""
     return int(np.flatnonzero(model.actuator_ctrladr == control)[0])
 
 
@@ -179,4 +179,4 @@ KINDS: Mapping[str, Callable[[SceneArm], Sequence[str]]] = {
     "tool_delta": lambda arm: DELTA_NAMES,
     "controls": lambda arm: (),
 }
-"""Kind of action > what its entries are for one arm, without the opening."""
+"""Kind of action > names of its entries for one arm, without the opening."""

@@ -1,4 +1,4 @@
-"""Demonstrations as the source of new ones: paths relative to objects, transferred to the objects' new poses."""
+"""Makes new demonstrations from existing ones: paths relative to objects, transferred to the objects' new poses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from handloom.spatial import invert_pose, pose_error
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 METRES_PER_RADIAN = 0.1
-"""Cost of rotating a path relative to shifting it."""
+"""Cost of rotating a path compared to shifting it."""
 MIXED = 5
 """This many of the nearest demonstrations are shuffled before use; taking only the nearest would waste the others."""
 
@@ -31,12 +31,11 @@ class _Hand:
 
 
 class AugmentedSource:
-    """Performs a task as one of several demonstrations did, each segment moved with its object.
+    """Performs a task by following one of several demonstrations, with each segment moved with its object.
 
     The demonstration is chosen before the first frame: one whose paths can be followed in this scene and whose objects
-    lay much as they do now. Each segment is transferred when it begins, from the current pose of its object. All hands
-    go through the demonstration by one clock, which slows down where any arm needs more time, so that they stay in
-    step.
+    had similar poses. Each segment is transferred when it begins, from the current pose of its object. All hands share
+    one clock, which slows down when any arm needs more time, so that they stay synchronized.
 
     Args:
         scene: The scene in its first state.
@@ -73,20 +72,20 @@ class AugmentedSource:
                 targets[arm.ctrl_index] = hand.carried.at(self._row)
             targets[arm.gripper_ctrl_index] = hand.way.gripper[int(self._row)]
         pace = min((hand.carried.pace_at(self._row) for hand in self._hands if hand.carried), default=1.0)
-        # Segments begin on whole rows, so that none is entered half-way.
+        # Segments begin on whole rows, so that none is entered in the middle.
         starts = [float(hand.upcoming[0].start) for hand in self._hands if hand.upcoming]
         self._row = min([self._row + pace, *starts])
         return targets
 
     def _begin(self, hand: _Hand) -> bool:
-        """Transfer the next segment of a hand to where its object is now; return whether that is possible."""
+        """Transfer the next segment of a hand to its object's current pose; return whether that is possible."""
         segment = hand.upcoming.pop(0)
         q = self._scene.world.data.ctrl[hand.carrier.arm.ctrl_index].copy()
         X = self._transform(hand.carrier, hand.way, segment, self._present(segment))
         carried = hand.carrier.carried(hand.way, segment, X, q)
         if isinstance(carried, str):
             about = segment.object or "its base"
-            detail = f"the way of the {hand.way.arm} arm relative to {about} cannot be followed to the end"
+            detail = f"the path of the {hand.way.arm} arm relative to {about} cannot be followed to the end"
             self.failure = Failure(stage=FunnelStage.REACH, reason=carried, detail=detail)
             return False
         hand.carried = carried
@@ -119,11 +118,11 @@ class AugmentedSource:
                 return
             reasons.append(reason)
         reason = max(set(reasons), key=reasons.count) if reasons else "no_demonstration"
-        detail = f"none of {len(demonstrations)} demonstrations can be carried over: {', '.join(sorted(set(reasons)))}"
+        detail = f"none of {len(demonstrations)} demonstrations can be transferred: {', '.join(sorted(set(reasons)))}"
         self.failure = Failure(stage=FunnelStage.REACH, reason=reason, detail=detail)
 
     def _foreseen(self, demonstration: Demonstration) -> list[tuple[HandWay, WaySegment, Array]]:
-        """Return the transfer of each segment, in order of their start, if all goes as demonstrated."""
+        """Return the transfer of each segment, in order of their start, assuming that all goes as demonstrated."""
         moved = {name: self._scene.object_pose(name) @ invert_pose(T) for name, T in demonstration.start_poses.items()}
         parts = [(way, segment) for way in demonstration.hands for segment in way.segments]
         plan = []
@@ -136,7 +135,7 @@ class AugmentedSource:
         return plan
 
     def _cost(self, plan: Sequence[tuple[HandWay, WaySegment, Array]]) -> float:
-        """Return how far paths have to be shifted and rotated [m]."""
+        """Return the cost of shifting and rotating the paths [m]."""
         cost = 0.0
         for way, segment, X in plan:
             T = way.T_world_tcp[min(segment.contact, segment.stop - 1)]

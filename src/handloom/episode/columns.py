@@ -1,4 +1,4 @@
-"""The dataset's view of an episode: columns of every robot, optionally in detail, and images of every camera."""
+"""The dataset columns of an episode for every robot, optionally in detail, and the images of every camera."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -50,7 +50,7 @@ def detailed_columns(scene: Scene, record: EpisodeRecord, series: dict[str, Robo
 
 
 def of_kind(record: EpisodeRecord, kind: str) -> NDArray[np.bool_]:
-    """Return which frames (k, 1) of the demonstration belong to spans of a kind: mistakes, corrections."""
+    """Return whether frames (k, 1) of the demonstration belong to spans of a kind: mistakes, corrections."""
     found = np.zeros(record.frames, bool)
     for span in record.timeline:
         if span.kind == kind:
@@ -69,7 +69,7 @@ def _replayed(scene: Scene, record: EpisodeRecord) -> tuple[Array, Array, Array]
     T = np.zeros((len(names), len(record.kept), 4, 4))
     for k, frame in enumerate(record.kept):
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(record.states[frame]), STATE)
-        # The controls of the frame act from its first step on.
+        # The controls of a frame act from its first step.
         world.data.ctrl[:] = record.applied[frame, : world.model.nu]
         mujoco.mj_forward(world.model, world.data)
         velocity[k], effort[k] = world.data.qvel, world.data.qfrc_actuator
@@ -143,7 +143,7 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
     """Return the series of every robot by its name: the state before each frame, the command during it.
 
-    Only frames that belong to the demonstration are in them.
+    They contain only frames that belong to the demonstration.
 
     Args:
         scene: The scene of the record's instance, at its start.
@@ -160,7 +160,7 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
             T_world_robot = placed[name] @ _driven(qpos[:, robot.base.qpos_index])
             here = placed[name] @ _driven(scene.world.data.qpos[robot.base.qpos_index])
         elif robot.description.config.base == "parked":
-            # Another episode of the same dataset may have driven: all of them have the columns of a base.
+            # The base may drive in another episode of the dataset, so all episodes have its columns.
             parked = base_in(scene.world, name, robot.description, fps=record.instance.fps)
             base = _parked_series(parked, qpos, recorded_qvel(scene, record)[record.kept])
         arms = tuple(_arm_series(scene, robot, arm, qpos, controls, here) for arm in robot.arms)
@@ -184,16 +184,16 @@ def _parked_series(base: MobileBase, qpos: Array, qvel: Array) -> BaseSeries:
 
 
 def _driven(joints: Array) -> Array:
-    """Return the robot's displacement by the joints x, y, yaw (..., 3) of its base, as poses (..., 4, 4)."""
+    """Return the displacement of a robot by its base joints x, y, yaw (..., 3), as poses (..., 4, 4)."""
     zero = np.zeros_like(joints[..., :1])
     turn = matrix_from_rotvec(np.concatenate([zero, zero, joints[..., 2:]], axis=-1))
     return make_pose(turn, np.concatenate([joints[..., :2], zero], axis=-1))
 
 
 def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
-    """Return the targets (frames, controls) that the source asked for, within the actuators' ranges.
+    """Return the targets (frames, controls) commanded by the source, within the actuators' ranges.
 
-    Physics got the same ones, unless the episode was disturbed: then the action is the intended one.
+    Physics received the same targets, unless the episode was disturbed: then the action is the intended command.
     """
     model = scene.world.model
     applied = record.applied[:, : model.nu]
@@ -202,7 +202,7 @@ def asked_controls(scene: Scene, record: EpisodeRecord) -> Array:
 
 def recorded_qpos(scene: Scene, record: EpisodeRecord) -> Array:
     """Return the positions (frames + 1, nq) inside the recorded integration states."""
-    # MuJoCo stores a state as its parts in the order of their bits: time comes first, then positions.
+    # MuJoCo stores the parts of a state in the order of their bits: time first, then positions.
     start = mujoco.mj_stateSize(scene.world.model, mujoco.mjtState.mjSTATE_TIME)
     return record.states[:, start : start + scene.world.model.nq]
 
@@ -239,21 +239,21 @@ def _arm_series(
 
 
 def _openness(arm: SceneArm, drive: Array) -> Array:
-    """Return how open a gripper is (T,), 0 closed to 1 open, from the position or target of its first drive joint."""
+    """Return the opening of a gripper (T,), 0 closed to 1 open, from position or target of its first drive joint."""
     closed, opened = arm.spec.gripper_closed[0], arm.spec.gripper_open[0]
     return (drive - closed) / (opened - closed)
 
 
 MISTAKE = Feature(name="annotation.mistake", dtype="bool", shape=(1,), names=("mistake",))
-"""Frames of skills that failed on purpose: trainers leave them out, or weigh them, by this column."""
+"""Frames of skills that failed on purpose: trainers omit or weight them by this column."""
 CORRECTED = Feature(name="annotation.intervention", dtype="bool", shape=(1,), names=("intervention",))
-"""Frames in which a person drove in place of a policy: human-in-the-loop training learns from these."""
+"""Frames in which a person acted in place of a policy: used for human-in-the-loop training."""
 IMAGES = "observation.images."
-"""Start of every camera's feature name."""
+"""Prefix of every camera's feature name."""
 
 
 def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] = ("canonical",)) -> Columns:
-    """Return features and values of all robots; with several robots every name starts with the robot's.
+    """Return features and values of all robots; with several robots, every name has the robot's name as prefix.
 
     Args:
         scene: The scene of the record's instance, at its start.
@@ -279,7 +279,7 @@ def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] =
 
 
 def video_features(cameras: Sequence[CameraSpec], codec: str, kinds: Sequence[str] = ("rgb",)) -> tuple[Feature, ...]:
-    """Return the camera streams of a scene: of every camera one for each of the kinds rgb, depth and segmentation."""
+    """Return the camera streams of a scene: one per camera for each of the kinds rgb, depth and segmentation."""
     return tuple(
         video_feature(
             image_name(camera.name, kind),
@@ -300,7 +300,7 @@ def image_name(camera: str, kind: str) -> str:
 def drawing_facts(
     scene: Scene, videos: Sequence[Feature], preset: str, *, backend: str = "cpu", card: str = ""
 ) -> dict[str, str]:
-    """Return the image columns of the episode table: how images were drawn, what ids stand for, and the cameras."""
+    """Return the image columns of the episode table: render settings, meanings of the ids, and the cameras."""
     facts = {"render_backend": backend, "render_preset": preset} if videos else {}
     if videos and card:
         facts["render_card"] = card
@@ -336,10 +336,10 @@ def rendered_frames(
     Args:
         scene: The scene of the record's instance; its state is overwritten.
         record: What happened.
-        preset: How much work goes into an image: fast, balanced or quality.
+        preset: Render preset: fast, balanced or quality.
         kinds: Which images of each camera; ``segmentation`` holds instance ids, as in the dataset, ``geoms`` the
             renderer's geom ids.
-        frames: Which frames of the demonstration; None draws all.
+        frames: Frames of the demonstration to draw; None draws all.
         renderer: Renderer of the scene's model; by default the CPU ray caster with the preset.
     """
     world, cameras = scene.world, record.instance.cameras

@@ -20,15 +20,15 @@ from handloom.values import EpisodeRecord
 STILL = 1e-5
 """Targets that change by less than this per frame count as still [m or rad]."""
 PAUSE = 20
-"""Longest pause that is kept [frames]; people stop to think."""
+"""Longest pause that is kept [frames]; operators stop to think."""
 TAIL = 5
 """Frames kept after the last motion."""
 TAKEN = 8
-"""Frames after fingers have closed on an object, or let go of it, that still belong to the taking or putting."""
+"""Frames after fingers have closed on an object, or released it, that still belong to the grasp or placement."""
 FLICKER = 3
-"""A held object is also looked for this many frames before and after the beginning of a segment."""
+"""A held object is searched up to this many frames before and after the beginning of a segment."""
 GRIPS = 0.02
-"""Fraction of its stroke by which a gripper's target changes when it works."""
+"""Change of a gripper's target, as a fraction of its stroke, that counts as opening or closing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,15 +36,15 @@ class WaySegment:
     """A segment of a hand's path that belongs to one object."""
 
     start: int
-    """First row of the way."""
+    """First row of the path."""
     stop: int
     """One past the last row."""
     object: str | None
-    """The object; None for what is relative to the base of the arm."""
+    """The object; None for a segment relative to the base of the arm."""
     T_world_object: Array
-    """Where the object, or the base, was when the segment began (4, 4)."""
+    """Pose of the object, or of the base, at the beginning of the segment (4, 4)."""
     contact: int
-    """First row in which the hand, or what it holds, touches the object or the gripper works; ``stop`` if none."""
+    """First row in which the hand or a held object touches the object, or the gripper moves; ``stop`` if none."""
     held: str
     """Object in the hand at the start of the segment; empty if none."""
 
@@ -58,9 +58,9 @@ class HandWay:
     T_world_base: Array
     """Pose of the arm's base (4, 4)."""
     T_world_tcp: Array
-    """Asked poses of the point between the fingers (n, 4, 4)."""
+    """Commanded poses of the point between the fingers (n, 4, 4)."""
     joints: Array
-    """Asked joints (n, dof) [rad or m]."""
+    """Commanded joints (n, dof) [rad or m]."""
     gripper: Array
     """Targets of the gripper (n, g) [m or rad]."""
     segments: tuple[WaySegment, ...]
@@ -77,7 +77,7 @@ class Demonstration:
     """The paths of all hands, synchronized row by row, without pauses."""
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
     rows: int
     hands: tuple[HandWay, ...]
     start_poses: dict[str, Array]
@@ -85,14 +85,14 @@ class Demonstration:
 
     @classmethod
     def of_record(cls, record: EpisodeRecord, name: str) -> "Demonstration":
-        """Take a recorded episode apart.
+        """Split a recorded episode into segments.
 
-        Segments come from the sub-tasks of the record: what the expert did, or what the operator achieved. A
-        hand without sub-tasks is segmented by what its fingers grasp and release.
+        Segments come from the sub-tasks of the record: those of the expert, or those achieved by the operator. A hand
+        without sub-tasks is segmented by the grasps and releases of its fingers.
 
         Raises:
             FileError: The record does not fit the scene of its instance.
-            InputError: Something besides arms and grippers is driven.
+            InputError: Joints other than those of arms and grippers are driven.
         """
         scene = build_scene(record.instance)
         if record.states.shape[1:] != scene.world.save_state().shape:
@@ -118,7 +118,7 @@ class _Part(NamedTuple):
 
 
 class _Watched:
-    """Looks at the states of a record, in rows."""
+    """Evaluates the states of a record, row by row."""
 
     def __init__(self, scene: Scene, record: EpisodeRecord, controls: Array, frames: NDArray[np.intp]) -> None:
         self._scene, self._record, self._frames = scene, record, frames
@@ -177,7 +177,7 @@ class _Watched:
         return last
 
     def _held_about(self, arm: SceneArm, start: int) -> str:
-        """Return what a hand holds at the beginning of a segment; contacts may be lost for a moment."""
+        """Return the object that a hand holds at the beginning of a segment; contacts may be lost briefly."""
         for row in (start, start - FLICKER, start + FLICKER):
             self._go(max(row, 0))
             for name in movable_objects(self._scene):
@@ -186,7 +186,7 @@ class _Watched:
         return ""
 
     def _grasps(self, arm: SceneArm) -> Iterator[_Part]:
-        """Yield a segment for every grasp of an object, and one until its release."""
+        """Yield a segment up to every grasp of an object, and one up to its release."""
         held, begin = "", 0
         for row in range(len(self._frames)):
             self._go(row)
@@ -220,7 +220,7 @@ def tcp_chain(scene: Scene, arm: SceneArm) -> Chain:
 
 
 def _moving_frames(controls: Array) -> NDArray[np.intp]:
-    """Return the frames (n,) of a demonstration in which something moves, with short pauses left."""
+    """Return the frames (n,) of a demonstration in which something moves, including short pauses."""
     moves = np.any(np.abs(np.diff(controls, axis=0, prepend=controls[:1])) > STILL, axis=1)
     moves[0] = True
     since = np.arange(len(moves)) - np.maximum.accumulate(np.where(moves, np.arange(len(moves)), 0))

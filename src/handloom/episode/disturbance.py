@@ -1,4 +1,4 @@
-"""Perturbs the expert while it works; the recorded action remains the expert's own command."""
+"""Disturbs the expert during execution; the recorded action remains the expert's own command."""
 
 import math
 from collections.abc import Sequence
@@ -12,31 +12,31 @@ from handloom.skills.schedule import HandPhase
 from handloom.tasks.config.task_config import DisturbanceConfig
 
 DAMPING = 0.1
-"""Of the least squares that turn an offset of the hand into one of the joints [m or rad]."""
+"""Damping of the least squares that convert an offset of the hand to joint offsets [m or rad]."""
 PUSHED = (0.02, 0.05)
-"""How far an object slides when pushed [m]."""
+"""Distance that an object slides when pushed [m]."""
 LEAST_FRICTION = 0.3
-"""Of an object that touches nothing at the moment."""
+"""Assumed friction of an object without contacts."""
 PUSH_SECONDS = 0.13
-"""How long a push acts."""
+"""Duration of a push [s]."""
 PUSH_DELAY = (0.1, 1.0)
-"""When it occurs, after the hand has started towards the object [s]."""
+"""Delay of a push after the hand has started towards the object [s]."""
 DROP_SECONDS = 0.3
-"""How long a hand stays open when it drops its object."""
+"""Time that a hand stays open when it drops its object [s]."""
 DROP_DELAY = (0.1, 0.7)
-"""When it drops the object, after the hand has started moving with it [s]."""
+"""Delay of a drop after the hand has started moving with the object [s]."""
 
 
 class Disturbance:
-    """Correlated noise on the pose that each hand is commanded to: an Ornstein-Uhlenbeck process; pushes and drops.
+    """Correlated noise on each hand's commanded pose (an Ornstein-Uhlenbeck process), pushes and drops.
 
-    The executed command is the asked one plus the noise. Since the expert commands its own path, not the disturbed one,
-    its action is the correction a policy should learn (the idea of DART, Laskey et al. 2017). The noise has full
-    strength on free paths, a fraction of it on straight paths to and from objects, and not while a gripper works
-    (``Schedule.room``); what is left of it then dies away.
+    The executed command is the expert's command plus the noise. Since the expert commands its own path, not the
+    disturbed one, its action is the correction that a policy should learn (the idea of DART, Laskey et al. 2017). The
+    noise has full strength on free paths, a fraction of it on straight paths to and from objects, and none while a
+    gripper moves (``Schedule.room``), when the rest decays.
 
     A push is a horizontal force on an object that a hand is approaching, a drop opens a hand that carries one; each
-    object is pushed and dropped once at most. The expert has to notice both (``Schedule.retries``).
+    object is pushed and dropped at most once. The expert has to detect both (``Schedule.retries``).
 
     Args:
         config: How strong.
@@ -60,15 +60,15 @@ class Disturbance:
         self._force: dict[HandPhase, Array] = {}
         self._frame = 0
         self._share = math.exp(-1.0 / (scene.instance.fps * config.seconds))
-        """Of the offset that is left after a frame."""
+        """Fraction of the offset that remains after a frame."""
 
     def added(self, targets: Array, room: float, phases: Sequence[HandPhase] = ()) -> Array:
-        """Return the targets (controls,) that are executed in place of given ones, without NaN; push what is pushed.
+        """Return the targets (controls,) to execute instead of given ones, without NaN; apply pushes.
 
         Args:
             targets: The expert's command.
-            room: How strongly the noise is driven in this frame, 0 to 1.
-            phases: What the hands are doing.
+            room: Strength of new noise in this frame, 0 to 1.
+            phases: Current phase of each hand.
         """
         config = self._config
         scale = room * np.array([config.position] * 3 + [config.rotation] * 3)
@@ -83,7 +83,7 @@ class Disturbance:
         return executed
 
     def _upset(self, phases: Sequence[HandPhase], executed: Array) -> None:
-        """Push objects and open hands whose time has come."""
+        """Start the pushes and drops that are due."""
         fps, forces = self._scene.instance.fps, self._scene.world.data.xfrc_applied
         for phase in phases:
             if phase not in self._begun:
@@ -92,7 +92,7 @@ class Disturbance:
             seconds = (self._frame - begin) / fps
             if phase.phase == "reach" and 0.0 <= seconds < PUSH_SECONDS + 1.0 / fps:
                 body = self._scene.world.body_index(self._scene.body_of(phase.object))
-                # An object that was reached before its time came is left alone, and a push that is over ends.
+                # An object reached before its push is due is not pushed, and a finished push ends.
                 acts = seconds < PUSH_SECONDS and (phase in phases or forces[body].any())
                 forces[body, :2] = self._force[phase] if acts else 0.0
             elif phase.phase == "carry" and 0.0 <= seconds < DROP_SECONDS and phase in phases:
@@ -110,7 +110,7 @@ class Disturbance:
         body = world.body_index(self._scene.body_of(phase.object))
         touched = np.any(world.model.geom_bodyid[world.data.contact.geom] == body, axis=-1)
         friction = float(world.data.contact.friction[touched, 0].max(initial=LEAST_FRICTION))
-        # It speeds up under the push, then friction stops it: way = speed * time / 2 + speed^2 / (2 * braking).
+        # The push accelerates it, then friction stops it: distance = speed * time / 2 + speed^2 / (2 * braking).
         braking = friction * float(np.linalg.norm(world.model.opt.gravity))
         speed = braking * (math.hypot(PUSH_SECONDS / 2.0, math.sqrt(2.0 * way / braking)) - PUSH_SECONDS / 2.0)
         strength = float(world.model.body_subtreemass[body]) * (speed / PUSH_SECONDS + braking)

@@ -1,4 +1,4 @@
-"""Stress on the robots in a recorded episode: penetration depths, and margins to joint and speed limits."""
+"""Loads on the robots in a recorded episode: penetration depths, and margins to joint and speed limits."""
 
 from dataclasses import dataclass
 
@@ -13,10 +13,10 @@ from handloom.values import EpisodeRecord
 
 @dataclass(frozen=True, kw_only=True)
 class Penetration:
-    """The deepest overlap of a kind during an episode."""
+    """The deepest penetration of a kind during an episode."""
 
     metres: float = 0.0
-    """[m]; 0 without contact."""
+    """Depth [m]; 0 without contact."""
     between: tuple[str, str] = ("", "")
     """The two bodies."""
     time: float = 0.0
@@ -30,11 +30,11 @@ class Examination:
     steps: int
     """Physics steps examined."""
     into_surroundings: Penetration
-    """A robot and something that cannot move, such as the table."""
+    """Between a robot and a fixed object, such as the table."""
     between_arms: Penetration
-    """Two arms, of one robot or of two."""
+    """Between two arms, of one robot or of two."""
     joint_excess: float
-    """How far any arm joint was outside its range [rad]; 0 when none was."""
+    """Largest excess of any arm joint over its range [rad]; 0 without excess."""
     speed: float
     """Largest speed of any arm joint [rad/s]."""
     share_of_speed_limit: float
@@ -42,7 +42,7 @@ class Examination:
     commanded_speed: float
     """Largest change of any arm joint's target from frame to frame [rad/s]."""
     final_state_same: bool
-    """Whether the last state is that of the recording, bit for bit."""
+    """Whether the last state equals that of the recording, bit for bit."""
 
 
 def examine(record: EpisodeRecord) -> Examination:
@@ -75,7 +75,7 @@ def _commanded_speed(scene: Scene, record: EpisodeRecord) -> float:
 
 
 class _Watch:
-    """Keeps the worst figures so far."""
+    """Collects the worst figures."""
 
     def __init__(self, scene: Scene) -> None:
         world = scene.world
@@ -127,7 +127,7 @@ def _name(model: mujoco.MjModel, body: int) -> str:
 
 
 def _arm_of_bodies(scene: Scene) -> NDArray[np.intp]:
-    """Return the number of the arm that moves each body (nbody,), -1 where none does."""
+    """Return the index of the arm that moves each body (nbody,); -1 for other bodies."""
     world = scene.world
     owner = np.full(world.model.nbody, -1)
     for number, arm in enumerate(arm for robot in scene.robots.values() for arm in robot.arms):

@@ -1,4 +1,4 @@
-"""Runs one episode: asks the source, clips, steps physics, records."""
+"""Runs one episode: queries the source, clips targets, steps physics, records."""
 
 import time
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ class Source(Protocol):
 
     @property
     def failure(self) -> Failure | None:
-        """Why the task was not done; None while it runs and after success."""
+        """Reason of the failure; None while it runs and after success."""
         ...
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """Timeline of the skills, with success terms of their own; empty for sources without one."""
+        """Timeline of the skills, with their own success terms; empty for sources without skills."""
         ...
 
     @property
     def recording(self) -> bool:
-        """Whether the frame asked for last belongs to the demonstration."""
+        """Whether the last requested frame belongs to the demonstration."""
         ...
 
     def next(self, frame: int) -> Array | None:
@@ -44,23 +44,23 @@ class Source(Protocol):
 
 
 USER_INPUTS = mujoco.mjtState.mjSTATE_USER
-"""Everything that acts on physics from outside: controls, applied forces, welds, mocap."""
+"""All external inputs of physics: controls, applied forces, welds, mocap."""
 
 
 def run_episode(
     scene: Scene, source: Source, disturbance: Disturbance | None = None, *, goal: Sequence[Check] = ()
 ) -> EpisodeRecord:
-    """Carry out what a source asks, at the frame rate of the scene, until it ends or the step budget is used up.
+    """Execute the commands of a source, at the frame rate of the scene, until it ends or the step budget is used up.
 
-    After the source has ended well, the scene runs on for a second with all targets held, and then every goal that
-    should still stand is judged again: an object that slips out right after the lift is not a success, nor is a bowl
-    that was filled first and dragged away later.
+    After the source has ended successfully, the scene continues for a second with all targets held, and then every
+    lasting goal is judged again: an object that slips out right after the lift is not a success, nor is a bowl that was
+    filled and dragged away later.
 
     Args:
         scene: The scene in its first state.
-        source: Who carries it out.
+        source: Source of the commands.
         disturbance: Noise on the executed command; the source's own command is recorded as well.
-        goal: Goal terms of the task; all of them must hold at the end, whatever the source reports.
+        goal: Goal terms of the task; all must hold at the end, regardless of the source's own report.
     """
     world, instance = scene.world, scene.instance
     model_hash = world.model_hash()
@@ -123,7 +123,7 @@ def run_episode(
 
 
 def stopping_targets(scene: Scene) -> Array:
-    """Return targets (controls,) that keep every joint command as it is: NaN, and zero speed for bases."""
+    """Return targets (controls,) that keep all joint commands: NaN, and zero speed for bases."""
     targets = np.full(scene.world.model.nu, np.nan)
     for robot in scene.robots.values():
         if robot.base is not None:
@@ -138,14 +138,14 @@ def apply_targets(scene: Scene, targets: Array) -> None:
 
 
 def within_ranges(model: mujoco.MjModel, targets: Array) -> Array:
-    """Return actuator targets (..., controls) clipped to the actuators' ranges; NaN stays."""
+    """Return actuator targets (..., controls) clipped to the actuators' ranges; NaN stays NaN."""
     low = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 0], -np.inf)
     high = np.where(model.actuator_ctrllimited, model.actuator_ctrlrange[:, 1], np.inf)
     return np.clip(targets, low, high)
 
 
 def user_inputs(scene: Scene) -> Array:
-    """Return everything that acts on physics from outside (m,), controls first."""
+    """Return all external inputs of physics (m,), controls first."""
     model, data = scene.world.model, scene.world.data
     inputs = np.empty(mujoco.mj_stateSize(model, USER_INPUTS))
     mujoco.mj_getState(model, data, inputs, USER_INPUTS)

@@ -21,21 +21,21 @@ from handloom.values import CameraSpec, EpisodeRecord
 Size = tuple[int, int] | Mapping[str, tuple[int, int]]
 """Width and height of images [px], of all cameras or by the name of a camera."""
 OBSERVATION = "observation."
-"""Start of the names of everything that a policy may see."""
+"""Prefix of the names of everything that a policy may observe."""
 OBJECTS = "observation.objects."
-"""Start of an object's true pose in the world, which no camera gives: for baselines and critics."""
+"""Prefix of an object's true pose in the world, which no camera gives: for baselines and critics."""
 
 
 class Observer:
-    """Reads observations off a scene, under the names, shapes and units of the dataset.
+    """Observes a scene, with the names, shapes and units of the dataset.
 
     Args:
         scene: The scene; its current state is observed.
         cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
         size: Width and height of the images [px], for all cameras or by name; None keeps each camera's own.
-        preset: How much work goes into an image.
+        preset: Render preset.
         backend: Renderer, ``cpu`` or ``cuda``.
-        objects: Whether to observe the true poses of objects and of their moving parts as well.
+        objects: Whether to also observe the true poses of objects and of their moving parts.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Observer:
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What ``observe`` returns, in order."""
+        """Features that ``observe`` returns, in order."""
         columns = [f for f in self._columns().features if f.name.startswith(OBSERVATION) or f".{OBSERVATION}" in f.name]
         objects = [column_feature(OBJECTS + name, POSE_NAMES) for name in self._objects]
         return (*columns, *objects, *video_features(self._cameras, "h264"))
@@ -84,7 +84,7 @@ class Observer:
         return seen
 
     def _columns(self) -> Any:
-        """Return the columns of a record of one frame: the present one."""
+        """Return the columns of a one-frame record of the present state."""
         world = self._scene.world
         state = world.save_state()
         record = EpisodeRecord(
@@ -96,7 +96,7 @@ class Observer:
         return episode_columns(self._scene, record)
 
     def _followed(self, feature: Feature, values: Array) -> Array:
-        """Return the values with quaternions of the sign nearest those before, as the columns of an episode have."""
+        """Return the values with quaternion signs closest to the previous ones, as in the columns of an episode."""
         names = feature.names or ()
         last = self._last.get(feature.name)
         starts = [k for k, name in enumerate(names) if name.endswith("qw")]
@@ -131,7 +131,7 @@ def observed_bodies(scene: Scene) -> dict[str, str]:
 def chosen_cameras(
     cameras: Sequence[CameraSpec], names: Sequence[str] | None, size: Size | None
 ) -> tuple[CameraSpec, ...]:
-    """Return cameras by name, all when None is given, on other pixel grids where a size is given."""
+    """Return cameras by name, or all for None; resized if a size is given."""
     known = {camera.name: camera for camera in cameras}
     for name in names or ():
         if name not in known:

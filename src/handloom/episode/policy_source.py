@@ -20,20 +20,19 @@ from handloom.values import Failure, FunnelStage, SkillSpan
 
 Observation = dict[str, NDArray[Any]]
 OPTIONS = {"actions": "joint", "frames_per_action": 1, "cameras": None, "size": None, "objects": False, "inputs": {}}
-"""Optional attributes of a policy, and their defaults.
-
-``inputs`` are the names of what it cannot do without, with their shapes, or None if any will do.
+"""Optional attributes of a policy, and their defaults. ``inputs`` maps the names of required observations to their
+shapes, or to None for any shape.
 """
 
 
 class TrainedPolicy(Protocol):
-    """What ``handloom evaluate`` runs. Attributes named in ``OPTIONS`` declare its observations and actions."""
+    """Policy interface of ``handloom evaluate``. Attributes in ``OPTIONS`` declare observations and actions."""
 
     def reset(self, instruction: str, rng: np.random.Generator) -> None:
         """Begin an episode.
 
         Args:
-            instruction: What to do, in words.
+            instruction: The instruction.
             rng: The only source of randomness.
         """
         ...
@@ -48,8 +47,8 @@ class PolicySource:
 
     Args:
         scene: The scene in its first state.
-        stages: The skills of the task; the policy is judged by what they do to the world, or by the task's goal.
-        rng: Randomness of the policy and of what the terms draw.
+        stages: The skills of the task; the policy is judged by their effects on the scene, or by the task's goal.
+        rng: Random generator for the policy and for the terms.
         policy: The policy.
     """
 
@@ -73,7 +72,7 @@ class PolicySource:
 
     @property
     def timeline(self) -> list[SkillSpan]:
-        """What was achieved when."""
+        """Timeline of achieved steps."""
         return self._judge.timeline
 
     def next(self, frame: int) -> Array | None:
@@ -87,7 +86,7 @@ class PolicySource:
         return self.command(frame)
 
     def interrupt(self) -> None:
-        """Discard pending actions: something else moved the robot, so the policy must observe again."""
+        """Discard pending actions: the robot was moved by another source, so the policy must observe again."""
         self._chunk.clear()
         self._waypoints.clear()
 
@@ -118,7 +117,7 @@ def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequenc
     missing = [name for name in inputs if name not in shapes]
     if missing:
         raise InputError(
-            f"the policy needs {', '.join(missing)}, which this task does not have; observed are {', '.join(shapes)}"
+            f"the policy needs {', '.join(missing)}, which this task does not have; available are {', '.join(shapes)}"
         )
     for name, shape in inputs.items():
         if shape is not None and shape != shapes[name]:
@@ -126,9 +125,9 @@ def check_inputs(inputs: Mapping[str, tuple[int, ...] | None], observed: Sequenc
 
 
 def interpolated(scene: Scene, targets: Array, frames: int) -> Array:
-    """Return targets (frames, controls) interpolated evenly from the current ones to given ones; NaN stays."""
+    """Return targets (frames, controls) interpolated linearly from the current ones to given ones; NaN stays."""
     present = scene.world.data.ctrl
     share = np.arange(1, frames + 1)[:, None] / frames
     between = present + (targets - present) * share
-    between[-1] = targets  # To the last bit.
+    between[-1] = targets  # Exact to the last bit.
     return between

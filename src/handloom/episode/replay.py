@@ -13,12 +13,12 @@ from handloom.scene import Scene, build_scene
 from handloom.values import Check, EpisodeRecord
 
 HOPELESS = 1.0
-"""States that differ by this much [m, rad or a speed] are those of another episode; the rest is not simulated."""
+"""A difference this large [m, rad or a speed] means another episode; the rest is not simulated."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayReport:
-    """How a replay compares with the recording."""
+    """Comparison of a replay with the recording."""
 
     frames: int
     """Frames replayed."""
@@ -27,13 +27,13 @@ class ReplayReport:
     largest_difference: float
     """Largest absolute difference of any state entry."""
     success_again: bool
-    """Whether every success term of the timeline held again at its frame, and those that last at the end, too."""
+    """Whether every success term of the timeline held again at its frame, and lasting ones also at the end."""
     same_model: bool = True
     """Whether the instance still compiles to the model it was recorded with."""
 
     @property
     def exact(self) -> bool:
-        """Whether the replay is the recording, bit for bit, and succeeds again."""
+        """Whether the replay equals the recording, bit for bit, and succeeds again."""
         return self.first_difference is None and self.success_again
 
 
@@ -45,13 +45,13 @@ def replay(record: EpisodeRecord, scene: Scene | None = None) -> ReplayReport:
         scene: The scene of the record's instance, just built, for further use by the caller; its state is overwritten.
 
     Raises:
-        FileError: The recording does not fit the scene that its instance gives.
+        FileError: The recording does not fit the scene built from its instance.
     """
     scene = scene or build_scene(record.instance)
     world = scene.world
     if record.states.shape[1:] != world.save_state().shape:
         raise FileError(
-            f"the recording has states of {record.states.shape[1]} numbers, the scene of its instance has "
+            f"the recording has states of {record.states.shape[1]} numbers, the scene built from its instance has "
             f"{len(world.save_state())}; was it written with another version of Handloom or another robot folder?"
         )
     same_model = record.model_hash == world.model_hash()

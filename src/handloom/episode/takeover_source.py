@@ -1,4 +1,4 @@
-"""A policy with expert takeover: where it fails, the expert continues from a state that the policy reached."""
+"""A policy with expert takeover: if it fails, the expert continues from a state that the policy reached."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -20,28 +20,28 @@ from handloom.skills.schedule import Schedule, Stages
 from handloom.values import Failure, FunnelStage, SkillSpan
 
 PATIENCE = 8.0
-"""How long a policy may go without progress before it counts as stuck [s]."""
+"""Time without progress after which a policy counts as stuck [s]."""
 DONE = "policy_succeeded"
-"""Reason of an attempt in which there was nothing to take over."""
+"""Failure reason of an attempt in which the policy succeeded by itself."""
 
 Lane = tuple[str, str]
 """Robot and arm."""
 
 
 class TakeoverSource:
-    """Lets a policy attempt a task and the expert finish what it cannot do.
+    """Lets a policy attempt a task; the expert finishes it if the policy fails.
 
-    The policy is tried first, in a separate scene, until it succeeds or is stuck. The same commands bring the
-    attempt's scene to a moment between the last success and that point; from then on the expert does the rest of the
-    task. Only the expert's part belongs to the demonstration. If the policy succeeds, nothing is done, and ``failure``
-    says so.
+    The policy is tried first, in a separate scene, until it succeeds or is stuck. The same commands bring the attempt's
+    scene to a moment between the policy's last success and that point; then the expert does the rest of the task. Only
+    the expert's part belongs to the demonstration. If the policy succeeds, nothing is executed, and ``failure`` reports
+    it.
 
     Args:
         scene: The scene in its first state.
         stages: The skills of the task.
-        rng: Draws for the policy, for the moment and for the expert.
+        rng: Random generator for the policy, the moment of the takeover and the expert.
         policy: The policy.
-        retries: How often the expert may begin again what did not succeed.
+        retries: How often the expert may retry a skill.
     """
 
     def __init__(
@@ -55,19 +55,19 @@ class TakeoverSource:
         self._failure: Failure | None = None
         self._commands, done = tried(scene, stages, rng, policy)
         if done is None:
-            detail = "the policy did the task; there was nothing to take over"
+            detail = "the policy completed the task; there was nothing to take over"
             self._failure = Failure(stage=FunnelStage.SUCCESS, reason=DONE, detail=detail)
         else:
             self._at = int(rng.integers(done, len(self._commands) + 1))
 
     @property
     def failure(self) -> Failure | None:
-        """Why the task was not done."""
+        """Reason of the failure."""
         return self._failure or (self._expert.failure if self._expert else None)
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """What the policy did up to the takeover, as a mistake, and what the expert did, as its recovery."""
+        """Timeline of the policy up to the takeover, as a mistake, and of the expert, as its recovery."""
         if self._expert is None:
             return ()
         span = next(iter(self._expert.timeline), None)
@@ -101,7 +101,7 @@ class TakeoverSource:
         return targets
 
     def _relieved(self) -> Schedule:
-        """Return the expert with the remaining task, its hands as the policy left them."""
+        """Return the expert for the remaining task, with the hands in the state left by the policy."""
         scene = self._scene
         held = {
             (robot, arm.name): [
@@ -123,8 +123,8 @@ def tried(
     """Let a policy try a task in a separate scene, until it succeeds or is stuck.
 
     Returns:
-        Its commands (controls,) frame by frame, and the frame of its last success on the way, 0 for none; None if it
-        did the task.
+        Its commands (controls,) frame by frame, and the frame of its last intermediate success, 0 if none; None if it
+        completed the task.
     """
     own = build_scene(scene.instance)
     source = PolicySource(own, stages, rng, policy=policy)
@@ -145,13 +145,13 @@ def tried(
 def left_to_do(
     stages: Stages, steps: Sequence[Step], done: Counter[Lane], held: dict[Lane, list[str]]
 ) -> list[dict[str, list[dict[str, list[Any]]]]]:
-    """Return the stages without what has been done; what was picked up and lost again is picked up again.
+    """Return the remaining stages; objects that were picked up and lost are picked up again.
 
     Args:
         stages: The skills of the task, as its file nests them.
-        steps: What each of them does to the world, in the same order.
-        done: How many of the steps that change something have been done, by robot and arm.
-        held: What each hand holds.
+        steps: Effect of each on the scene, in the same order.
+        done: Number of completed steps with an effect, by robot and arm.
+        held: Object in each hand.
     """
     lanes: dict[Lane, list[Step]] = defaultdict(list)
     for step in steps:

@@ -1,4 +1,4 @@
-"""A segment of a demonstrated path, transferred to where its object is now."""
+"""A segment of a demonstrated path, transferred to its object's current pose."""
 
 from dataclasses import dataclass
 
@@ -24,15 +24,15 @@ from handloom.spatial import (
 )
 
 APPROACH = 0.06
-"""Length of the path before a contact that is transferred unchanged [m]; the bridge ends where it starts."""
+"""Length of the path before a contact that is transferred unchanged [m]; the bridge ends at its start."""
 LEAST_ROWS = 12
-"""Least rows of a bridge; where the demonstration leaves fewer, its clock pauses."""
+"""Least rows of a bridge; if the demonstration has fewer, its clock pauses."""
 LIFTS = (0.0, 0.06, 0.12)
 """Heights by which the middle of a bridge is raised [m], tried in this order until it is collision-free."""
 NEAR = {True: (0.003, 0.03), False: (0.006, 0.4)}
 """Tolerance of the hand near its object [m], [rad]: for arms that can reach any pose, and for others."""
 FREE = (0.04, 0.5)
-"""How far it may be off on a bridge [m], [rad]."""
+"""Tolerance on a bridge [m], [rad]."""
 CALM = 4
 """Rows over which a slowdown is smoothed on either side."""
 STRIDE = 2
@@ -41,14 +41,14 @@ STRIDE = 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TransferredPath:
-    """Joints along a segment, as a function of the row of the demonstration."""
+    """Joint path along a segment, as a function of the row of the demonstration."""
 
     knots: Array
-    """Rows (k,), in order; some lie between two rows of the demonstration, where a bridge needs room."""
+    """Rows (k,), in order; some lie between two rows of the demonstration if a bridge needs more knots."""
     joints: Array
     """Joints (k, n) at the knots [rad or m]."""
     pace: Array
-    """Rows per frame that the arm can follow from each knot on (k,), at most 1."""
+    """Rows per frame that the arm can follow from each knot (k,), at most 1."""
     X: Array
     """The transfer: T_world_new = X @ T_world_demonstrated (4, 4)."""
 
@@ -57,7 +57,7 @@ class TransferredPath:
         return np.array([np.interp(row, self.knots, column) for column in self.joints.T])
 
     def pace_at(self, row: float) -> float:
-        """Return how many rows the next frame may advance."""
+        """Return the number of rows that the next frame may advance."""
         return float(self.pace[min(int(np.searchsorted(self.knots, row, side="right")) - 1, len(self.pace) - 1)])
 
 
@@ -80,12 +80,12 @@ class WayCarrier:
     def transform(self, way: HandWay, segment: WaySegment, T_world_object: Array, turns: int, up: Array) -> Array:
         """Return the transform of a segment (4, 4).
 
-        Of the symmetries of the object, the one that rotates the hand least is used.
+        The symmetry of the object that rotates the hand least is used.
 
         Args:
-            way: The demonstrated way.
+            way: The demonstrated path.
             segment: The segment.
-            T_world_object: Where its object is now (4, 4).
+            T_world_object: Current pose of its object (4, 4).
             turns: Number of equal turns after which the object looks the same.
             up: Axis of these turns in the object (3,).
         """
@@ -101,10 +101,10 @@ class WayCarrier:
         return T_world_object @ T_object_turned @ invert_pose(segment.T_world_object)
 
     def carried(self, way: HandWay, segment: WaySegment, X: Array, q: Array) -> TransferredPath | str:
-        """Return the joints along a segment, or why there are none: ``out_of_reach`` or ``bridge_collides``.
+        """Return the joints along a segment, or the reason for failure: ``out_of_reach`` or ``bridge_collides``.
 
         Args:
-            way: The demonstrated way.
+            way: The demonstrated path.
             segment: The segment.
             X: Its transform (4, 4).
             q: Joints commanded last (n,), from which a bridge leads to it.
@@ -124,7 +124,7 @@ class WayCarrier:
         return "bridge_collides"
 
     def _joints(self, T_world_tcp: Array, posture: Array, q: Array, share: Array) -> Array | None:
-        """Return joints (k, n) along poses (k, 4, 4); None when the hand would be too far from one of them."""
+        """Return joints (k, n) along poses (k, 4, 4); None if the hand would be too far from one of them."""
         T_base_tcp = invert_pose(self.arm.T_world_base) @ T_world_tcp
         found = np.empty_like(posture)
         for k, T in enumerate(T_base_tcp):
@@ -139,12 +139,12 @@ class WayCarrier:
         return any(not self._clearance.is_free(q) for q in joints[::STRIDE])
 
     def _pace(self, knots: Array, joints: Array, q: Array, way: HandWay) -> Array:
-        """Return rows per frame from each knot on (k,): 1, or less where a joint would be too fast."""
+        """Return rows per frame from each knot (k,): 1, or less where a joint would be too fast."""
         demonstrated = np.abs(np.diff(way.joints, axis=0)).max(axis=0, initial=0.0)
         most = np.maximum(self._step, demonstrated)
         frames = (np.abs(np.diff(joints, axis=0, prepend=q[None])) / most).max(axis=1)
         rows = np.diff(knots, prepend=knots[0] - 1.0)
-        slow = np.append((frames / rows)[1:], 1.0)  # What the way to the next knot needs.
+        slow = np.append((frames / rows)[1:], 1.0)  # Time needed to the next knot.
         slow = np.maximum(slow, 1.0)
         spread = np.lib.stride_tricks.sliding_window_view(np.pad(slow, CALM, mode="edge"), 2 * CALM + 1).max(axis=1)
         return 1.0 / np.lib.stride_tricks.sliding_window_view(np.pad(spread, CALM, mode="edge"), 2 * CALM + 1).mean(
@@ -153,15 +153,16 @@ class WayCarrier:
 
 
 def _knots(way: HandWay, segment: WaySegment) -> tuple[Array, NDArray[np.intp], Array]:
-    """Return the knots of a segment (k,), the row of the demonstration that each one is of, and how far it is over.
+    """Return the knots of a segment (k,), their rows of the demonstration, and their blend factors.
 
-    The last is 0 where the hand begins, relative to what it left, and 1 from where its way is relative to the object.
+    The factor is 0 at the start, relative to the previous frame of reference, and 1 where the path is relative to the
+    object.
     """
     start, stop = segment.start, segment.stop
     rows = np.arange(start, stop)
     before = way.length[min(segment.contact, stop - 1)] - way.length[rows] >= APPROACH
     merge = start + int(np.flatnonzero(before)[-1]) if before.any() else start
-    if segment.contact >= stop:  # Nothing is touched: the whole segment may be the bridge.
+    if segment.contact >= stop:  # Without contact, the whole segment may be the bridge.
         merge = stop - 1
     if merge - start >= LEAST_ROWS:
         return rows.astype(float), rows, _eased((rows - start) / (merge - start))
@@ -172,7 +173,7 @@ def _knots(way: HandWay, segment: WaySegment) -> tuple[Array, NDArray[np.intp], 
 
 
 def _eased(x: Array) -> Array:
-    """Return a share that begins and ends at rest, without a jump of acceleration."""
+    """Return a blend factor that starts and ends at rest, without a jump in acceleration."""
     x = np.clip(x, 0.0, 1.0)
     return x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
 

@@ -1,4 +1,4 @@
-"""Grasps: annotation of any object for any two-finger gripper, files in the published layout, tests in physics."""
+"""Grasps: annotation of any object for any two-finger gripper, files in the published layout, physics tests."""
 
 from handloom.grasping.annotate import annotate, clear_of, object_parts
 from handloom.grasping.annotate_options import AnnotateOptions

@@ -1,4 +1,4 @@
-"""The annotator: any object and any two-finger gripper in, grasp rows out."""
+"""The annotator: computes grasp rows for any object and any two-finger gripper."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -35,7 +35,7 @@ class GraspCandidates:
     hand: Array
     """(n, 3) position of the end effector [m]."""
     depth: Array
-    """(n,) how far the fingertips reach past the contacts [m]."""
+    """(n,) reach of the fingertips past the contacts [m]."""
     level: Array
     """(n,) drive level at which the fingers just clear the contacts."""
 
@@ -45,7 +45,7 @@ class GraspCandidates:
 
     @property
     def width(self) -> Array:
-        """Distance (n,) of the contacts [m]."""
+        """Distance (n,) between the contacts [m]."""
         return np.linalg.norm(self.contacts[:, 1] - self.contacts[:, 0], axis=1)
 
     @property
@@ -54,7 +54,7 @@ class GraspCandidates:
         return self.contacts.mean(axis=1)
 
     def take(self, rows: NDArray[np.int64]) -> "GraspCandidates":
-        """Return some of them, in the order of ``rows``."""
+        """Return the candidates at indices ``rows``, in that order."""
         return GraspCandidates(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
     @classmethod
@@ -66,9 +66,9 @@ class GraspCandidates:
 def turned_around(
     pairs: AntipodalPairs, table: GripTable, options: AnnotateOptions, rng: np.random.Generator, *, down: Array
 ) -> GraspCandidates:
-    """Combine every pair with approach directions around its closing axis and with every depth the pads allow.
+    """Combine every pair with approach directions around its closing axis and with every depth that the pads allow.
 
-    The first direction of every pair is as near to ``down`` (3,) as its closing axis allows.
+    The first direction of every pair is as close to ``down`` (3,) as its closing axis allows.
     """
     R = _orientations(pairs, options.approaches, rng, down)
     depths = len(table.depths)
@@ -98,7 +98,7 @@ def _placed(
     table: GripTable,
     options: AnnotateOptions,
 ) -> GraspCandidates:
-    """Put hands (n, 3, 3) onto pairs (n,) at depth indices (n,); leave out what the pads do not reach."""
+    """Place hands (n, 3, 3) on pairs (n,) at depth indices (n,); leave out those that the pads do not reach."""
     level, middle = table.at_opening(pairs.width[pair] + 2.0 * options.clearance, depth)
     fits = np.flatnonzero(np.isfinite(level))
     pair, R = pair[fits], R[fits]
@@ -117,7 +117,7 @@ def _placed(
 def _orientations(pairs: AntipodalPairs, count: int, rng: np.random.Generator, down: Array) -> Array:
     """Return ``count`` hand orientations per pair (m * count, 3, 3), half of them regular, half random."""
     y = pairs.closing
-    # Where the closing axis itself points down, an axis of the object at right angles takes its place.
+    # If the closing axis itself points down, an axis of the object at right angles is used instead.
     steep = np.abs(y @ down)[:, None] > 0.99
     wanted = np.where(steep, np.eye(3)[int(np.argmin(np.abs(down)))], down)
     first = wanted - np.sum(wanted * y, axis=1, keepdims=True) * y
@@ -135,25 +135,25 @@ def _orientations(pairs: AntipodalPairs, count: int, rng: np.random.Generator, d
 
 STRAIGHT_DOWN = np.array([0.0, 0.0, -1.0])
 SIDE, THICKNESS = 2.0, 0.1
-"""Size of the piece of table that counts [m]."""
+"""Size of the slab that represents the table [m]."""
 LEVEL = np.sin(np.deg2rad(20.0))
 """Steeper closing directions would push one finger into the table."""
 METRES_PER_RADIAN = 0.05
-"""In the choice of diverse grasps a turn by 1 rad counts like a shift by 5 cm, about the size of the objects."""
+"""In the choice of diverse grasps, a turn of 1 rad counts as much as a shift of 5 cm, about the size of the objects."""
 CURVED_SEGMENTS = 6
-"""Straight pieces that the path of a turning finger is cut into: 0.2 rad each, 0.5 mm of sagitta at 10 cm."""
+"""Straight segments per path of a turning finger: 0.2 rad each, 0.5 mm of sagitta at 10 cm."""
 BATCH = 2000
-"""Poses tested between checks whether the search has found enough."""
+"""Poses tested before each check whether the search has found enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """A level plane in the frame of an object that lies on it."""
+    """A horizontal plane in the frame of an object that lies on it."""
 
     up: Array
     """Unit vector (3,)."""
     height: float
-    """Of the object's origin above the plane [m]."""
+    """Height of the object's origin above the plane [m]."""
 
     @classmethod
     def under(cls, asset: ObjectAsset, pose: int) -> "Ground":
@@ -163,7 +163,7 @@ class Ground:
 
     @classmethod
     def below(cls, asset: ObjectAsset, up: Array) -> "Ground":
-        """Return the ground under an object that lies with a direction (3,) of its own frame up."""
+        """Return the ground under an object that lies with a given direction (3,) of its own frame up."""
         reach = Reach(asset.model, posed(asset.model))
         return cls(up, float(reach(-up[None])[0]))
 
@@ -173,7 +173,7 @@ class Ground:
         return -self.up
 
     def level(self, directions: Array) -> NDArray[np.bool_]:
-        """Return which unit directions (n, 3) are nearly level."""
+        """Return whether unit directions (n, 3) are nearly horizontal."""
         return np.abs(directions @ self.up) < LEVEL
 
     @property
@@ -205,7 +205,7 @@ def annotate(
     *,
     ground: Ground | None = None,
 ) -> GraspSet:
-    """Find antipodal grasps of an object that the gripper can reach without touching it before it closes.
+    """Find antipodal grasps that the gripper can reach without touching the object before closing.
 
     Args:
         asset: The object, joints at zero.
@@ -241,7 +241,7 @@ def object_parts(asset: ObjectAsset) -> ConvexParts:
 def clear_of(
     solid: ConvexParts, gripper: GripperShape, R: Array, hand: Array, level: Array, options: AnnotateOptions
 ) -> NDArray[np.bool_]:
-    """Return which hand poses (n,) approach and close without touching the object first.
+    """Return whether hand poses (n,) approach and close without touching the object first.
 
     Args:
         solid: The object's parts.
@@ -254,7 +254,7 @@ def clear_of(
     opened = gripper.level_at(options.opening) if options.opening is not None else len(gripper.position) - 1.0
     arriving = level if options.preshape else np.full(len(level), opened)
     segments = 0 if options.preshape else (CURVED_SEGMENTS if gripper.curved else 1)
-    # The kernel is compiled anew, for seconds, for every mixture of layouts and types of its arrays.
+    # The kernel is compiled again, for seconds, for every combination of layouts and types of its arrays.
     position, rotation, R, hand, level, arriving = (
         np.ascontiguousarray(values, float) for values in (gripper.position, gripper.rotation, R, hand, level, arriving)
     )
@@ -271,7 +271,7 @@ def _search(
     rng: np.random.Generator,
     ground: Ground | None,
 ) -> tuple[GraspCandidates, dict[str, int]]:
-    """Return candidates without collision, and how many there were at each stage."""
+    """Return candidates without collision, and the number left after each stage."""
     opening = float(np.nanmax(table.opening, initial=0.0)) if options.opening is None else options.opening
     widest = max(opening - 2.0 * options.clearance, 0.0)
     pairs = antipodal_pairs(asset.model, solid, widest, options, rng)
@@ -319,7 +319,7 @@ def _neighbours(
 
 
 def _rows(grasps: GraspCandidates, gripper: GripperShape) -> NDArray[np.float32]:
-    """Write published rows; the centre is where the conversion to end-effector poses starts from."""
+    """Write published rows; the conversion to end-effector poses starts from their centre."""
     rows = np.zeros((len(grasps), 17), np.float32)
     rows[:, SCORE], rows[:, WIDTH] = grasps.score, grasps.width
     rows[:, HEIGHT], rows[:, DEPTH] = FINGER_HEIGHT, grasps.depth

@@ -1,4 +1,4 @@
-"""How grasps are searched."""
+"""Options of the grasp search."""
 
 from dataclasses import dataclass
 
@@ -19,11 +19,11 @@ class AnnotateOptions:
     count: int = 300
     """Most rows returned."""
     samples: int = 1200
-    """Points on the surface that a finger may touch."""
+    """Number of surface points tried as contacts."""
     rays: int = 3
     """Closing directions per point: the inward normal, then random ones in the friction cone."""
     approaches: int = 8
-    """Approach directions per pair of contacts: half of them along the object's own axes, half random."""
+    """Approach directions per pair of contacts, half of them along the object's own axes, half random."""
     frictions: tuple[float, ...] = FRICTIONS
     """Coefficients of friction, ascending; the lowest one that holds is the score."""
     max_friction: float = 0.6
@@ -34,9 +34,9 @@ class AnnotateOptions:
     patch_step: float = 0.0015
     """[m]"""
     depths: tuple[float, ...] = DEPTHS
-    """How far the fingertips reach past the contacts [m]; those that leave the pads are skipped."""
+    """Reach of the fingertips past the contacts [m]; depths beyond the pads are skipped."""
     clearance: float = 0.0015
-    """Room between each finger and the contact before it closes [m]."""
+    """Gap between each finger and its contact before closing [m]."""
     margin: float = 0.0005
     """Clearance of every gripper part during the approach [m], less than ``clearance``."""
     edge: float = 0.0015
@@ -46,7 +46,7 @@ class AnnotateOptions:
     preshape: bool = False
     """Approach with the fingers at the width of the row; False approaches fully open, as the pick skill does."""
     opening: float | None = None
-    """How far the fingers are open on the approach [m], the same for all rows; None: fully, or as ``preshape`` says."""
+    """Finger opening during the approach [m], the same for all rows; None: fully open, or according to ``preshape``."""
     enough: int = 4
     """The search ends once it has this many times ``count`` grasps to choose from."""
     poses: int = 12000
@@ -54,10 +54,10 @@ class AnnotateOptions:
     neighbours: int = 20000
     """Most hand poses tested next to grasps already found, for objects that leave little room, such as bowls."""
     step: float = 0.015
-    """How far a neighbouring grasp lies [m]."""
+    """Distance to a neighbouring grasp [m]."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that find nothing."""
+        """Refuse settings that cannot find any grasp."""
         for name in ("count", "samples", "rays", "approaches", "enough", "poses"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -65,10 +65,10 @@ class AnnotateOptions:
             raise InputError(f"margin must lie between 0 and clearance {self.clearance}, got {self.margin}")
         if self.opening is not None and (self.preshape or self.opening <= 2.0 * self.clearance):
             raise InputError(
-                f"opening is for hands that are not preshaped row by row, and wider than twice the clearance of "
+                f"opening excludes preshape, and must be wider than twice the clearance of "
                 f"{self.clearance} m, got {self.opening}"
             )
         if not self.frictions or min(self.frictions) <= 0.0 or np.any(np.diff(self.frictions) <= 0.0):
-            raise InputError(f"frictions must be positive and rise, got {self.frictions}")
+            raise InputError(f"frictions must be positive and ascending, got {self.frictions}")
         if not self.depths or min(self.depths) <= 0.0:
             raise InputError(f"depths must be positive, got {self.depths}")

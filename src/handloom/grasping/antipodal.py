@@ -1,4 +1,4 @@
-"""Pairs of surface points that two fingers can squeeze."""
+"""Antipodal pairs of surface points that two fingers can squeeze."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from handloom.objects.geometry import triangles
 LIFTED = 1e-3
 """Rays back to the surface start this far above it [m]; a point with less clearance is unusable for a finger."""
 JOINED = 1e-4
-"""Parts closer than this are one solid [m]."""
+"""Parts closer together than this count as one solid [m]."""
 EXITS = 4
 """Exits kept along one ray: outer wall, inner wall and the same on the far side."""
 
@@ -35,7 +35,7 @@ class AntipodalPairs:
         return len(self.score)
 
     def take(self, rows: NDArray[np.int64]) -> "AntipodalPairs":
-        """Return some of them, in the order of ``rows``."""
+        """Return the pairs at indices ``rows``, in that order."""
         return AntipodalPairs(contacts=self.contacts[rows], normals=self.normals[rows], score=self.score[rows])
 
     @property
@@ -45,7 +45,7 @@ class AntipodalPairs:
 
     @property
     def width(self) -> Array:
-        """Distance (m,) of the two contacts [m]."""
+        """Distance (m,) between the two contacts [m]."""
         return np.linalg.norm(self.contacts[:, 1] - self.contacts[:, 0], axis=1)
 
 
@@ -76,7 +76,7 @@ def sample_surface(
 def antipodal_pairs(
     model: mujoco.MjModel, parts: ConvexParts, widest: float, options: AnnotateOptions, rng: np.random.Generator
 ) -> AntipodalPairs:
-    """Send rays from surface points through the solid; keep the pairs whose friction cones hold the line between them.
+    """Send rays from surface points through the solid; keep pairs whose line lies in both friction cones.
 
     Args:
         model: The object's model.
@@ -106,26 +106,27 @@ def pairs_through(
         parts: The solid.
         starts: Surface points (n, 3) [m].
         normals: Outward normals there (n, 3).
-        spread: Width (n,) of the cone a direction is drawn from, as a coefficient of friction; 0 takes the normal.
+        spread: Width (n,) of the cone from which a direction is drawn, as a coefficient of friction; 0 takes the
+            normal.
         widest: Longest distance of two contacts [m].
         options: Settings.
         rng: Draws directions.
 
     Returns:
-        Pairs, and the start (m,) each comes from.
+        Pairs, and the index (m,) of each one's start.
     """
     directions = _in_cone(-normals, spread, rng)
     ray, distance, far_normal = opposite_points(parts, starts, directions, JOINED, widest, EXITS)
     near_normal, direction = normals[ray], directions[ray]
     # Friction that keeps the closing force inside both cones: the larger tangent of the angles to the normals.
     cosine = np.minimum(-np.sum(near_normal * direction, axis=1), np.sum(far_normal * direction, axis=1))
-    # A bend of a hundredth of a degree is rounding, not geometry.
+    # An angle of a hundredth of a degree is rounding, not geometry.
     needed = np.sqrt(np.maximum(1.0 / np.maximum(cosine, 1e-3) ** 2 - 1.0, 0.0)) - 1e-6
     levels = np.array([f for f in options.frictions if f <= options.max_friction + 1e-9])
     holds = (cosine > 0.0) & (needed <= levels[-1])
     near, inward = starts[ray][holds], direction[holds]
     far = near + distance[holds, None] * inward
-    # A contact at an edge holds as little as one on a slope: it needs luck instead of friction.
+    # A contact near an edge may slip off it, so it is rated like one that needs more friction.
     slips = np.maximum(_slips(parts, near, inward, options), _slips(parts, far, -inward, options))
     level = np.searchsorted(levels, needed[holds]) + slips
     pairs = AntipodalPairs(
@@ -142,16 +143,16 @@ def shifted(
     """Move surface points (n, 3) sideways, most by less than ``distance`` [m] and often along one direction only.
 
     Returns:
-        Points (n, 3), outward normals (n, 3), and which of them found a surface (n,).
+        Points (n, 3), outward normals (n, 3), and whether each found a surface (n,).
     """
     side, other = _across(normal)
-    # Squares make small steps common: good places often lie along a rim, where a step across leaves it.
+    # Squaring makes small steps more common: good contacts often lie along a rim, where a step across leaves it.
     u, v = distance * rng.standard_normal((2, len(contact), 1)) * rng.uniform(size=(2, len(contact), 1)) ** 2
     return outer_points(parts, contact + u * side + v * other + distance * normal, -normal, 2.0 * distance)
 
 
 def _slips(parts: ConvexParts, contact: Array, inward: Array, options: AnnotateOptions) -> NDArray[np.int64]:
-    """Return in how many of four directions (n,) a contact leaves the surface when shifted by the patch size."""
+    """Return the number (n,) of directions, out of four, in which a shift by the patch size leaves the surface."""
     side, other = _across(inward)
     slips = np.zeros(len(contact), np.int64)
     for shift in (side, -side, other, -other):
@@ -161,7 +162,7 @@ def _slips(parts: ConvexParts, contact: Array, inward: Array, options: AnnotateO
 
 
 def _in_cone(axis: Array, friction: Array, rng: np.random.Generator) -> Array:
-    """Return unit directions (n, 3) within the friction cones about axes (n, 3), uniform in tangent and turn."""
+    """Return unit directions (n, 3) within the friction cones about axes (n, 3), uniform in tangent and azimuth."""
     side, other = _across(axis)
     tangent = (friction * rng.uniform(size=len(axis)))[:, None]
     turn = rng.uniform(0.0, 2.0 * np.pi, size=(len(axis), 1))

@@ -28,7 +28,7 @@ SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = (
 
 
 class ConvexParts(NamedTuple):
-    """p convex parts; a named tuple, because Numba takes it as one argument.
+    """p convex parts; a named tuple, because Numba accepts it as one argument.
 
     Hulls keep their corners and outward planes in their own frame, those of part k at ``corner_range[k]`` and
     ``plane_range[k]``; the other shapes have none.
@@ -43,7 +43,7 @@ class ConvexParts(NamedTuple):
     rotation: Array
     """(p, 3, 3) from the part's frame to the common frame."""
     radius: Array
-    """(p,) of a ball around the centre that holds the part [m]."""
+    """(p,) radius of a ball around the centre that contains the part [m]."""
     corners: Array
     """(v, 3) corners of all hulls [m]."""
     corner_range: Ints
@@ -59,7 +59,7 @@ def convex_parts(model: mujoco.MjModel, geoms: Sequence[int], position: Array, r
 
     Args:
         model: The model.
-        geoms: Ids of geoms that are boxes, balls, capsules, cylinders, ellipsoids or meshes (their hulls count).
+        geoms: Ids of geoms that are boxes, balls, capsules, cylinders, ellipsoids or meshes (their hulls are used).
         position: Their centres (p, 3) [m] in the common frame.
         rotation: Their orientations (p, 3, 3) in the common frame.
     """
@@ -110,7 +110,7 @@ def _planes(vertices: Array, faces: NDArray[np.int32]) -> Array:
     length = np.linalg.norm(normal, axis=1)
     large = length > 1e-14
     normal = normal[large] / length[large, None]
-    # The furthest corner rather than the face's own sets the offset, so that every corner is inside to the last bit.
+    # The furthest corner sets the offset, not the face's own, so that rounding leaves every corner inside.
     outward = np.where(np.sum((a[large] - vertices.mean(axis=0)) * normal, axis=1) < 0, -1.0, 1.0)
     normal *= outward[:, None]
     return np.column_stack([normal, (normal @ vertices.T).max(axis=1)])

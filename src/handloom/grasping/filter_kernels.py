@@ -40,7 +40,7 @@ def between(position, rotation, level, g, out_R, out_p):
 def free_poses(
     solid, hand, position, rotation, moving, hand_R, hand_p, needed, arriving, approach_length, segments, margin
 ):
-    """Return which grasps (n,) touch nothing before the fingers close.
+    """Return whether grasps (n,) touch nothing before the fingers close.
 
     Two motions are tested against every part of the object: the straight approach of the whole gripper with the
     fingers at the arriving level, and the fingers from there to the needed level, in straight segments.
@@ -50,7 +50,7 @@ def free_poses(
         hand: ``ConvexParts`` of the gripper.
         position: Part centres (levels, g, 3) in the hand frame [m].
         rotation: Part orientations (levels, g, 3, 3) in the hand frame.
-        moving: Which parts move (g,).
+        moving: Whether each part moves (g,).
         hand_R: Hand orientations (n, 3, 3) in the object frame; column 0 is the approach.
         hand_p: Hand positions (n, 3) [m].
         needed: Level (n,) at which the fingers are just clear of the contacts.
@@ -107,8 +107,8 @@ def spread_out(centre, R, weight, count, metres_per_radian):
         centre: (n, 3) [m].
         R: (n, 3, 3).
         weight: (n,) > 0, larger is better; the largest comes first.
-        count: How many to choose.
-        metres_per_radian: How much a turn counts [m/rad].
+        count: Number of grasps to choose.
+        metres_per_radian: Weight of a turn [m/rad].
 
     Returns:
         Indices (min(count, n),) in the order chosen. Cost: n x count distances.

@@ -1,8 +1,8 @@
 """Kernels that return whether two convex solids keep a distance: Gilbert, Johnson and Keerthi's algorithm.
 
-The difference A - B of two convex sets holds the origin exactly if they meet, and its point v nearest to the origin is
-as long as their distance. A simplex of support points walks towards v. Two bounds stop it early: the support plane at w
-in direction v proves a distance of at least v.w / |v|, and |v| itself proves one of at most |v|. Asking only whether
+The difference A - B of two convex sets holds the origin exactly if they meet, and the length of its point v nearest to
+the origin is their distance. A simplex of support points walks towards v. Two bounds stop it early: the support plane
+at w in direction v proves a distance of at least v.w / |v|, and |v| itself proves one of at most |v|. A test whether
 the distance exceeds a margin > 0 therefore needs neither penetration depths nor the exact distance.
 """
 
@@ -14,7 +14,7 @@ from handloom.grasping.convex_parts import BOX, CAPSULE, CYLINDER, MESH
 from handloom.kernels import kernel
 
 STEPS = 64
-"""Steps before the walk gives up; pairs in practice take 2 to 10. Giving up counts as a collision."""
+"""Maximum number of steps; in practice 2 to 10 are needed. If they do not suffice, the result is a collision."""
 
 
 @kernel
@@ -116,7 +116,7 @@ def _beyond(W, i, j, k, other):
 
 @kernel
 def _keep(W, weight, corner, n):
-    """Write the nearest point into row 4 of W, keep the corners of positive weight in front; return how many."""
+    """Write the nearest point into row 4 of W, move corners of positive weight to the front; return their number."""
     x = y = z = 0.0
     kept = 0
     for i in range(n):
@@ -124,7 +124,7 @@ def _keep(W, weight, corner, n):
             continue
         c = corner[i]
         x, y, z = x + weight[i] * W[c, 0], y + weight[i] * W[c, 1], z + weight[i] * W[c, 2]
-        # Corners are visited in rising order, so a kept one never overwrites one that is still needed.
+        # Corners are visited in ascending order, so a kept one never overwrites one that is still needed.
         W[kept, 0], W[kept, 1], W[kept, 2] = W[c, 0], W[c, 1], W[c, 2]
         kept += 1
     W[4, 0], W[4, 1], W[4, 2] = x, y, z
@@ -133,9 +133,9 @@ def _keep(W, weight, corner, n):
 
 @kernel
 def reduce_simplex(W, n, weight, corner):
-    """Replace a simplex (rows 0 to n - 1 of W) by its smallest part that holds the point nearest to the origin.
+    """Replace a simplex (rows 0 to n - 1 of W) by its smallest part that contains the point nearest to the origin.
 
-    Row 4 of W takes that point. Returns the number of corners kept; 4 means that the origin is inside.
+    That point is written to row 4 of W. Returns the number of corners kept; 4 means that the origin is inside.
     """
     for i in range(4):
         corner[i] = i
@@ -178,8 +178,8 @@ def reduce_simplex(W, n, weight, corner):
 def keeps_distance(hand, g, R1, p1, R2, p2, solid, k, margin, W, weight, corner):
     """Return whether a swept part and a solid part are further apart than a margin.
 
-    The swept part is the hull of part g of ``hand`` at its first and its last pose, which holds everything in between
-    when it moves straight without turning.
+    The swept part is the hull of part g of ``hand`` at its first and its last pose, which contains everything in
+    between when it moves straight without turning.
 
     Args:
         hand: ``ConvexParts`` of the gripper; its own poses are not read.

@@ -1,4 +1,4 @@
-"""Grasp annotations on disk: the published ``.npy`` layout, validated on reading, written atomically."""
+"""Grasp annotation files: the published ``.npy`` layout, validated on reading, written atomically."""
 
 import os
 import tempfile
@@ -18,7 +18,7 @@ SCORE, WIDTH, HEIGHT, DEPTH = 0, 1, 2, 3
 ROTATION, CENTRE, OBJECT = slice(4, 13), slice(13, 16), 16
 """Columns of a row."""
 FINGER_HEIGHT = 0.02
-"""Height of a finger written into every row [m], as published annotations do; nothing reads it."""
+"""Finger height in every row [m], as in published annotations; it is not used."""
 Rows = NDArray[np.float32]
 COLUMNS = (
     "score", "width", "height", "depth",
@@ -39,26 +39,26 @@ class GraspSet:
     """(n, 17): score (lower is better), width, height, depth [m], rotation (9, row-major; columns x approach,
     y closing, z), centre (3) [m], object id -1; all in the object frame."""
     contacts: Array
-    """(n, 2, 3) where the two fingers touch [m], the one on the negative closing side first."""
+    """(n, 2, 3) contact points of the two fingers [m], the one on the negative closing side first."""
     normals: Array
     """(n, 2, 3) outward surface normals there."""
     hands: Array
     """(n, 4, 4) T_object_hand: the end effector's origin with GraspNet axes."""
     funnel: Mapping[str, int]
-    """How many survived each stage, in order."""
+    """Number left after each stage, in order."""
 
     def __len__(self) -> int:
         """Return the number of grasps."""
         return len(self.rows)
 
     def take(self, indices: NDArray[np.int64]) -> "GraspSet":
-        """Return some of them, in the order of ``indices``."""
+        """Return the grasps at ``indices``, in that order."""
         arrays = {name: getattr(self, name)[indices] for name in ("rows", "contacts", "normals", "hands")}
         return GraspSet(**arrays, funnel=self.funnel)
 
 
 def read_grasps(path: Path | str) -> Rows:
-    """Read grasp rows; 16 columns are completed by the object id -1.
+    """Read grasp rows; rows of 16 columns get the object id -1.
 
     Args:
         path: A ``.npy`` file, or an ``.npz`` file with one array.
@@ -67,7 +67,7 @@ def read_grasps(path: Path | str) -> Rows:
         Rows (n, 17) float32.
 
     Raises:
-        FileError: The file cannot be read, or holds pickled objects, which are never run.
+        FileError: The file cannot be read, or contains pickled objects, which are never loaded.
         InputError: A row is invalid; the message names file, row and column.
     """
     path = Path(path)
@@ -77,7 +77,7 @@ def read_grasps(path: Path | str) -> Rows:
             content = np.load(stream, allow_pickle=False)
             if isinstance(content, np.lib.npyio.NpzFile):
                 if len(content.files) != 1:
-                    raise InputError(f"{path}: an .npz of grasps holds one array, this one holds {content.files}")
+                    raise InputError(f"{path}: an .npz of grasps contains one array, this one contains {content.files}")
                 content = content[content.files[0]]
     except OSError as error:
         raise FileError(f"{path}: cannot read grasps: {error.strerror or error}") from error
@@ -89,17 +89,17 @@ def read_grasps(path: Path | str) -> Rows:
 
 
 def _demand_small(path: Path) -> None:
-    """Refuse a file that is, or unpacks to something, larger than any list of grasps."""
+    """Refuse a file that is larger, packed or unpacked, than any list of grasps."""
     size = path.stat().st_size
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             size = sum(member.file_size for member in packed.infolist())
     if size > MAX_BYTES:
-        raise ValueError(f"{size / 1e6:.0f} MB is too large; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        raise ValueError(f"{size / 1e6:.0f} MB is too large; the limit is {MAX_BYTES / 1e6:.0f} MB")
 
 
 def write_grasps(path: Path | str, rows: ArrayLike) -> Path:
-    """Write rows (n, 16 or 17) as float32 ``.npy``; a reader sees the old file or the whole new one."""
+    """Write rows (n, 16 or 17) as float32 ``.npy``; a reader sees either the old file or the complete new one."""
     path = Path(path)
     table = checked_rows(np.asarray(rows), str(path))
     try:
@@ -118,11 +118,11 @@ def write_grasps(path: Path | str, rows: ArrayLike) -> Path:
 
 
 def checked_rows(rows: NDArray[np.generic], source: str) -> Rows:
-    """Return rows as (n, 17) float32, or say which row and column is wrong.
+    """Return rows as (n, 17) float32; an error names the wrong row and column.
 
     Args:
         rows: Any array.
-        source: Where it comes from, for the message.
+        source: Origin of the rows, for the message.
     """
     if rows.dtype.kind not in "fiu":
         raise InputError(f"{source}: grasp rows are numbers (float32), got dtype {rows.dtype}")

@@ -1,4 +1,4 @@
-"""Grasps of any object and robot, by fingers or by suction, annotated on first use and kept."""
+"""Grasps of any object and robot, by fingers or by suction, annotated on first use and cached."""
 
 import hashlib
 from collections.abc import Callable
@@ -35,25 +35,25 @@ from handloom.objects import ObjectAsset
 from handloom.objects.geometry import geom_ids
 
 SAMPLES = 600
-"""Points of the surface that are tried."""
+"""Number of surface points tried."""
 PATCHES = 96
-"""Patches kept, those nearest to the centre of mass first."""
+"""Number of patches kept, nearest to the centre of mass first."""
 RING = 16
 """Rays per circle under the lip."""
 CIRCLES = (0.5, 1.0)
-"""Circles of rays, as parts of the cup's radius."""
+"""Radii of the circles of rays, as fractions of the cup's radius."""
 UNEVEN = 5e-4
-"""How far a patch may be off its plane [m]; a soft lip follows that much."""
+"""Largest deviation of a patch from its plane [m]; a soft lip follows it."""
 EDGE = 0.003
-"""How far the lip stays from the edge of a patch [m]."""
+"""Distance of the lip from the edge of a patch [m]."""
 ABOVE = 5e-3
 """Rays start this far above the plane [m], below any obstacle that a lip cannot pass."""
 PRESSED = 1e-3
-"""How far the lip is pressed on [m]."""
+"""Compression of the lip [m]."""
 
 
 def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return grasp rows (n, 17) where a cup seals; the score is the lever arm of the weight about the cup.
+    """Return grasp rows (n, 17) at which a cup seals; the score is the lever arm of the weight about the cup.
 
     The approach is against the normal. The closing axis, which has no meaning for a suction cup, is aligned with an
     axis of the object, so that the hand is parallel to its sides; each patch comes with two of them, a quarter turn
@@ -62,14 +62,14 @@ def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) ->
     Args:
         asset: The object.
         radius: Radius of the cup [m].
-        rng: Draws points of the surface.
+        rng: Draws surface points.
     """
     data = mujoco.MjData(asset.model)
     mujoco.mj_forward(asset.model, data)
     geoms, centre_of_mass = geom_ids(asset.model, solid=True), data.subtree_com[0].copy()
     parts = convex_parts(asset.model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
     points, normals = sample_surface(asset.model, parts, SAMPLES, rng)
-    # The best place of a face is under the centre of mass; a drawn point is hardly ever there.
+    # The best point of a face is in line with the centre of mass, where random points rarely fall.
     under = centre_of_mass - np.einsum("ni,ni->n", centre_of_mass - points, normals)[:, None] * normals
     points, normals = np.concatenate([under, points]), np.tile(normals, (2, 1))
     points, normals = _distinct(points, normals)
@@ -82,7 +82,7 @@ def suction_rows(asset: ObjectAsset, radius: float, rng: np.random.Generator) ->
 
 
 def _distinct(points: Array, normals: Array) -> tuple[Array, Array]:
-    """Return points and normals without those that agree to a tenth of a millimetre."""
+    """Return points and normals without duplicates within a tenth of a millimetre."""
     key = np.round(np.concatenate([points / 1e-4, normals / 1e-3], axis=1)).astype(np.int64)
     first = np.sort(np.unique(key, axis=0, return_index=True)[1])
     return points[first], normals[first]
@@ -97,7 +97,7 @@ def _across(normals: Array) -> tuple[Array, Array]:
 
 
 def _seals(parts: ConvexParts, point: Array, normal: Array, radius: float) -> bool:
-    """Return whether everything under a lip lies in one plane."""
+    """Return whether the surface under a lip is flat."""
     u, v = _across(normal[None])
     angle = np.linspace(0.0, 2.0 * np.pi, RING, endpoint=False)[:, None]
     ring = np.cos(angle) * u + np.sin(angle) * v
@@ -118,33 +118,33 @@ def _rows(points: Array, normals: Array, lever: Array, turned: bool) -> NDArray[
 
 
 LYING = AnnotateOptions(count=150, approaches=2, depths=(0.002, 0.003, *DEPTHS), enough=2)
-"""How grasps of lying objects are searched: half of the approaches straight down, and with just the fingertips too."""
+"""Search options for lying objects: half of the approaches straight down, and fingertip grasps included."""
 RIM_OPENING = 0.020
-"""How far the fingers of a hand that takes a rim are open on the way [m]."""
+"""Finger opening during the approach to a rim [m]."""
 RIM = AnnotateOptions(
     count=150, samples=3000, depths=(0.003, *DEPTHS), opening=RIM_OPENING, clearance=0.004, margin=0.001, enough=2
 )
-"""How rims are searched: fingers 20 mm apart hold what is up to 12 mm thick, and leave room for an arm that is a few
-millimetres off on its way."""
+"""Search options for rims: fingers 20 mm apart hold rims up to 12 mm thick, with room for a few millimetres of error of
+the arm."""
 RING_OPENING = 0.030
-"""The same of a hand with one finger in the hole of a ring, such as a donut that is wider than the hand [m]."""
+"""Finger opening with one finger in the hole of a ring, such as a donut wider than the hand [m]."""
 RINGS = replace(RIM, opening=RING_OPENING)
-"""How rings are searched: wider apart, that finger would meet the other side of the hole."""
+"""Search options for rings: with a wider opening, that finger would hit the other side of the hole."""
 DIRECTIONS = 6
 """Quantization steps per unit of the up direction: at most seven degrees off."""
 REST_POSES = 4
-"""Rest poses of an object that are considered."""
+"""Number of rest poses considered per object."""
 ALGORITHM = 2
 """Incremented whenever the annotator's output changes, to invalidate cached files."""
 
 SUCTION_ALGORITHM = 1
-"""The same for patches of suction cups."""
+"""The same version number for patches of suction cups."""
 
 
 def grasps_for(
     asset: ObjectAsset, gripper: GripperShape, *, options: AnnotateOptions | None = None
 ) -> NDArray[np.float32]:
-    """Return the grasp rows (n, 17) of an object; annotated on first use, then read from the cache.
+    """Return the grasp rows (n, 17) of an object; annotated on first use, then taken from the cache.
 
     The generator is seeded by the content of object, gripper and options, so the rows depend on nothing else: not on
     the run, the worker or the cache.
@@ -161,7 +161,7 @@ def grasps_for(
 def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.float32]:
     """Return grasp rows (n, 17) of an object that lies on a table, in any of its first few rest poses.
 
-    They reach pens and spoons lying flat, where most grasps found in free space would hit the table.
+    They suit pens and spoons that lie flat, where most grasps found in free space would hit the table.
 
     Args:
         asset: The object.
@@ -171,14 +171,14 @@ def lying_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.fl
 
 
 def grasps_as_it_lies(asset: ObjectAsset, gripper: GripperShape, up: Array) -> NDArray[np.float32]:
-    """Return grasp rows (n, 17) of an object that lies on a table in the pose it has, whatever its rest poses are.
+    """Return grasp rows (n, 17) of an object that lies on a table in its present pose, regardless of its rest poses.
 
     A lemon rolls: it has many rest poses, and a grasp from above in one comes from the side in another.
 
     Args:
         asset: The object.
         gripper: Shape of the gripper.
-        up: Direction (3,) in the object's frame that is up.
+        up: Up direction (3,) in the object's frame.
     """
     coarse = np.round(np.asarray(up, float) * DIRECTIONS)
     words = ("as it lies", grasp_key(asset, gripper, LYING), coarse.astype(int).tolist())
@@ -210,7 +210,7 @@ def ring_grasps_for(asset: ObjectAsset, gripper: GripperShape) -> NDArray[np.flo
 
 
 def suction_grasps_for(asset: ObjectAsset, radius: float) -> NDArray[np.float32]:
-    """Return grasp rows (n, 17) of the flat patches of an object that a suction cup seals on.
+    """Return grasp rows (n, 17) of the flat patches of an object on which a suction cup seals.
 
     Args:
         asset: The object.
@@ -236,13 +236,13 @@ def _lying(
 
 
 def _cached(key: str, make: Callable[[np.random.Generator], NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Return the rows of a key from the cache, or make and keep them."""
+    """Return the rows of a key from the cache, or compute and cache them."""
     file = cache_file(key)
     if file.is_file():
         try:
             return read_grasps(file)
         except HandloomError:
-            # A damaged cache file is no reason to stop: the rows can be computed again.
+            # A damaged cache file is not an error: the rows can be computed again.
             file.unlink(missing_ok=True)
     rows = make(np.random.default_rng(int(key[:16], 16)))
     write_grasps(file, rows)
@@ -250,12 +250,12 @@ def _cached(key: str, make: Callable[[np.random.Generator], NDArray[np.float32]]
 
 
 def grasp_key(asset: ObjectAsset, gripper: GripperShape, options: AnnotateOptions) -> str:
-    """Return the hash of everything that the rows depend on."""
+    """Return the hash of all inputs on which the rows depend."""
     settings = [item for item in sorted(asdict(options).items()) if item[1] is not None]
     words = (ALGORITHM, asset.content_hash, gripper.content_hash, settings)
     return hashlib.sha256(repr(words).encode()).hexdigest()
 
 
 def cache_file(key: str) -> Path:
-    """Return where rows of a key are kept."""
+    """Return the cache file of a key."""
     return user_cache() / "grasps" / f"{key[:32]}.npy"

@@ -21,17 +21,17 @@ from handloom.values import CameraSpec
 Picture = NDArray[np.uint8]
 
 FORKS = 26
-"""Grasps drawn as forks: enough to see the spread, few enough to see the object."""
+"""Number of grasps drawn as forks: enough to see the spread, few enough to see the object."""
 CLOSE_UPS = 4
-"""Grasps drawn with the real gripper."""
+"""Number of grasps drawn with the real gripper."""
 VIEW_FROM = np.array([0.62, -1.0, 0.55]) / np.linalg.norm([0.62, -1.0, 0.55])
-"""From the front right and above."""
+"""View from the front right and above."""
 FIELD_OF_VIEW_DEG = 26.0
 PRONG, HANDLE, WIRE = 0.035, 0.02, 0.0009
-"""Fork: from the contacts back to the bar, from the bar back to its end, and half the thickness [m]."""
+"""Dimensions of a fork: contacts to bar, bar to end of the handle, and half thickness [m]."""
 STEP = 1.0 / 510.0
 """Physics step while the gripper closes for a close-up [s]."""
-# Green, yellow, red at the scores 0.1, 0.35 and 0.6: sRGB of a scale that keeps its order in grey.
+# Green, yellow, red at the scores 0.1, 0.35 and 0.6: sRGB; the order is kept in greyscale.
 COLOR_STOPS = ((0.1, (0.10, 0.62, 0.35)), (0.35, (0.96, 0.77, 0.19)), (0.6, (0.84, 0.22, 0.16)))
 PAPER, INK, FAINT, RULE = (250, 250, 248), (32, 34, 38), (120, 124, 130), (222, 223, 222)
 
@@ -45,7 +45,7 @@ def grasp_picture(
         robot: The robot.
         arm: The arm whose gripper was annotated.
         asset: The object.
-        grasps: What the annotator found.
+        grasps: Grasps from the annotator.
         size: Height of the image [px]; it is twice as wide.
 
     Returns:
@@ -56,7 +56,7 @@ def grasp_picture(
     weight = np.linspace(1.0, 0.8, len(grasps)) if len(grasps) else np.zeros(0)
     order = spread_out(place, np.ascontiguousarray(R), weight, len(grasps), 0.05)
     panels = [_forks(asset, grasps, order[:FORKS], size)]
-    # A hand between camera and object would hide it, one from below is seldom used.
+    # A hand between camera and object would hide it, and one from below is seldom used.
     seen = order[(R[order, :, 0] @ VIEW_FROM > -0.35) & (R[order, 2, 0] < 0.3)]
     shown = [*seen, *order][:CLOSE_UPS]
     panels += [_close_up(robot, gripper, asset, grasps.hands[i], size // 2) for i in shown]
@@ -128,7 +128,7 @@ def _close_up(
 
 
 def _open_then_close(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm) -> None:
-    """Close the gripper on the object, which is held in place."""
+    """Close the gripper on the object, which is fixed."""
     actuators = [model.actuator(f"robot/{name}").id for name in arm.gripper_actuators]
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
     data.ctrl[actuators] = arm.gripper_open
@@ -157,7 +157,7 @@ def _corners(asset: ObjectAsset) -> Array:
 def _render(
     model: mujoco.MjModel, state: mujoco.MjData, points: Array, size: int, *, margin: float, asset: ObjectAsset
 ) -> Picture:
-    """Draw a scene so that all points are in view, on white paper."""
+    """Draw a scene on a white background, with all points in view."""
     camera = _camera(points, size, margin)
     looks = [look.under("object/") for look in asset.looks]
     images = Renderer(model, preset="quality", looks=looks).render(state, [camera], ("rgb", "segmentation"))[
@@ -169,7 +169,7 @@ def _render(
 
 
 def _camera(points: Array, size: int, margin: float) -> CameraSpec:
-    """Look at points (n, 3) from the front right, as near as they fit."""
+    """Return a camera that looks at points (n, 3) from the front right, as close as possible."""
     outward = VIEW_FROM
     right = np.cross(-outward, [0.0, 0.0, 1.0])
     right /= np.linalg.norm(right)
@@ -192,7 +192,7 @@ def _caption(robot: RobotDescription, asset: ObjectAsset, grasps: GraspSet) -> s
 
 
 def _laid_out(panels: list[Picture], caption: str, size: int) -> Picture:
-    """Put the large panel left, the close-ups right in two columns, caption and colour scale below the large one."""
+    """Put the large panel with caption and colour scale on the left, close-ups in two columns on the right."""
     sheet = Image.new("RGB", (2 * size, size), PAPER)
     sheet.paste(Image.fromarray(panels[0]), (0, 0))
     half = size // 2
@@ -207,7 +207,7 @@ def _laid_out(panels: list[Picture], caption: str, size: int) -> Picture:
 
 
 def _scale(pen: ImageDraw.ImageDraw, unit: float, size: int) -> None:
-    """Draw the colour scale of scores."""
+    """Draw the colour scale of the scores."""
     font = ImageFont.load_default(13 * unit)
     left, top = 18 * unit, size - 30 * unit
     pen.text((left, top), "score", FAINT, font=font)

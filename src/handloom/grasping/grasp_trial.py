@@ -1,4 +1,4 @@
-"""Physics test of grasps: close the gripper, take the weight, shake."""
+"""Physics test of grasps: close the gripper, apply gravity, shake."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,27 +14,27 @@ from handloom.robots import Arm, RobotDescription
 from handloom.spatial import make_pose, pose_error, pose_from_pos_quat, quat_from_matrix
 
 TIMESTEP = 1.0 / 510.0
-"""[s], as in episodes of 30 frames per second."""
+"""Physics step [s], as in episodes of 30 frames per second."""
 GRAVITY = 9.81
 SHAKE = 0.5
 """Acceleration of the hand while it is shaken, in units of gravity: 0.5 g is a brisk move of an arm."""
 DAMPING = 5.0
-"""Keeps the weightless object in place while the gripper closes, as a table would [N s/m]."""
+"""Damping that keeps the weightless object in place while the gripper closes, as a table would [N s/m]."""
 LARGEST_SLIP = 0.02
-"""An object that moved further than this in the hand was not held [m]."""
+"""An object that moves further than this in the hand is not held [m]."""
 BATCH = 64
-"""Grasps simulated side by side."""
+"""Number of grasps simulated in parallel."""
 
 
 def hand_spec(robot: RobotDescription, arm: Arm) -> mujoco.MjSpec:
     """Return the robot's model with every joint but the gripper's removed, and every geom but the hand's.
 
-    The end effector stays where the arm's zero position puts it. Sizes, inertias, linkages, drives and friction of the
-    gripper are the robot's own.
+    The end effector stays at its pose in the arm's zero position. Sizes, inertias, linkages, drives and friction of the
+    gripper are unchanged.
 
     Args:
         robot: The robot.
-        arm: The arm whose gripper is kept.
+        arm: Arm whose gripper is kept.
     """
     spec = robot.spec()
     kept = _bodies_behind(spec, arm.joint_names[-1])
@@ -58,7 +58,7 @@ def hand_spec(robot: RobotDescription, arm: Arm) -> mujoco.MjSpec:
 
 
 def take_options(spec: mujoco.MjSpec, robot: RobotDescription, *, timestep: float) -> None:
-    """Give a scene the solver options that the robot's gripper was tuned with; attaching a model drops its own."""
+    """Set the solver options for which the robot's gripper was tuned; attaching a model drops its own."""
     physics = robot.config.physics
     spec.option.timestep = timestep
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{physics.integrator.upper()}")
@@ -70,7 +70,7 @@ def take_options(spec: mujoco.MjSpec, robot: RobotDescription, *, timestep: floa
 def _keep_neighbours_apart(spec: mujoco.MjSpec, kept: set[str]) -> None:
     """Exclude contact between a finger and the palm that carries it.
 
-    MuJoCo does so by itself for a palm that moves, but not for one that is fixed in the world.
+    MuJoCo does this itself for a moving palm, but not for one fixed in the world.
     """
     known = {frozenset((pair.bodyname1, pair.bodyname2)) for pair in spec.excludes}
     fixed = {name for name in kept if not spec.body(name).joints and _carrier(spec, name) not in kept}
@@ -91,37 +91,37 @@ def _carrier(spec: mujoco.MjSpec, name: str) -> str:
 
 
 def _bodies_behind(spec: mujoco.MjSpec, joint: str) -> set[str]:
-    """Return the names of the body that a joint moves and of all bodies it carries."""
+    """Return the names of the body that a joint moves and of all bodies below it."""
     root = spec.joint(joint).parent
     return {root.name, *(body.name for body in root.find_all(mujoco.mjtObj.mjOBJ_BODY))}
 
 
 CLOSE_S, HOLD_S, SHAKE_S = 1.0, 0.5, 0.2
-"""How long the gripper closes, holds the weight, and is shaken in each direction [s]."""
+"""Duration of closing, of holding the weight, and of shaking in each direction [s]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TrialResult:
-    """What happened to each of n grasps."""
+    """Results of n grasps."""
 
     held: NDArray[np.bool_]
-    """(n,) the object was still in the hand at the end."""
+    """(n,) whether the object was still in the hand at the end."""
     slip: Array
-    """(n,) how far the object moved in the hand after the gripper had closed [m]."""
+    """(n,) distance that the object moved in the hand after the gripper had closed [m]."""
     turn: Array
-    """(n,) how far it turned [rad]."""
+    """(n,) angle that it turned [rad]."""
 
 
 class GraspTrial:
     """One object between the fingers of one gripper, in many simulations at once.
 
-    The hand is fixed. The object floats while the fingers close; then gravity comes on, and shaking is what a shaken
-    hand feels: gravity plus the acceleration, in six directions one after another.
+    The hand is fixed. The object floats while the fingers close; then gravity is switched on, and shaking adds the
+    acceleration of the hand to gravity, in six directions one after another.
 
     Args:
         robot: The robot.
         asset: The object.
-        arm: Which arm; None takes the first.
+        arm: Name of the arm; None takes the first.
     """
 
     def __init__(self, robot: RobotDescription, asset: ObjectAsset, *, arm: Arm | None = None) -> None:
@@ -164,7 +164,7 @@ class GraspTrial:
         batch.step(nstep=round(CLOSE_S / TIMESTEP))
         held_from = qpos[:, free].copy()
         damping[:, self._dof : self._dof + 6] = 0.0
-        # The object's usual downward direction, then the same while the hand is pushed along each of its axes.
+        # Gravity in the object's usual pose, then with the hand accelerated along each of its axes.
         down = -GRAVITY * T_world_object[:, :3, 2]
         gravity[:] = down
         batch.step(nstep=round(HOLD_S / TIMESTEP))
@@ -173,7 +173,7 @@ class GraspTrial:
                 gravity[:] = down + sign * SHAKE * GRAVITY * self.T_world_hand[:3, axis]
                 batch.step(nstep=round(SHAKE_S / TIMESTEP))
         distance, angle = pose_error(_poses(held_from), _poses(qpos[:, free]))
-        # A simulation that went wrong held nothing.
+        # If the simulation fails, the grasp counts as not held.
         return np.where(np.isfinite(distance), distance, np.inf), np.where(np.isfinite(angle), angle, np.pi)
 
     def _drive(self, data: mujoco.MjData, targets: Array) -> None:
@@ -191,7 +191,7 @@ def _poses(rows: Array) -> Array:
 
 
 def _scene(robot: RobotDescription, arm: Arm, asset: ObjectAsset) -> mujoco.MjModel:
-    """Put the fixed hand and the free object into one model, the object far away at first."""
+    """Put the fixed hand and the free object into one model, with the object far away at first."""
     spec = mujoco.MjSpec()
     take_options(spec, robot, timestep=TIMESTEP)
     spec.attach(hand_spec(robot, arm), prefix="robot/", frame=spec.worldbody.add_frame())

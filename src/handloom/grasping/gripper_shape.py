@@ -1,4 +1,4 @@
-"""The solid shape of a gripper at every opening, and where its pads hold."""
+"""The solid shape of a gripper at every opening, and the positions of its pads."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -17,30 +17,30 @@ from handloom.robots.tool_poses import clipped_widths, extra_depth_curve
 LEVELS = 17
 """Number of sampled openings. Between two of them a pivoting jaw deviates from a straight line by less than 0.1 mm."""
 TIP = (0.005, 0.01, 0.02)
-"""Distances from the fingertips at which an opening is measured [m]; the first that lies on both pads counts."""
+"""Distances from the fingertips at which an opening is measured [m]; the first on both pads is used."""
 TIP_LENGTH = 0.02
-"""Parts that reach within this distance of the fingertips belong to a finger [m]."""
+"""Parts that extend to within this distance of the fingertips belong to a finger [m]."""
 SETTLE_STEPS = 200
-"""Steps of 5 ms at each opening: the drives of real grippers settle within a few tenths of a second."""
+"""Number of 5 ms steps at each opening: the drives of real grippers settle within a few tenths of a second."""
 TURNING = 0.02
-"""A part that turns further than this over the whole stroke sweeps a curve [rad]."""
+"""A part that turns further than this over the full stroke moves on a curve [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GripTable:
-    """What a gripper's drive does to its pads; NaN where the line misses a pad."""
+    """Positions of a gripper's pads along its drive; NaN where the line of contact misses a pad."""
 
     depths: Array
-    """How far the fingertips reach past the line of contact (d,) [m]."""
+    """Reach of the fingertips past the line of contact (d,) [m]."""
     opening: Array
-    """Distance of the pads on that line (levels, d) [m], rising with the level."""
+    """Distance between the pads on that line (levels, d) [m], increasing with the level."""
     middle: Array
     """Point between the pads (levels, d, 3) in the hand frame [m]."""
 
     def at_opening(self, width: Array, depth: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the level (n,), a fraction, and the middle (n, 3) [m] for openings (n,) [m] at depth indices (n,).
 
-        NaN where the gripper does not open that far, or the line of contact misses a pad.
+        NaN if the gripper does not open that far, or the line of contact misses a pad.
         """
         level, middle = np.full(len(width), np.nan), np.full((len(width), 3), np.nan)
         for j in range(len(self.depths)):
@@ -59,7 +59,7 @@ class GripTable:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GripperShape:
-    """Everything behind an arm's last joint as convex parts, from closed (level 0) to open (last level).
+    """Everything beyond an arm's last joint as convex parts, from closed (level 0) to open (last level).
 
     Poses are in the *hand* frame: origin at the end effector, GraspNet axes (x approach, y closing).
     """
@@ -73,34 +73,34 @@ class GripperShape:
     rotation: Array
     """Orientations (levels, g, 3, 3)."""
     moving: NDArray[np.bool_]
-    """Which parts move when the gripper closes (g,)."""
+    """Whether each part moves when the gripper closes (g,)."""
     pads: Ints
-    """The two parts (2,) that hold; the one on the negative y side first. None for suction."""
+    """Indices of the two parts (2,) that hold; the one on the negative y side first. None for suction."""
     curved: bool
     """Whether a part turns while the gripper closes."""
     joint_names: tuple[str, ...]
-    """Joints behind the arm's last one, as in the robot's model."""
+    """Joints beyond the arm's last one, named as in the robot's model."""
     joints: Array
     """Their positions (levels, j) [m or rad]."""
     arm: Arm
     """Names, tool centre and extra depths of the arm."""
     content_hash: str
-    """Hash of the shape and of the arm's figures, lengths to a micrometre."""
+    """Hash of the shape and the arm's dimensions, lengths rounded to a micrometre."""
 
     @classmethod
     def of(cls, robot: RobotDescription, arm: Arm | None = None) -> "GripperShape":
-        """Return the gripper of an arm, read from the robot's model once per program run.
+        """Return the gripper of an arm, computed from the robot's model once per process.
 
         Args:
             robot: The robot.
-            arm: One of its arms; None takes the first.
+            arm: Name of one of its arms; None takes the first.
         """
         name = (arm or robot.arms[0]).name
         return _remembered(_Key(robot, name, f"{robot.model_file}\n{robot.config.model_dump_json()}\n{name}"))
 
     @classmethod
     def measured(cls, robot: RobotDescription, arm: Arm) -> "GripperShape":
-        """Drive the gripper of an arm from closed to open in the robot's model, and read its shape on the way."""
+        """Drive the gripper of an arm from closed to open in the robot's model, and record its shape at each level."""
         name = f"{robot.name}, {arm.name} arm"
         if len(arm.pad_geoms) != 2 and arm.suction is None:
             raise InputError(
@@ -111,7 +111,7 @@ class GripperShape:
         geoms = _solid_geoms(model, bodies)
         moved = [j for j in range(model.njnt) if int(model.jnt_bodyid[j]) in bodies[1:]]
         position, rotation, joints = _levels(model, robot, arm, geoms, moved)
-        # What lies furthest forward collides most often: tested first, it saves the other questions.
+        # The foremost part collides most often; testing it first saves the other tests.
         order = np.argsort(-position[-1, :, 0], kind="stable")
         geoms, position, rotation = [geoms[i] for i in order], position[:, order], rotation[:, order]
         parts = convex_parts(model, geoms, position[-1], rotation[-1])
@@ -143,7 +143,7 @@ class GripperShape:
 
     @property
     def without_fingers(self) -> "GripperShape":
-        """Wrist and palm: the parts that do not move when the gripper closes."""
+        """Wrist and palm: the parts fixed while the gripper closes."""
         kept, p = np.flatnonzero(~self.moving), self.parts
         position, rotation = (np.ascontiguousarray(poses[:, kept]) for poses in (self.position, self.rotation))
         parts = p._replace(
@@ -159,17 +159,17 @@ class GripperShape:
         return replace(self, parts=parts, position=position, rotation=rotation, moving=self.moving[kept], pads=nothing)
 
     def advance(self, width: Array) -> Array:
-        """Return how far (n,) [m] the end effector lies behind the grasp centre plus depth, at openings (n,) [m]."""
+        """Return the offset (n,) [m] of the end effector behind grasp centre plus depth, at openings (n,) [m]."""
         table = self.arm.extra_depth
         extra = 0.0 if table is None else extra_depth_curve(table)(clipped_widths(self.arm, width))
         return np.full(len(width), self.arm.tcp_offset) - extra
 
     def grips(self, depths: tuple[float, ...], edge: float) -> GripTable:
-        """Measure opening and place of the pads along the line on which they hold.
+        """Measure opening and position of the pads along the line on which they hold.
 
         Args:
-            depths: How far the fingertips reach past the line of contact [m].
-            edge: Distance that the line keeps from the edges of both pads [m].
+            depths: Reach of the fingertips past the line of contact [m].
+            edge: Minimum distance of the line from the edges of both pads [m].
         """
         levels, low, high = len(self.position), self.pads[0], self.pads[1]
         opening = np.full((levels, len(depths)), np.nan)
@@ -200,12 +200,12 @@ class GripperShape:
         return float(level[np.isfinite(level)][0])
 
     def fingertip(self, level: int) -> float:
-        """Return how far ahead of the end effector [m], along the approach, the hand reaches at a level."""
+        """Return the reach of the hand ahead of the end effector [m], along the approach, at a level."""
         at = self._at_level(level)
         return float(max(_reach(at, part, np.array([1.0, 0.0, 0.0])) for part in range(len(self.parts.kind))))
 
     def finger_thickness(self, level: int) -> float:
-        """Return how far [m] the fingers reach to either side of the plane they close in, near their tips."""
+        """Return the half width [m] of the fingers near their tips, on both sides of the plane in which they close."""
         at, tip = self._at_level(level), self.fingertip(level) - TIP_LENGTH
         sides = (np.array([0.0, 0.0, s]) for s in (-1.0, 1.0))
         near = [k for k in range(len(self.parts.kind)) if _reach(at, k, np.array([1.0, 0.0, 0.0])) > tip]
@@ -240,12 +240,12 @@ class _Key:
 
 @lru_cache(maxsize=32)
 def _remembered(key: _Key) -> GripperShape:
-    """Scenes read their robots again for every episode; the shape behind them is the same."""
+    """Scenes load their robots again for every episode; the shape does not change."""
     return GripperShape.measured(key.robot, key.robot.arm(key.arm))
 
 
 def _weightless(robot: RobotDescription) -> mujoco.MjModel:
-    """Compile the robot so that only drives and linkages act: no weight, no contact."""
+    """Compile the robot with drives and linkages only: no gravity, no contacts."""
     model = robot.compile()
     model.opt.gravity[:] = 0.0
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -253,7 +253,7 @@ def _weightless(robot: RobotDescription) -> mujoco.MjModel:
 
 
 def _hand_bodies(model: mujoco.MjModel, arm: Arm) -> list[int]:
-    """Return the body that the last arm joint moves, and all bodies it carries."""
+    """Return the body that the last arm joint moves, and all bodies below it."""
     root = int(model.joint(arm.joint_names[-1]).bodyid[0])
     inside = [root]
     for body in range(root + 1, model.nbody):
@@ -295,18 +295,18 @@ def _levels(
         position[level] = (data.geom_xpos[geoms] - data.xpos[ee]) @ R_world_hand
         joints[level] = data.qpos[model.jnt_qposadr[moved]]
         rotation[level] = R_world_hand.T @ data.geom_xmat[geoms].reshape(-1, 3, 3)
-    # What is left of the settling is far below a micrometre; rounding keeps it out of every later comparison.
+    # The residual of settling is far below a micrometre; rounding removes it from later comparisons.
     return np.round(position, 6), np.round(rotation, 6), np.round(joints, 6)
 
 
 def _reach(parts: ConvexParts, k: int, direction: Array) -> float:
-    """Return how far part k reaches along a unit direction (3,) [m], by the ray through its centre line."""
+    """Return the extent of part k along a unit direction (3,) [m], by the ray through its centre line."""
     local = parts.rotation[k].T @ direction
     return float(parts.position[k] @ direction + np.abs(local) @ parts.size[k])
 
 
 def _numbers(arm: Arm) -> tuple[object, ...]:
-    """Return the figures of an arm that rows depend on."""
+    """Return the parameters of an arm on which rows depend."""
     table = arm.extra_depth
     return arm.tcp_offset, arm.R_ee_graspnet, *((table.width, table.offset) if table else ())
 

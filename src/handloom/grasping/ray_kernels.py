@@ -178,7 +178,7 @@ def through_part(parts, k, o, d):
     dx = R[0, 0] * d[0] + R[1, 0] * d[1] + R[2, 0] * d[2]
     dy = R[0, 1] * d[0] + R[1, 1] * d[1] + R[2, 1] * d[2]
     dz = R[0, 2] * d[0] + R[1, 2] * d[1] + R[2, 2] * d[2]
-    # The line passes the ball around the part.
+    # The line misses the ball around the part.
     along = ox * dx + oy * dy + oz * dz
     if ox * ox + oy * oy + oz * oz - along * along > parts.radius[k] * parts.radius[k] * 1.0001:
         return MISS
@@ -192,7 +192,7 @@ def through_part(parts, k, o, d):
     elif kind == MESH:
         hit = through_hull(parts.planes, parts.plane_range[k, 0], parts.plane_range[k, 1], ox, oy, oz, dx, dy, dz)
     else:
-        # A ball has one size, an ellipsoid three.
+        # A ball has one radius, an ellipsoid three.
         sy, sz = (s[1], s[2]) if s[1] > 0.0 else (s[0], s[0])
         hit = through_ellipsoid(s[0], sy, sz, ox, oy, oz, dx, dy, dz)
     return (
@@ -244,7 +244,7 @@ def outer_points(parts, starts, directions, reach):
 
 @kernel
 def exits(parts, start, direction, joined, out_t, out_n, spans, order):
-    """Write where one ray that starts on the surface leaves the solid; return how many times it does.
+    """Write the exits of a ray that starts on the surface of the solid; return their number.
 
     Intervals of parts that overlap or lie closer than ``joined`` [m] count as one solid span.
 
@@ -263,7 +263,7 @@ def exits(parts, start, direction, joined, out_t, out_n, spans, order):
         hit = through_part(parts, k, start, direction)
         if hit[0] > hit[1] or hit[1] <= joined:
             continue
-        # Insertion sort by the beginning: there are a few dozen at most.
+        # Insertion sort by the start of the interval: there are a few dozen at most.
         at = found
         while at > 0 and spans[order[at - 1], 0] > hit[0]:
             order[at] = order[at - 1]

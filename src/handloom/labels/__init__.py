@@ -1,4 +1,4 @@
-"""Labels of episodes, exact and per frame: functions of recorded states."""
+"""Labels of episodes, exact and per frame, computed from recorded states."""
 
 from handloom.labels.episode_labels import EpisodeLabels
 from handloom.labels.kinds import KINDS, chosen_kinds

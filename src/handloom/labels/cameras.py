@@ -44,13 +44,13 @@ def pixels_of(camera: CameraSpec, T_world_camera: Array, points: Array) -> tuple
 
 
 SECONDS = 2.0
-"""How far a trace looks ahead [s]."""
+"""Time span of a trace [s]."""
 RATE = 10
 """Points of a trace per second."""
 
 
 def trace_frames(frames: int, fps: int) -> np.ndarray:
-    """Return the frames (frames, points) whose tool positions make up each trace, from the frame itself on.
+    """Return the frames (frames, points) of the tool positions in each trace, starting with the frame itself.
 
     Beyond the end of the episode, a trace repeats the last frame.
     """

@@ -17,12 +17,12 @@ from handloom.spatial import invert_pose, pos_quat_from_pose
 BACKGROUND = ("plane",)
 """Categories of walls and floors, which appear only in masks."""
 STILL = 1e-5
-"""A part's box is measured again only if the part moved relative to its object by more than this [m or 1]."""
+"""A part's box is recomputed only if the part moved relative to its object by more than this [m or 1]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Entity:
-    """An object, a jointed part of an object, or a robot."""
+    """An object, a moving part of an object, or a robot."""
 
     owner: str
     """Object or robot."""

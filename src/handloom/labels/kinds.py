@@ -1,4 +1,4 @@
-"""The kinds of labels: their names, the columns they write, and what they need."""
+"""The kinds of labels: their names, columns and requirements."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from handloom.dataset.episodes.archive import LABEL_FILES
 from handloom.errors import unknown_name
 
 LABELS_VERSION = 1
-"""Raised when columns change their meaning."""
+"""Version of the labels, incremented when columns change their meaning."""
 LABEL_FILE, PICTURE_FILE, WORDS_FILE = LABEL_FILES
-"""Files of an episode: one row per frame; one row per frame and camera; the words about it."""
+"""Files of an episode: one row per frame; one row per frame and camera; its language labels."""
 ALL = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelKind:
-    """A row of the table of kinds."""
+    """One kind of labels."""
 
     columns: tuple[str, ...]
     """Columns of the file that it writes."""
@@ -41,9 +41,9 @@ KINDS: dict[str, LabelKind] = {
     "normals": LabelKind(columns=("normals",), file=PICTURE_FILE, images=("normals",)),
     "flow": LabelKind(columns=("flow",), file=PICTURE_FILE, images=("depth", "geoms")),
 }
-"""Name > what it writes and needs. docs/reference/labels.md explains every column."""
+"""Name > kind, with its columns and requirements. docs/reference/labels.md explains every column."""
 SPARSE = tuple(name for name, kind in KINDS.items() if kind.file != PICTURE_FILE)
-"""Everything that is not an image: what ``--labels`` writes by default."""
+"""All labels that are not images: the default of ``--labels``."""
 
 
 def chosen_kinds(names: Iterable[str]) -> tuple[str, ...]:

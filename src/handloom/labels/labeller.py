@@ -40,7 +40,7 @@ from handloom.scene import Scene
 from handloom.values import MARK, EpisodeRecord
 
 METADATA = b"handloom.labels"
-"""Key of the file's metadata that says version, kinds and parts."""
+"""Key of the file's metadata with version, kinds and parts."""
 
 
 class EpisodeLabeller:

@@ -34,7 +34,7 @@ KINDS_OF_POINTS = {
 }
 """Prefix of a point's name > its purpose. Others are ``surface``."""
 HIDDEN_BY = 0.02
-"""How far in front of a point something else must be for the point to be hidden [m]: handles and rims are that deep."""
+"""A surface this far in front of a point hides it [m]; less could be its own handle or rim."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -33,7 +33,7 @@ class MaskPart:
     owner: str
     """Object, robot, ``fluid`` or ``world``."""
     name: str
-    """Body within its owner: ``object`` for whatever is rigidly attached to it, ``drawer``, ``fr3_hand`` and so on."""
+    """Body within its owner: ``object`` for everything rigidly attached to it, ``drawer``, ``fr3_hand`` and so on."""
     body: int
     """Id of the body in the model; for a fluid, that of its first grain."""
 
@@ -154,7 +154,7 @@ class Surfaces:
 
 
 def _hidden_by(look: Look) -> tuple[str, ...]:
-    """Return the geoms that are hidden by a look; for tubes none are, since tubes follow them closely."""
+    """Return the geoms that are hidden by a look; none for tubes, which follow their geoms closely."""
     if isinstance(look.shape, str):
         return look.hides[1:]
     return look.hides if isinstance(look.shape, Turned) else ()

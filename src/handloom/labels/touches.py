@@ -51,7 +51,7 @@ def contact_column(motion: EpisodeMotion) -> pa.Array:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grasp:
-    """An executed grasp: where on the object the fingers closed."""
+    """An executed grasp: pose of the closed fingers on the object."""
 
     robot: str
     arm: str
@@ -175,10 +175,10 @@ FAILURE_FRAME, FAILURE_SKILL, PAIRS = "failure_frame", "failure_skill", "mistake
 def failure_facts(scene: Scene, record: EpisodeRecord) -> dict[str, Scalar]:
     """Return further columns of the episode table; none for an episode without mistakes.
 
-    ``failure_frame`` is the frame of the demonstration in which a failed attempt went wrong: the last one in which
+    ``failure_frame`` is the frame of the demonstration in which the attempt failed: the last one in which
     the object of the failed skill was held, if it was lost on the way, otherwise the last frame of that skill.
     ``failure_skill`` names it; empty if time ran out. ``mistake_pairs`` is JSON: a list of spans, first frame and one
-    past the last, of each mistake and of the skill that made up for it.
+    past the last, of each mistake and of the skill that recovered from it.
 
     Args:
         scene: The scene of the record's instance; its state is overwritten.
@@ -202,7 +202,7 @@ def _failed_span(record: EpisodeRecord) -> SkillSpan | None:
 
 
 def _moment(scene: Scene, record: EpisodeRecord, failed: SkillSpan | None) -> int:
-    """Return the frame of the recording in which it went wrong."""
+    """Return the frame of the recording in which the failure occurred."""
     last = record.frames - 1
     if failed is None:
         return last

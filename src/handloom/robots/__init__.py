@@ -1,4 +1,4 @@
-"""Robots as data: configuration, description, the zoo."""
+"""Robots as data: configurations, descriptions and the zoo."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""What ``robot.yaml`` says about wheels or legs, and about suction tools."""
+"""Keys of ``robot.yaml`` for wheels, legs and suction tools."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,22 +8,22 @@ from handloom.config import Config
 
 
 class SuctionConfig(Config):
-    """Suction cups of an arm. The drive joint of its gripper is the valve: past half way to closed, the cups draw."""
+    """Suction cups of an arm; the drive joint of its gripper is the valve, and they draw when it is half closed."""
 
     points: Annotated[tuple[str, ...], Field(min_length=1)]
-    """Bodies of the cups; the ray that looks for an object begins at their origins."""
+    """Bodies of the cups; the rays that look for objects start at their origins."""
     forward_axis: Literal["X", "Y", "Z"] = "Z"
     """Axis of these bodies that points to the object."""
     clearance_offset: float = 0.0
     """Offset along it at which the ray starts [m]."""
     max_grip_distance: PositiveFloat = 0.01
-    """How far from the origin an object is attached [m]."""
+    """Largest distance from the origin at which an object is attached [m]."""
     coaxial_force_limit: float = -1.0
-    """Pull per cup above which it lets go [N]; 0 or less: none."""
+    """Pull per cup above which it releases [N]; 0 or less: no limit."""
     shear_force_limit: float = -1.0
-    """Force across its axis above which a cup lets go [N]; 0 or less: none."""
+    """Force across its axis above which a cup releases [N]; 0 or less: no limit."""
     retry_interval: Annotated[float, Field(ge=0)] = 0.0
-    """How long free cups keep trying after the valve closes [s]; 0: once."""
+    """Time for which free cups keep trying after the valve closes [s]; 0: once."""
     cup_radius: PositiveFloat = 0.02
     """Radius of the lip [m]: the patch that must be flat."""
 
@@ -35,7 +35,7 @@ WHEELS = {"differential": (2, 0), "ackermann": (4, 2), "holonomic": (None, 0), "
 
 
 class DriveConfig(Config):
-    """How a base drives: which joints are wheels, and their measures. A limit of 0 means none."""
+    """Drive of a base: its wheel joints and their dimensions. A limit of 0 means no limit."""
 
     kind: Literal["differential", "holonomic", "ackermann", "planar", "legged"]
     """``planar``: joints move the base directly, its wheels only roll along. ``legged``: a policy makes it walk."""
@@ -49,13 +49,14 @@ class DriveConfig(Config):
     rolling_names: tuple[str, ...] = ()
     """Planar: wheel joints that roll along with a driving base; they carry no load."""
     swivel_names: tuple[str, ...] = ()
-    """Planar: joints that steer them, one per wheel; none: the wheels have rollers."""
+    """Planar: joints that steer these wheels, one per wheel; if empty, the wheels have rollers."""
     feet: tuple[str, ...] = ()
-    """Touch sensors of a legged robot, and the sites they are at; each is under a foot."""
+    """Touch sensors of a legged robot, and their sites; each is under a foot."""
     policy: str = "policy"
     """Folder of a legged robot's policy beside ``robot.yaml``: ``policy.onnx`` and ``env.yaml``."""
     wheel_radius: Length = 0.0
-    """Wheel radius [m]; a holonomic base has it in its model instead, per wheel. For legs, the radius of ball feet."""
+    """Wheel radius [m]; a holonomic base has it in its model instead, per wheel. For legged robots, the radius of ball
+    feet."""
     rear_wheel_radius: Length = 0.0
     """Radius of the rear wheels of a car [m]; 0: that of the front wheels."""
     track_width: Length = 0.0
@@ -63,9 +64,9 @@ class DriveConfig(Config):
     wheel_base: Length = 0.0
     """Distance between the axles of a car, or between front and hind feet [m]."""
     axle_offset: float = 0.0
-    """Where the axle that does not steer lies in the base [m], along x."""
+    """Position of the unsteered axle in the base [m], along x."""
     invert_steering: bool = False
-    """The rear axle steers."""
+    """Whether the rear axle steers."""
     max_linear_speed: Length = 0.0
     """[m/s]"""
     max_angular_speed: Length = 0.0
@@ -105,7 +106,7 @@ class DriveConfig(Config):
 
     def _rolling_wheels_fit(self) -> None:
         if self.rolling_names and self.kind != "planar":
-            raise ValueError(f"rolling_names are wheels of a planar drive, this one is {self.kind}")
+            raise ValueError(f"rolling_names needs a planar drive, this one is {self.kind}")
         if self.rolling_names and self.wheel_radius <= 0.0:
             raise ValueError("rolling_names need wheel_radius > 0")
         if self.swivel_names and len(self.swivel_names) != len(self.rolling_names):

@@ -32,7 +32,7 @@ ZOO: dict[str, str] = {
     "ur5e_robotiq85": "ur5e_robotiq85",
 }
 
-# Published wrapper class (``target_class``) > folder in zoo/ whose model and names stand for it.
+# Published wrapper class (``target_class``) > folder in zoo/ whose model and names replace it.
 TARGET_CLASSES: dict[str, str] = {
     "Aloha": "aloha",
     "FR3": "fr3",
@@ -61,9 +61,8 @@ def load_robot(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
 
     Args:
         name_or_path: A name of :func:`robot_names`, a folder with ``robot.yaml`` and its model, or a YAML file. A
-            published YAML file, which brings no model beside it, is completed from the zoo folder its
-            ``target_class`` stands for.
-        overrides: Keys that replace those of the file, as a task file may give them.
+            published YAML file, which has no model beside it, is completed from the zoo folder of its ``target_class``.
+        overrides: Keys that replace those of the file, for example from a task file.
 
     Raises:
         NotFoundError: Neither a known name nor an existing path.
@@ -105,14 +104,14 @@ def _folder_of_class(document: Document) -> Path:
 
 
 def published_robot(file: Path, folders: Sequence[Path] = ()) -> tuple[str, dict[str, Any]] | None:
-    """Return the robot of the zoo that a published file stands for, and the keys in which the file differs from ours.
+    """Return the zoo robot that corresponds to a published file, and the keys in which the file differs from it.
 
     Args:
         file: A robot file.
-        folders: Where the robot's USD file may be; the curve of ``extra_depth_file`` lies beside it.
+        folders: Folders that may contain the robot's USD file, with the curve of ``extra_depth_file`` beside it.
 
     Returns:
-        None if the file brings a model of its own.
+        None if the file has its own model.
     """
     found = _published(file, file.stat().st_mtime_ns)
     if found is None:
@@ -144,7 +143,7 @@ def _parsed(file: Path) -> RobotConfig:
 
 
 def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]:
-    """Return the curve beside a robot's USD file, and the widths at its ends, as keys; empty if there is none."""
+    """Return the curve beside a robot's USD file, and the widths at its ends, as keys; empty if there is no curve."""
     near = (folder / Path(config.path).parent / config.extra_depth_file for folder in folders)
     file = next((place for place in near if place.is_file()), None) if config.extra_depth_file else None
     if file is None:
@@ -157,12 +156,12 @@ def _extra_depth(config: RobotConfig, folders: Sequence[Path]) -> dict[str, Any]
         widths, offsets = zip(*sorted(rest), strict=True)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{file}: expected names with a width and an offset [m] each: {error}") from error
-    # The first entry is not used, but counts as one: it must be the narrowest.
+    # The first entry is not used, but it is an entry: it must be the narrowest.
     curve = {"width": [min(first[0], widths[0] - 1e-6), *widths], "offset": [first[1], *offsets]}
     return {"extra_depth": curve, "gripper_min_width": max(0.0, widths[0]), "gripper_max_width": widths[-1]}
 
 
 def _complete(document: Document, zoo: Document) -> None:
-    """Add the keys a published file lacks: joint names, gripper targets, the model."""
+    """Add the keys that a published file lacks: joint names, gripper targets, the model."""
     document.values = {**zoo.values, **document.values}
     document.marks = {**zoo.marks, **document.marks}

@@ -1,4 +1,4 @@
-"""What ``robot.yaml`` may say: every published key, and the joint names and targets Handloom adds."""
+"""Keys of ``robot.yaml``: all published keys, and the joint names and targets that Handloom adds."""
 
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -39,7 +39,7 @@ class PhysicsOptions(Config):
 
 
 class ExtraDepth(Config):
-    """How much deeper the fingertips sit at a given opening, for fingers that travel on an arc.
+    """Extra depth of the fingertips at a given opening, for fingers that travel on an arc.
 
     The first entry is not used for interpolation, as published.
     """
@@ -77,7 +77,7 @@ class CameraMount(Config):
     """Width, height [px]."""
 
 
-# What the required arm keys hold for a robot that has a drive and no arm; nothing reads them.
+# Values of the required arm keys for a robot with a drive and no arm; they are not used.
 NO_ARM: dict[str, Any] = {
     "gripper_max_width": 1.0,
     "tcp_offset": 0.0,
@@ -93,24 +93,25 @@ PER_JOINT = {
     "joint": ("home", "home_std", "speed_limit", "acceleration_limit"),
     "gripper": ("home", "open", "closed", "speed_limit"),
 }
-"""Keys of an arm and of its gripper that have one entry per joint when they are given."""
+"""Keys of an arm and of its gripper that have one entry per joint, if given."""
 
 
 class RobotConfig(Config):
-    """One robot as data. Lists of joints are in chain order; a single-arm robot is a left arm.
+    """One robot as data.
 
-    Index lists count in ``dof_names``. Names take precedence: an index list that disagrees with the names is an error.
+    Lists of joints are in chain order; the arm of a single-arm robot is the left arm. Index lists refer to
+    ``dof_names``. Names take precedence: an index list that disagrees with the names is an error.
     """
 
     # Published keys.
     target_class: str
-    """Published wrapper class; names the zoo folder when the file brings no model of its own."""
+    """Published wrapper class; names the zoo folder when the file has no model of its own."""
     path: Annotated[str, UnusedKey("only means something to USD; the model is 'model'")] = ""
     robot_file: Annotated[
         tuple[str, ...] | str, UnusedKey("only means something to cuRobo; motion is planned from the model")
     ] = ()
     extra_depth_file: str = ""
-    """JSON beside the robot's USD file with the curve that ``extra_depth`` holds; read where a task names the robot."""
+    """JSON file beside the robot's USD file with the curve of ``extra_depth``; read when a task names the robot."""
     solver_position_iteration_count: Annotated[int | None, PHYSX_KEY] = None
     solver_velocity_iteration_count: Annotated[int | None, PHYSX_KEY] = None
     stabilization_threshold: Annotated[float | None, PHYSX_KEY] = None
@@ -143,7 +144,7 @@ class RobotConfig(Config):
     """Finger bodies: their contacts with the object are a grasp, not a collision."""
     fr_filter_paths: tuple[str, ...] = ()
     fl_forbid_collision_paths: tuple[str, ...] = ()
-    """Arm bodies that must touch nothing."""
+    """Arm bodies that must not touch anything."""
     fr_forbid_collision_paths: tuple[str, ...] = ()
     left_joint_home: tuple[float, ...] = ()
     """[rad]"""
@@ -161,19 +162,19 @@ class RobotConfig(Config):
     head_home: tuple[float, ...] = ()
     """[rad]"""
 
-    # Keys of our own.
+    # Keys added by Handloom.
     model: str = "model.xml"
     """MJCF beside this file."""
     description: str = ""
     """One-line description."""
     dof_names: tuple[str, ...] = ()
-    """All joints in the order the published indices count in."""
+    """All joints, in the order of the published indices."""
     inferred_dof_names: tuple[str, ...] = ()
     """Entries of ``dof_names`` whose position was inferred, not published."""
     left_joint_names: tuple[str, ...] = ()
     right_joint_names: tuple[str, ...] = ()
     left_gripper_names: tuple[str, ...] = ()
-    """Drive joints of the left gripper, the ones commands go to."""
+    """Drive joints of the left gripper, which receive the commands."""
     right_gripper_names: tuple[str, ...] = ()
     lift_names: tuple[str, ...] = ()
     body_names: tuple[str, ...] = ()
@@ -207,23 +208,24 @@ class RobotConfig(Config):
     """Largest speed of each drive joint of the gripper [m/s or rad/s]; empty if unknown."""
     right_gripper_speed_limit: tuple[PositiveFloat, ...] = ()
     other_joint_home: dict[str, float] = Field(default_factory=dict)
-    """Home of joints no list above names, such as gripper followers [m or rad]."""
+    """Home of joints in none of the lists above, such as gripper followers [m or rad]."""
     body_aliases: dict[str, str] = Field(default_factory=dict)
     """Published body name: name in the model."""
     joint_aliases: dict[str, str] = Field(default_factory=dict)
     """Published joint name: name in the model."""
     extra_depth: ExtraDepth | None = None
     drive: DriveConfig | None = None
-    """How the base drives; None: it does not."""
+    """Drive of the base; None: no drive."""
     base: Literal["held", "drivable", "reaching", "parked"] = "held"
-    """``drivable``: skills and policies drive the base of a task's robot; ``held``: it stays where it stands. A task
-    with a skill that drives makes its robot drivable by itself. ``reaching``: drivable, and the expert drives it to
-    where a skill is in reach. ``parked``: held, in an episode of a task whose robot is ``reaching``."""
+    """``drivable``: skills and policies drive the base of a task's robot; ``held``: it stays in place. A task with a
+    driving skill makes its robot drivable automatically. ``reaching``: drivable, and the expert drives it to positions
+    from which a skill is in reach. ``parked``: held, in an episode of a task whose robot is ``reaching``."""
     physics: PhysicsOptions = PhysicsOptions()
     cameras: dict[str, CameraMount] = Field(default_factory=dict)
     camera_prims: dict[str, str] = Field(default_factory=dict)
-    """End of a published prim path that is a camera itself: which of ``cameras`` it is. What a task hangs on such a
-    prim stands in the camera's own frame, so that no translation and no turn means the camera as it is mounted."""
+    """End of a published prim path that is itself a camera > its name in ``cameras``. A camera that a task mounts on
+    such a prim is posed in the camera's own frame, so without translation and rotation it coincides with that
+    camera."""
 
     @model_validator(mode="before")
     @classmethod
@@ -258,7 +260,7 @@ class RobotConfig(Config):
             if found != names:
                 raise ValueError(
                     f"{group}_indices {list(indices)} are {list(found)} in dof_names, "
-                    f"but {group}_names says {list(names)}"
+                    f"but {group}_names is {list(names)}"
                 )
         return self
 

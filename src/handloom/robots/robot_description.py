@@ -1,4 +1,4 @@
-"""A robot that was read and checked: its configuration, its folder and its arms."""
+"""A loaded and validated robot: its configuration, its folder and its arms."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Arm:
     """Actuators of the drive joints, in the same order."""
     base_body: str
     tool_body: str
-    """Body of the end-effector frame, the frame grasp poses are converted to."""
+    """Body of the end-effector frame, to which grasp poses are converted."""
     tcp_site: str
     """Site at the tool centre, with the axes of the end-effector frame."""
     grasp_site: str
@@ -66,14 +66,14 @@ class Arm:
     pad_geoms: tuple[str, ...]
     """The two geoms between which the opening is measured."""
     finger_bodies: tuple[str, ...]
-    """Bodies whose contact with an object is a grasp."""
+    """Bodies whose contact with an object counts as a grasp."""
     forbidden_bodies: tuple[str, ...]
-    """Bodies that must touch nothing."""
+    """Bodies that must not touch anything."""
     keypoints: Keypoints
     """Gripper points in the end-effector frame [m]."""
     extra_depth: ExtraDepth | None = None
     suction: SuctionConfig | None = None
-    """The cups of a gripper that holds by suction, their bodies by the names of the model; None: it has fingers."""
+    """The cups of a suction gripper, with the model's body names; None: it has fingers."""
 
     @property
     def approach(self) -> Array:
@@ -109,7 +109,7 @@ class RobotDescription:
         """Read the model again; the caller owns the result and may change it.
 
         Raises:
-            NotAllowedError: It includes files elsewhere; ``handloom robot add`` copies those of a model one trusts.
+            NotAllowedError: It includes files elsewhere; ``handloom robot add`` copies the files of a trusted model.
         """
         if not self.model_file.is_file():
             raise FileError(f"{self.config_file}: model: there is no file {self.model_file}")
@@ -128,12 +128,12 @@ class RobotDescription:
 
     @cached_property
     def model(self) -> mujoco.MjModel:
-        """The robot compiled alone; read it, do not change it."""
+        """The robot compiled alone; do not modify it."""
         return self.compile()
 
     @cached_property
     def arms(self) -> tuple[Arm, ...]:
-        """The arms, left first; none for a robot that only drives."""
+        """The arms, left first; empty for a robot that only drives."""
         if not self.config.left_joint_names:
             return ()
         left = self._arm("left", "fl")
@@ -162,7 +162,7 @@ class RobotDescription:
         )
 
     def camera_prim(self, path: str) -> CameraMount | None:
-        """Return how the camera is mounted that a published prim path names; None if it names a body."""
+        """Return the mount of the camera that a published prim path names; None if it names a body."""
         ends = self.config.camera_prims.items()
         return next((self.config.cameras[name] for end, name in ends if f"/{path}".endswith(f"/{end}")), None)
 
@@ -177,7 +177,7 @@ class RobotDescription:
 
     @cached_property
     def home(self) -> dict[str, float]:
-        """Home position of every joint the configuration gives one [m or rad]."""
+        """Home position of every joint that has one in the configuration [m or rad]."""
         config = self.config
         home = dict(config.other_joint_home)
         for names, values in (
@@ -244,7 +244,7 @@ class RobotDescription:
         return tuple(self.resolve_joint(name) for name in names)
 
     def _limit(self, key: str, joints: tuple[str, ...]) -> np.ndarray:
-        """Return a limit per joint (n,), infinite where the configuration gives none."""
+        """Return a limit per joint (n,), infinite if the configuration gives none."""
         given: tuple[float, ...] = getattr(self.config, key)
         return _frozen(given or (np.inf,) * len(joints))
 
@@ -275,7 +275,7 @@ class RobotDescription:
 
 @lru_cache(maxsize=64)
 def _rehearse_once(model_file: Path, folder: Path, _changed: int) -> None:
-    """Let a child process read a model that is not ours first; its files are in its folder or nearby."""
+    """Let a child process read a third-party model first; its files are in its folder or nearby."""
     if is_inside(model_file, ()):
         return
     around = enclosing_folders(folder, most=MODEL_PARENTS)

@@ -16,10 +16,10 @@ from handloom.values import CameraSpec
 
 Picture = NDArray[np.uint8]
 
-# From the front, a little to the robot's left and above: shows the gripper and how the arm is folded.
+# From the front, slightly to the robot's left and above: shows the gripper and the folded arm.
 VIEW_FROM = (1.0, 0.72, 0.42)
 FIELD_OF_VIEW_DEG = 28.0
-# Lines are drawn this many times larger and scaled down, which smooths them.
+# Lines are drawn at this scale and scaled down, for antialiasing.
 OVERSAMPLING = 3
 LONGEST_AXIS_M = 0.1
 SMALLEST_LABELLED_PX = 500
@@ -37,7 +37,7 @@ class DrawnFrame:
     T_world_frame: Array
     """(4, 4)"""
     length: float
-    """Of the axes [m]."""
+    """Length of the axes [m]."""
     colors: tuple[tuple[int, int, int], ...] = AXIS_COLORS
 
 
@@ -62,7 +62,7 @@ def portrait(robot: RobotDescription, *, width: int = 640, height: int = 640, fr
     if not frames:
         return picture
     overlay = _Overlay(picture, camera, camera_pose(model, data, camera))
-    # Two arms in a small image leave no room for words; the colours tell the frames apart.
+    # Two arms in a small image leave no room for labels; the colours distinguish the frames.
     labelled = len(robot.arms) == 1 or min(width, height) >= SMALLEST_LABELLED_PX
     for frame in robot_frames(robot, data, length=min(0.16 * radius, LONGEST_AXIS_M)):
         overlay.frame(frame, labelled=labelled)
@@ -96,7 +96,7 @@ def _body_pose(data: mujoco.MjData, body: str) -> Array:
 
 
 def _studio(robot: RobotDescription) -> mujoco.MjModel:
-    """Put the robot on a floor, under a key light and a fill light."""
+    """Put the robot on a floor, with a key light and a fill light."""
     alone = robot.compile()
     data = mujoco.MjData(alone)
     place_at_home(alone, data, robot)
@@ -133,7 +133,7 @@ def _lowest(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> float:
 
 
 def _bounds(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[Array, float]:
-    """Return centre (3,) and radius [m] of a ball around the visible geoms, floors left out."""
+    """Return centre (3,) and radius [m] of a ball around the visible geoms except floors."""
     seen = [
         g for g in range(model.ngeom) if model.geom_group[g] <= 2 and model.geom_type[g] != mujoco.mjtGeom.mjGEOM_PLANE
     ]

@@ -1,4 +1,4 @@
-"""From grasp annotations to end-effector poses of one arm."""
+"""Conversion of grasp annotations to end-effector poses of an arm."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from handloom.errors import InputError, unknown_name
 from handloom.robots.robot_config import Axis, ExtraDepth
 from handloom.robots.robot_description import Arm
 
-# Half a turn about each end-effector axis: a gripper with two equal fingers grasps the same way after it.
+# Half a turn about each end-effector axis: a gripper with two equal fingers then grasps identically.
 HALF_TURNS: dict[Axis, Array] = {
     "x": np.diag([1.0, -1.0, -1.0]),
     "y": np.diag([-1.0, 1.0, -1.0]),
@@ -24,8 +24,8 @@ ROW_LENGTHS = (16, 17)
 class CubicCurve:
     """The cubic spline through points (x_i, y_i), with continuous third derivative at the second and last but one.
 
-    Those end conditions ("not a knot") are the usual default of spline libraries, so curves agree with theirs. The
-    unknowns are the second derivatives m_i; with h_i = x_{i+1} - x_i, continuity of the slope asks for
+    Those end conditions ("not a knot") are the usual default of spline libraries, so the curves agree. The
+    unknowns are the second derivatives m_i; with h_i = x_{i+1} - x_i, continuity of the slope requires
 
         h_{i-1} m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_i m_{i+1} = 6 ((y_{i+1} - y_i) / h_i - (y_i - y_{i-1}) / h_{i-1}).
 
@@ -57,7 +57,7 @@ class CubicCurve:
         """Return ordinates at abscissae of any shape, all inside the given points."""
         at = np.asarray(x, float)
         if np.any(at < self.x[0]) or np.any(at > self.x[-1]):
-            raise InputError(f"the curve is known from {self.x[0]:g} to {self.x[-1]:g}, asked for {at.min():g}")
+            raise InputError(f"the curve is defined from {self.x[0]:g} to {self.x[-1]:g}, got {at.min():g}")
         i = np.clip(np.searchsorted(self.x, at, side="right") - 1, 0, len(self.x) - 2)
         h = self.x[i + 1] - self.x[i]
         left, right = (self.x[i + 1] - at) / h, (at - self.x[i]) / h
@@ -86,13 +86,13 @@ def tool_poses_of_grasps(
         grasp_scale: Multiplies positions, not depths; the scale of the object.
         tcp_offset: Replaces the arm's own [m].
         constraints: ``[axis, low, high]``: keep grasps whose position along that object axis ("x", "y", "z") lies
-            between these shares (0 to 1) of the range all grasps span.
+            between these fractions (0 to 1) of the range of all grasps.
 
     Returns:
         Poses T_object_tool (2 m, 4, 4), the m kept grasps first and then their turned copies, and scores (2 m,).
 
     Raises:
-        InputError: Wrong shape, no row, a value that is not finite, or constraints that keep nothing.
+        InputError: Wrong shape, no row, a value that is not finite, or constraints that keep no grasp.
     """
     rows = constrained_rows(_checked_rows(grasps), constraints)
     offset = arm.tcp_offset if tcp_offset is None else float(tcp_offset)
@@ -111,10 +111,10 @@ def tool_poses_of_grasps(
 
 
 def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -> NDArray[Any]:
-    """Return the rows (n, 16 or 17) with positions in the window ``[axis, low, high]``; None keeps all.
+    """Return the rows (n, 16 or 17) with positions within ``[axis, low, high]``; None keeps all.
 
     Raises:
-        InputError: The window is empty or has its limits swapped.
+        InputError: The limits are swapped or leave no grasps.
     """
     if constraints is None:
         return rows
@@ -136,7 +136,7 @@ def constrained_rows(rows: NDArray[Any], constraints: Sequence[object] | None) -
 
 
 def clipped_widths(arm: Arm, widths: ArrayLike) -> Array:
-    """Return grasp widths clipped to what the gripper can do [m]; a table of extra depths brings its own bounds."""
+    """Return grasp widths clipped to the range of the gripper [m]; a table of extra depths has its own limits."""
     low, high = arm.gripper_min_width, arm.gripper_max_width
     if arm.extra_depth is not None:
         low, high = arm.extra_depth.width[1], arm.extra_depth.width[-1]

@@ -1,4 +1,4 @@
-"""From an object instance to the asset it is made of, and to the points that bound it."""
+"""Assets of object instances, and the points that bound them."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from handloom.scene.markers import AXIS_TRIAD, marker_asset
 from handloom.values import ObjectInstance
 
 _KEPT = 512
-"""How many assets are kept; the model of one of the library takes 5 to 120 kilobytes, 30 on average."""
+"""Number of cached assets; a library model takes 5 to 120 kilobytes, 30 on average."""
 _assets: OrderedDict[tuple[str, str], ObjectAsset] = OrderedDict()
 
 
@@ -30,7 +30,7 @@ def asset_of(obj: ObjectInstance) -> ObjectAsset:
 
 
 def remember(asset: ObjectAsset) -> ObjectAsset:
-    """Keep an asset that was just made, so that instances of it need not make it again; return the one that is kept."""
+    """Cache a new asset, so that its instances need not build it again; return the cached one."""
     key = (asset.category, dumps(dict(asset.parameters), sort_keys=True))
     _assets.setdefault(key, asset)
     _assets.move_to_end(key)
@@ -47,9 +47,9 @@ def outline_of(obj: ObjectInstance, part: str | None = None) -> Array:
         part: A body, geom or keypoint of it, by name or by a path that ends with the name; None takes the whole.
 
     Raises:
-        NotFoundError: It has no such part; the text lists what there is.
+        NotFoundError: It has no such part; the message lists the existing ones.
     """
-    # In gray: a fixture that is compiled for its outline would keep its texture, almost a megabyte each.
+    # Without texture: a fixture that is compiled for its outline would keep almost a megabyte each.
     plain = plain_parameters(obj.category, obj.parameters)
     return _outline(obj.category, dumps(plain, sort_keys=True), dumps(obj.joints, sort_keys=True), obj.solid, part)
 
@@ -101,7 +101,7 @@ def _keypoint(asset: ObjectAsset, data: mujoco.MjData, name: str) -> Array:
 
 
 def _geoms_of(asset: ObjectAsset, geoms: list[int], name: str) -> list[int]:
-    """Return the geoms of a body and of what it carries, or the one geom of that name."""
+    """Return the geoms of a body and of the bodies below it, or the one geom of that name."""
     model = asset.model
     bodies = {model.body(b).name: b for b in range(1, model.nbody)}
     if name in bodies:
@@ -116,7 +116,7 @@ def _geoms_of(asset: ObjectAsset, geoms: list[int], name: str) -> list[int]:
 
 def _with_children(model: mujoco.MjModel, body: int) -> set[int]:
     carried = {body}
-    for child in range(body + 1, model.nbody):  # A body's number is above its parent's.
+    for child in range(body + 1, model.nbody):  # A body's index is larger than its parent's.
         if int(model.body_parentid[child]) in carried:
             carried.add(child)
     return carried

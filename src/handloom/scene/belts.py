@@ -1,8 +1,8 @@
-"""Belts that run: marks that move with their surface, and times at which they start and stop.
+"""Moving belts: marks that move with their surface, and times at which they start and stop.
 
 A belt is a geom whose contacts see a velocity of its surface (``surfacevel``), so objects are carried by friction. The
-geom itself stands still. Its marks are bodies that move at that velocity and are only seen, so that cameras see the
-belt run; they jump back by one mark spacing whenever they have moved that far, which no image shows.
+geom itself stands still. Its marks are visual bodies that move at that velocity, so that cameras see the belt run; they
+jump back by one mark spacing whenever they have moved that far, which is invisible.
 """
 
 import mujoco
@@ -14,9 +14,9 @@ from handloom.values import TaskInstance
 SPACING = 0.08
 """Spacing of the marks of a straight belt [m]."""
 SPOKES = 3
-"""Marks of a turntable."""
+"""Number of marks of a turntable."""
 THICK, WIDE = 0.0003, 0.006
-"""Half height over the belt and half width of a mark [m]."""
+"""Half height above the belt and half width of a mark [m]."""
 RAMP = 0.3
 """Ramp time of a belt when it starts or stops [s], long enough that objects on it do not fall over."""
 NAME = "marks"

@@ -25,7 +25,7 @@ from handloom.values import FluidInstance, LightInstance, ObjectInstance, RobotI
 DEFAULT_LIGHT = LightInstance(
     name="key", directional=False, position=(1.2, -1.4, 2.8), direction=(-0.4, 0.45, -0.8), diffuse=(0.8, 0.78, 0.74)
 )
-"""A lamp above the left front, for instances that bring no light of their own."""
+"""A lamp above the front left, for instances without their own light."""
 HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn."""
 
@@ -33,7 +33,7 @@ HIDDEN_GROUP = 3
 def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
     """Add every grain as a body ``fluid/<i>`` that slides along x, y and z.
 
-    MuJoCo moves them and sees no contact; ``Grains`` resolves those.
+    MuJoCo moves them without contacts; ``Grains`` resolves those.
     """
     spec.add_material(name="fluid", rgba=[*fluid.color, fluid.opacity], specular=0.6, shininess=0.8)
     for i, position in enumerate(fluid.positions):
@@ -55,7 +55,7 @@ def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
 
 
 class InstanceSpec(NamedTuple):
-    """The uncompiled model of an instance, and what it is made of."""
+    """The uncompiled model of an instance, and its robots and assets."""
 
     spec: mujoco.MjSpec
     descriptions: dict[str, RobotDescription]
@@ -70,7 +70,7 @@ def instance_spec(instance: TaskInstance) -> InstanceSpec:
 
 
 def build_scene(instance: TaskInstance) -> Scene:
-    """Compile the scene of an instance, with robots and objects at their start and every joint held there."""
+    """Compile the scene of an instance, with robots and objects at their start poses and every joint held there."""
     spec, descriptions, assets = instance_spec(instance)
     world = World.from_spec(spec)
     robots = {name: _bind(world, name, d, fps=instance.fps) for name, d in descriptions.items()}
@@ -91,7 +91,7 @@ def build_scene(instance: TaskInstance) -> Scene:
 
 
 def _set_rolling(world: World, obj: ObjectInstance, asset: ObjectAsset) -> None:
-    """Let an object roll: its middle moves, its lowest point rests."""
+    """Let an object roll: its centre moves, its lowest point is at rest."""
     model, dof = world.model, world.dof_index(f"{obj.name}/free")
     R, middle = matrix_from_quat(np.array(obj.quat)), model.body_ipos[world.body_index(f"{obj.name}/object")]
     x, y, z = np.meshgrid(*asset.aabb.T, indexing="ij")
@@ -148,7 +148,7 @@ def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, 
     Args:
         spec: The model under construction.
         obj: The object.
-        asset: What it is made of.
+        asset: Asset of the object.
         free: Whether it moves; None follows the instance.
     """
     child = asset.spec()
@@ -156,7 +156,7 @@ def add_object(spec: mujoco.MjSpec, obj: ObjectInstance, asset: ObjectAsset, *, 
     if (not obj.fixed) if free is None else free:
         root.add_freejoint(name="free")
     elif obj.fixed and not obj.solid:
-        root.mocap = True  # What is only seen can be moved by skills.
+        root.mocap = True  # Purely visual objects can be moved by skills.
     _vary_physics(child, obj)
     if obj.calm:
         _calm_joints(child)
@@ -203,14 +203,14 @@ def _vary_look(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
 
 
 def add_robot(spec: mujoco.MjSpec, robot: RobotInstance, description: RobotDescription) -> None:
-    """Put a robot into the model, where it stands."""
+    """Put a robot into the model, at its pose."""
     frame = spec.worldbody.add_frame(pos=list(robot.position), quat=list(robot.quat))
     child = description.spec()
-    # The scene's options hold; MuJoCo would warn of every one that differs in the robot's own file.
+    # The scene's options apply; MuJoCo would warn of every option that differs in the robot's own file.
     for option in ("timestep", "integrator", "cone", "impratio"):
         setattr(child.option, option, getattr(spec.option, option))
     for actuator in child.actuators if robot.gain_scale != 1.0 else ():
-        if actuator.biasprm[1] != 0.0:  # A position servo; a plain motor has no stiffness to vary.
+        if actuator.biasprm[1] != 0.0:  # A position servo; a motor has no stiffness to vary.
             actuator.gainprm = np.asarray(actuator.gainprm) * robot.gain_scale
             actuator.biasprm = np.asarray(actuator.biasprm) * robot.gain_scale
     if description.config.drives:
@@ -237,7 +237,7 @@ def _add_light(spec: mujoco.MjSpec, light: LightInstance) -> None:
 
 
 def _exclude_neglected(spec: mujoco.MjSpec, instance: TaskInstance) -> None:
-    """Switch off contacts between robots and the objects the task says robots pass through."""
+    """Switch off contacts between robots and the objects that the task lets them pass through."""
     neglected = [o.name for o in instance.objects if any(part in o.name for part in instance.neglect_collisions)]
     robots = tuple(f"{r.name}/" for r in instance.robots)
     names = [body.name for body in spec.bodies]
@@ -257,7 +257,7 @@ def _bind(world: World, name: str, description: RobotDescription, *, fps: int) -
 
 
 def set_joints(world: World, prefix: str, joints: Mapping[str, float]) -> None:
-    """Put the joints of a robot or object at their start and, where they are driven, hold them there."""
+    """Put the joints of a robot or object at their start positions and hold the driven ones there."""
     driven = set(world.model.actuator_trnid[:, 0].tolist())
     for name, value in joints.items():
         joint = f"{prefix}/{name}"
@@ -272,7 +272,7 @@ def model_xml(instance: TaskInstance) -> str:
     """Return the scene of an instance as MJCF that needs no other file.
 
     It is the model of the recording as far as MJCF can express it: numbers have six digits, meshes are given by their
-    vertices, and textures, for whose pixels there is no place, become their mean colour.
+    vertices, and textures are replaced by their mean colour, since there is no room for pixels.
     """
     spec = instance_spec(instance).spec
     model = spec.compile()

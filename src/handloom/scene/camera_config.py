@@ -1,4 +1,4 @@
-"""Cameras as task files mount them, and the published camera files."""
+"""Cameras mounted by task files, and the published camera files."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field, field_validator, model_validator
 from handloom.config import Config, Position, Quaternion, UnusedKey
 
 Quad = tuple[float, float, float, float]
-RENDERED_LATER = "depth and labels are rendered from recorded states whenever they are wanted"
+RENDERED_LATER = "depth and labels are rendered from recorded states on demand"
 
 Pixels = Annotated[int, Field(gt=0, le=8192)]
 
@@ -25,7 +25,7 @@ class CameraFile(Config):
     distortion: tuple[float, float, float, float, float] | None = None
     """k1, k2, p1, p2, k3 of Brown and Conrady, for cameras with a real lens; absent: drawn (ours)."""
     frequency: Annotated[float, UnusedKey("cameras run at the frame rate of the dataset")] = 30
-    pixel_size: Annotated[float, UnusedKey("focal lengths in pixels say the same")] = 3.0
+    pixel_size: Annotated[float, UnusedKey("focal lengths in pixels replace it")] = 3.0
     f_number: Annotated[float, UnusedKey("everything is in focus here")] = 2.0
     focus_distance: Annotated[float, UnusedKey("everything is in focus here")] = 0.6
     depth: Annotated[bool, UnusedKey(RENDERED_LATER)] = False
@@ -43,11 +43,11 @@ class CameraFile(Config):
 
 
 class CameraConfig(Config):
-    """Where a camera hangs."""
+    """A camera mounted on a body or fixed in the world."""
 
     name: str = Field(min_length=1)
-    """``<robot>_<camera>``: the part after the robot's name is the name in the dataset; where cameras of two robots
-    would then have one name, they keep the whole."""
+    """``<robot>_<camera>``: the part after the robot's name is the name in the dataset; if cameras of two robots would
+    then have the same name, they keep the full name."""
     parent: str = ""
     """Body that carries it, e.g. ``franka/panda_hand``; empty fixes it in the world."""
     translation: Position | None = None
@@ -55,9 +55,9 @@ class CameraConfig(Config):
     orientation: Quaternion | None = None
     """wxyz in the parent; absent with ``look_at``."""
     look_at: Position | str | tuple[str, ...] | None = None
-    """Instead of an orientation: a point in the world [m], or the names of objects and robots, to look at their centre
-    at the start. Without a ``translation`` the camera is opposite the first robot, as far away as shows them all
-    (ours)."""
+    """Instead of an orientation: a point in the world [m], or the names of objects and robots, at whose centre the
+    camera looks at the start. Without a ``translation`` the camera is opposite the first robot, far enough away to show
+    them all (ours)."""
     camera_axes: Literal["usd", "ros", "world"] = "usd"
     """usd: looks along -z with y up; ros: looks along z with y down; world: looks along x with z up."""
     camera_file: str = "realsense_d455"
@@ -69,15 +69,15 @@ class CameraConfig(Config):
     max_orientation_noise: float = Field(default=10.0, ge=0, le=360)
     """[deg]"""
     max_focal_noise: float = Field(default=0.0, ge=0, le=0.5)
-    """Largest change of the focal lengths, as a fraction of them (ours)."""
+    """Largest relative change of the focal lengths (ours)."""
     size: tuple[Pixels, Pixels] | None = None
-    """Width and height of the recorded image [px], cropped centrally from the camera's (ours)."""
+    """Width and height of the recorded image [px], cropped centrally from the camera's image (ours)."""
     lens: Literal["ideal", "real"] = "ideal"
     """real: another lens and sensor in every episode, with distortion, vignetting, drift of exposure and white balance,
     noise and JPEG (ours)."""
     body: bool = False
     """Whether the camera is an obstacle that arms plan around; for cameras in the world (ours)."""
-    output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("pictures are lit here")] = "rgb"
+    output_mode: Annotated[Literal["rgb", "diffuse_albedo"], UnusedKey("images are always lit here")] = "rgb"
     with_depth: Annotated[Any, UnusedKey("set depth in the camera file")] = None
 
     @field_validator("size", mode="before")
@@ -89,7 +89,7 @@ class CameraConfig(Config):
 
     @property
     def watched(self) -> tuple[str, ...]:
-        """Names of the objects and robots that ``look_at`` asks for."""
+        """Names of the objects and robots in ``look_at``."""
         names = (self.look_at,) if isinstance(self.look_at, str) else self.look_at or ()
         return tuple(name for name in names if isinstance(name, str))
 
@@ -98,9 +98,9 @@ class CameraConfig(Config):
         if (self.orientation is None) == (self.look_at is None):
             raise ValueError("a camera needs either an orientation (wxyz) or a look_at (a point, or names of objects)")
         if self.look_at is not None and self.parent:
-            raise ValueError("look_at is for cameras in the world; one that a body carries has an orientation in it")
+            raise ValueError("look_at is for cameras in the world; a camera on a body needs an orientation")
         if self.body and self.parent:
-            raise ValueError("body is for cameras in the world; one that a robot carries is part of the robot's shape")
+            raise ValueError("body is for cameras in the world; a camera on a robot is part of the robot's shape")
         if self.translation is None and not self.watched:
             raise ValueError("a camera needs a translation, unless look_at names objects")
         return self
@@ -124,6 +124,6 @@ HOUSINGS = {
     "realsense_d405": (0.042, 0.042, 0.023),
     "realsense_d455": (0.124, 0.026, 0.029),
 }
-"""Width, height and depth of cameras [m], as their data sheets say, by how the name of the camera file begins."""
+"""Width, height and depth of cameras [m], from their data sheets, by the beginning of the camera file's name."""
 OTHER_HOUSING = (0.090, 0.025, 0.025)
 """Size of a RealSense D435, for all other cameras."""

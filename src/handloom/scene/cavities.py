@@ -1,4 +1,4 @@
-"""Where an object is hollow: rays against its own solid parts tell what is inside a bowl, a drawer or a shelf bay."""
+"""Cavities of an object: rays against its own solid parts detect the inside of a bowl, a drawer or a shelf bay."""
 
 import copy
 from collections import OrderedDict
@@ -18,13 +18,13 @@ from handloom.scene.measures import geom_box
 ROOT = "object"
 """Body of an object that carries all others."""
 AROUND = 16
-"""Level directions in which walls are looked for."""
+"""Number of horizontal directions in which walls are sought."""
 WALLED = 0.7
-"""Fraction of them that must meet a wall where the top is open, as that of a bowl or a drawer."""
+"""Fraction of these directions that must meet a wall if the top is open, as in a bowl or a drawer."""
 ROOFED = 0.25
-"""The same under a roof, as in a microwave or a shelf bay."""
+"""The same fraction under a roof, as in a microwave or a shelf bay."""
 CELLS = 16
-"""Cells along the longest side of the object's box, in which cavities are sought."""
+"""Number of cells along the longest side of the object's box in the search for cavities."""
 FINEST = 0.003
 """Least size of a cell [m]."""
 FEWEST = 12
@@ -32,29 +32,29 @@ FEWEST = 12
 NARROWEST = 0.01
 """Least width of a cavity [m]."""
 FAR = 1e3
-"""How far rays reach [m]."""
+"""Length of rays [m]."""
 STRAIGHT = 0.2
-"""How much more of a cavity a slanted exit must serve to be preferred."""
+"""A slanted exit is preferred only if it serves this much more of a cavity."""
 OPENING = 0.5
 """Fraction of a side's cells with a straight exit for the side to count as an opening."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Cavity:
-    """A hollow that can take something, in the object frame."""
+    """A hollow space that can hold an object, in the object frame."""
 
     part: str
-    """Body whose floor it has: ``object``, or a moving part such as ``drawer_1``."""
+    """Body that forms its floor: ``object``, or a moving part such as ``drawer_1``."""
     box: Array
     """Lower and upper corner (2, 3) [m] of its free space."""
     floor: float
-    """Height of its floor below the middle of the box, along the object's up [m]."""
+    """Height of its floor below the middle of the box, along the object's up axis [m]."""
     opening: tuple[float, float, float] | None
-    """Exit direction: up, or horizontal; None when it is shut."""
+    """Exit direction: up or horizontal; None when it is closed."""
 
     @property
     def volume(self) -> float:
-        """Of its box [m^3]."""
+        """Volume of its box [m^3]."""
         return float(np.prod(self.box[1] - self.box[0]))
 
     @property
@@ -72,16 +72,16 @@ class Cavity:
 
 
 class Met(NamedTuple):
-    """What rays down, up and around from a point meet."""
+    """Hits of rays from a point down, up and around."""
 
     hit: NDArray[np.bool_]
-    """Which of the rays meet anything."""
+    """Whether each ray hits anything."""
     floor: int
     """Geom below; -1 if there is none."""
     below: float
     """Distance to it [m]."""
     above: float
-    """Distance to what is above [m]."""
+    """Distance to the surface above [m]."""
     solid: bool
     """Whether the point lies inside a solid part."""
 
@@ -92,11 +92,11 @@ class Met(NamedTuple):
 
 
 class Hollow:
-    """An isolated object at its current joint positions, to query what is inside it.
+    """An isolated object at its current joint positions, to test whether points are inside it.
 
     Args:
         asset: The object.
-        joints: Positions of its joints by name [m or rad]; absent ones stand at zero.
+        joints: Positions of its joints by name [m or rad]; missing joints are at zero.
     """
 
     def __init__(self, asset: ObjectAsset, joints: Mapping[str, float]) -> None:
@@ -115,7 +115,7 @@ class Hollow:
         self._usual = np.vstack([-self._up, self._up, level])
 
     def directions(self, up: Array) -> Array:
-        """Return down, up and the level directions (2 + AROUND, 3) where up is (3,) in the object frame."""
+        """Return down, up and the horizontal directions (2 + AROUND, 3), given up (3,) in the object frame."""
         axis = np.cross(self._up, up)
         sine, cosine = float(np.linalg.norm(axis)), float(self._up @ up)
         if sine < 1e-9:
@@ -131,7 +131,7 @@ class Hollow:
         rays, start = np.ascontiguousarray(directions, float).ravel(), np.ascontiguousarray(point, float)
         mujoco.mj_multiRay(self._model, self._data, start, rays, None, True, -1, geom, far, normal, count, FAR)
         hit = far >= 0.0
-        # Where the surface that is met first is met from behind, the point lies inside a solid part.
+        # If a ray hits the back of a surface first, the point lies inside a solid part.
         behind = np.einsum("ij,ij->i", normal.reshape(-1, 3), directions) > 0.0
         above = float(far[1]) if count > 1 and hit[1] else np.inf
         below = float(far[0]) if hit[0] else np.inf
@@ -142,8 +142,8 @@ class Hollow:
 
         Args:
             point: The point [m].
-            up: Which way is up in the object frame (3,); absent, as the object usually stands.
-            part: Body that the floor must belong to; absent, any.
+            up: Up direction in the object frame (3,); default: that of the object's usual pose.
+            part: Body that the floor must belong to; default: any.
         """
         met = self.met(point, self._usual if up is None else self.directions(up))
         return met.enclosed and (part is None or self._body(met.floor) == part)
@@ -154,7 +154,7 @@ class Hollow:
 
     @cached_property
     def cavities(self) -> tuple[Cavity, ...]:
-        """Everything hollow in it, the largest first."""
+        """All cavities, the largest first."""
         return self._found()
 
     @cached_property
@@ -185,7 +185,7 @@ class Hollow:
                 cavity = self._cavity(self._model.body(body).name, cells, ways, ticks, (high - low) / counts)
                 found += [cavity] if cavity is not None else []
         moving = [c for c in found if c.part != ROOT]
-        # What is around drawers is no place to put anything.
+        # The space around drawers is not a cavity.
         found = [c for c in found if c.part != ROOT or not any(_within(inner.box, c.box) for inner in moving)]
         return tuple(sorted(found, key=lambda c: -c.volume))
 
@@ -203,11 +203,11 @@ class Hollow:
     def _cavity(
         self, part: str, cells: NDArray[np.bool_], ways: NDArray[np.bool_], ticks: list[Array], size: Array
     ) -> Cavity | None:
-        """Return the cavity made of cells; None if it is too small for anything."""
+        """Return the cavity formed by cells; None if it is too small."""
         if cells.sum() < FEWEST:
             return None
         free = ways[cells].mean(axis=0)
-        # A way straight along an axis of the object comes before one that leads past a door.
+        # An exit straight along an axis of the object is preferred to one that leads past a door.
         ahead = free[2:] + np.where(np.arange(AROUND) % (AROUND // 4) == 0, STRAIGHT, 0.0)
         level = 2 + int(np.argmax(ahead))
         out = 1 if free[1] >= OPENING / 2.0 else level if free[level] >= OPENING else None
@@ -263,7 +263,7 @@ _hollows: OrderedDict[tuple[str, tuple[tuple[str, float], ...]], Hollow] = Order
 
 
 def hollow(asset: ObjectAsset, joints: Mapping[str, float]) -> Hollow:
-    """Return an object by itself with its joints at positions [m or rad]; the same one again for the same joints."""
+    """Return an object by itself with its joints at positions [m or rad]; cached by joint positions."""
     at = tuple(sorted((name, round(float(value), 3)) for name, value in joints.items()))
     key = (asset.content_hash, at)
     if key not in _hollows:

@@ -1,4 +1,4 @@
-"""Built-in surroundings: tables and sheets, defined by a few numbers."""
+"""Built-in fixtures: tables and sheets, defined by a few numbers."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ TABLE_TOP = 0.03
 TABLE_LEG = 0.028
 """Radius of a table leg [m]."""
 EDGE = 0.002
-"""Radius to which the edges of tables and sheets of a material look rounded [m]."""
+"""Radius of the visually rounded edges of tables and sheets with a material [m]."""
 FIXTURES = ("table", "plane")
 """Categories this module builds."""
 GRAY = (0.5, 0.5, 0.5)
 PICTURES = 48
-"""How many textures a worker keeps; one takes up to 0.8 MB."""
+"""Number of textures that a worker caches; one takes up to 0.8 MB."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class FixtureSource:
         if self.category == "table":
             _add_table(body, size)
         else:
-            # A thin box: seen from both sides, unlike MuJoCo's planes, and with an edge that hides nothing.
+            # A thin box: visible from both sides, unlike MuJoCo's planes, with an edge too thin to hide anything.
             sheet = body.add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX,
                 size=[size[0] / 2, size[1] / 2, size[2] / 2],
@@ -63,7 +63,7 @@ class FixtureSource:
         return spec
 
     def looks(self) -> tuple[Look, ...]:
-        """Return its look for our renderer if it has a material."""
+        """Return its look for Handloom's renderer if it has a material."""
         finish = finish_of_surface(self.parameters)
         return () if finish is None else (Look(body="object", hides=("top",), edge=EDGE, finish=finish),)
 
@@ -78,8 +78,8 @@ def fixture_asset(category: str, parameters: Mapping[str, Any]) -> ObjectAsset:
 
     Args:
         category: ``table`` or ``plane``.
-        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1, perhaps of a ``material`` with a
-            ``texture_seed``, or instead of the colour the name of a procedural ``texture`` with its ``texture_seed``
+        parameters: ``size`` (3,) [m] and ``color`` (3,) RGB in 0..1, optionally with a ``material`` and its
+            ``texture_seed``; or, instead of the colour, the name of a procedural ``texture`` with its ``texture_seed``
             and ``repeat`` (2,) per metre.
     """
     if category not in FIXTURES:
@@ -121,7 +121,7 @@ def finish_of_surface(parameters: Mapping[str, Any]) -> Finish | None:
 def add_surface(spec: mujoco.MjSpec, name: str, parameters: Mapping[str, Any]) -> None:
     """Add a material: a ``color``, a procedural ``texture`` with its ``texture_seed``, or the file of a ``picture``.
 
-    A ``material`` of the renderer has a colour too, for backends that draw no materials.
+    A ``material`` of the renderer also has a colour, for backends that draw no materials.
     Textures and images are repeated ``repeat`` times per metre.
     """
     if parameters.get("texture") or parameters.get("picture"):
@@ -145,7 +145,7 @@ def _picture(name: str, seed: int) -> NDArray[np.uint8]:
 
 @lru_cache(maxsize=PICTURES)
 def _picture_file(path: str) -> NDArray[np.uint8]:
-    """Read an image as a square of the size our own textures have."""
+    """Read an image as a square with the size of the procedural textures."""
     with open_picture(path) as image:
         return np.asarray(image.convert("RGB").resize((SIZE, SIZE)))
 

@@ -1,4 +1,4 @@
-"""Visual markers without collision: they show a goal, and skills move them."""
+"""Visual markers without collision: they show a goal and are moved by skills."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ AXIS_TRIAD = "axis_triad"
 ROD_RADIUS, ROD_LENGTH = 0.005, 0.13
 """Size of a rod [m]; published values."""
 HIDDEN = (0.0, 0.0, -5.0)
-"""Where a marker waits, out of every camera's sight [m]."""
+"""Position of a hidden marker, out of view of every camera [m]."""
 COLORS = {
     "left": ((0.8, 0.1, 0.1), (0.1, 0.65, 0.15), (0.1, 0.2, 0.85)),
     "right": ((0.85, 0.75, 0.1), (0.75, 0.1, 0.65), (0.1, 0.7, 0.75)),
@@ -33,7 +33,7 @@ class TriadSource:
     parameters: Mapping[str, Any]
 
     def spec(self) -> mujoco.MjSpec:
-        """Return a new model with one root body ``object``, which can be put anywhere during an episode."""
+        """Return a new model with one root body ``object``, which can be moved anywhere during an episode."""
         spec = mujoco.MjSpec()
         spec.modelname = AXIS_TRIAD
         body = spec.worldbody.add_body(name="object", mocap=True)
@@ -56,9 +56,9 @@ class TriadSource:
 
 
 def hide(scene: Scene, name: str) -> None:
-    """Move a purely visual body below the floor, out of every camera's sight."""
+    """Move a purely visual body below the floor, out of view of every camera."""
     world = scene.world
-    # Straight into the user inputs, which are recorded: anything more would differ in a replay.
+    # Written directly to the user inputs, which are recorded: anything else would differ in a replay.
     world.data.mocap_pos[world.model.body_mocapid[world.body_index(scene.body_of(name))], 2] = HIDDEN[2]
 
 

@@ -16,11 +16,11 @@ UNIT_CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z 
 GRID = 9
 """Sample points per side of a box, to estimate how much of it is inside another."""
 ROCKS = 0.5
-"""How long rocking objects are observed [s]."""
+"""Observation time of rocking objects [s]."""
 
 
 BASE = "base"
-"""What published files call the part of a jointed object that does not move."""
+"""Name of the fixed part of an object with joints in published files."""
 
 
 def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
@@ -29,8 +29,8 @@ def world_box(scene: Scene, name: str, part: str | None = None) -> Array:
     Args:
         scene: The scene.
         name: Object or fixture.
-        part: Body of the object, with or without the object's name in front; the last piece of a longer path counts.
-            ``base`` is what does not move of an object with joints.
+        part: Body of the object, with or without the object's name in front; the last part of a longer path is used.
+            ``base`` is the fixed part of an object with joints.
     """
     model = scene.world.model
     geoms = _geoms_of(scene, part_bodies(scene, name, part))
@@ -46,10 +46,10 @@ def _geoms_of(scene: Scene, bodies: Sequence[str]) -> NDArray[np.intp]:
 
 
 def part_bodies(scene: Scene, name: str, part: str | None = None) -> Sequence[str]:
-    """Return the bodies of an object, or those of a part of it as ``world_box`` names them."""
+    """Return the bodies of an object, or of one of its parts, named as in ``world_box``."""
     bodies = scene.world.subtree(scene.body_of(name))
     if part and part.rstrip("/").rpartition("/")[2] == BASE and f"{name}/{BASE}" not in bodies:
-        bodies = [scene.body_of(name)]  # An open door would make its box larger.
+        bodies = [scene.body_of(name)]  # An open door would enlarge its box.
     elif part:
         wanted = f"{name}/{part.rstrip('/').rpartition('/')[2]}"
         if wanted not in bodies:
@@ -108,7 +108,7 @@ def share_inside(scene: Scene, name: str, target: str, part: str | None = None) 
 
 
 def surface_height(scene: Scene, name: str, points: Array) -> float:
-    """Return the height [m] of the highest solid point of an object below points (n, 2); -inf where none is over it."""
+    """Return the greatest height [m] of an object's solids at points (n, 2); -inf if no point is over it."""
     world = scene.world
     bodies = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
     solid = (world.model.geom_contype > 0) | (world.model.geom_conaffinity > 0)
@@ -117,7 +117,7 @@ def surface_height(scene: Scene, name: str, points: Array) -> float:
     highest, geom = -np.inf, np.zeros(1, np.int32)
     for x, y in points:
         z = top
-        # Other objects in the way are passed through, such as what the hand holds above the target.
+        # Rays pass through other objects, such as one held above the target.
         while (drop := mujoco.mj_ray(world.model, world.data, np.array([x, y, z]), down, None, 1, -1, geom)) >= 0.0:
             z -= drop
             if mine[geom[0]]:
@@ -150,7 +150,7 @@ def geom_boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: NDArray[np.int
             continue
         middle, reach = centre[these], _reach(kind, R[these], size[these])
         if reach is None:
-            # Planes and height fields are bounded by what MuJoCo stores for them.
+            # Planes and height fields use the bounds stored by MuJoCo.
             aabb = model.geom_aabb[geoms[these]]
             middle, reach = middle + _turned(R[these], aabb[:, :3]), _turned(np.abs(R[these]), aabb[:, 3:])
         boxes[these, 0], boxes[these, 1] = middle - reach, middle + reach
@@ -158,7 +158,7 @@ def geom_boxes(model: mujoco.MjModel, data: mujoco.MjData, geoms: NDArray[np.int
 
 
 def _reach(kind: int, R: Array, size: Array) -> Array | None:
-    """Return how far primitives of one kind reach from their centres along the axes of the world (n, 3) [m]."""
+    """Return the half extents of primitives of one kind along the axes of the world (n, 3) [m]."""
     axis = np.abs(R[:, :, 2])
     if kind == Geom.mjGEOM_BOX:
         return _turned(np.abs(R), size)
@@ -196,9 +196,9 @@ def box_overlap(a: Array, b: Array) -> float:
 def stacked(
     scene: Scene, *, lower: str, upper: str, gap: float, xy_tolerance: float = 0.04, z_tolerance: float = 0.005
 ) -> bool:
-    """Return whether one object stands on another: its centre above, at the right height on both sides.
+    """Return whether one object stands on another: its centre above the other's, at the right height.
 
-    The published test bounds the height from above only, so that an object pressed into the lower one passes.
+    The published test has only an upper limit for the height, so an object pressed into the lower one passes.
 
     Args:
         scene: The scene.
@@ -215,7 +215,7 @@ def stacked(
 def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05) -> bool:
     """Return whether every drive joint of a gripper is near its open position.
 
-    The published test requires 1e-4, which a driven joint under load does not reach.
+    The published tolerance is 1e-4, which a driven joint under load does not reach.
 
     Args:
         scene: The scene.
@@ -229,7 +229,7 @@ def gripper_open(scene: Scene, *, robot: str, arm: str, tolerance: float = 0.05)
 
 
 def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05, rocking: float = 0.0) -> bool:
-    """Return whether every object's centre moves slower than ``speed`` [m/s], or only rocks where it is.
+    """Return whether every object's centre moves slower than ``speed`` [m/s], or only rocks in place.
 
     The contact model has no rolling friction, so a cup leaning in a bowl rocks forever.
 
@@ -237,7 +237,7 @@ def lying_still(scene: Scene, *, objects: Sequence[str], speed: float = 0.05, ro
         scene: The scene; its state is preserved.
         objects: The objects.
         speed: The speed [m/s].
-        rocking: How far from where they are now faster ones may get in the next half second [m]; 0 allows none.
+        rocking: Largest distance [m] that faster ones may move in the next half second; 0 allows none.
     """
     fast = [name for name in objects if not _slower(scene, name, speed)]
     return not fast or (rocking > 0.0 and _rock(scene, fast, rocking))
@@ -248,7 +248,7 @@ def _slower(scene: Scene, name: str, speed: float) -> bool:
 
 
 def _rock(scene: Scene, names: Sequence[str], distance: float) -> bool:
-    """Return whether objects stay within a distance [m] of where they are for half a second; the state is restored."""
+    """Return whether objects stay within a distance [m] of their positions for half a second; the state is restored."""
     world, state = scene.world, scene.world.save_state()
     before = {name: scene.object_pose(name)[:3, 3].copy() for name in names}
     try:

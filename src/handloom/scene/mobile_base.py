@@ -1,9 +1,9 @@
-"""A driving base: its setup in a model, its pose, and the commands of its joints and wheels.
+"""A mobile base: its setup in a model, its pose, and the commands of its joints and wheels.
 
-The base stands on joints x, y and yaw, as published. Held, they have position servos with a fixed target. Drivable, the
-same servos follow the integral of a velocity: a command is a speed, a base without a command holds its position, and
-where it stops is the integral of its commands, independent of friction. Its wheels touch nothing; they are driven so
-that they roll as the base moves, and steered first where they steer.
+The base moves on joints x, y and yaw, as published. In a held base they have position servos with a fixed target. In a
+drivable base the same servos follow the integral of a velocity: a command is a speed, a base without a command holds
+its position, and its final position is the integral of its commands, independent of friction. Its wheels have no
+contacts: they are driven so that they roll as the base moves, and steered wheels are turned first.
 """
 
 import math
@@ -19,23 +19,23 @@ from handloom.robots import DriveConfig, RobotDescription
 from handloom.sim import World
 
 REACH = 8.0
-"""How far a base may drive from its start, along each axis [m]; planners search as far."""
+"""Largest distance of a base from its start along each axis [m]; planners search within it."""
 TURNS = 2.0 * math.pi
-"""How far it may turn, either way [rad]."""
+"""Largest turn in either direction [rad]."""
 WHEEL_STIFFNESS, WHEEL_DAMPING = 200.0, 8.0
 SWIVEL_STIFFNESS, SWIVEL_DAMPING = 400.0, 12.0
-"""Servos of wheels and of what steers them [N m/rad, N m s/rad]: nothing acts against them but their own inertia, at
-most 0.05 kg m^2, and friction of 0.5 N m, which leaves them 0.1 degrees off."""
+"""Servos of wheels and their steering [N m/rad, N m s/rad]: they move only their own inertia, at most 0.05 kg m^2,
+against friction of 0.5 N m, which leaves an error of 0.1 degrees."""
 SWIVEL_SPEED = 3.0
-"""How fast wheels are steered [rad/s]."""
+"""Steering rate of wheels [rad/s]."""
 ROUNDING = 1e-12
-"""Motions shorter than this count as none [m or rad]."""
+"""Shorter motions are ignored [m or rad]."""
 STANDING = 1e-9
 """Below this hub speed a wheel's steering direction is undefined [m/s]."""
 
 
 def free_base(spec: mujoco.MjSpec, description: RobotDescription) -> None:
-    """Let the base of a robot's model drive: speeds as commands, and servos for the wheels that turn in step."""
+    """Make the base of a robot's model drivable: speeds as commands, and servos for the wheels that turn with it."""
     drive = _drive_of(description)
     most = (drive.max_linear_speed, drive.max_linear_speed, drive.max_angular_speed)
     for name, speed, way in zip(drive.wheel_names, most, (REACH, REACH, TURNS), strict=True):
@@ -65,13 +65,13 @@ class Wheel:
     """A wheel that rolls as the base moves."""
 
     ctrl: int
-    """Place of its speed in ``ctrl``."""
+    """Index of its speed in ``ctrl``."""
     hub: Array
-    """Its middle in the base, seen from above (2,) [m]."""
+    """Its centre in the base frame, seen from above (2,) [m]."""
     forward: Array
-    """Direction in the base (2,) in which it drives when it turns in positive direction, steered to zero."""
+    """Direction in the base frame (2,) in which positive rotation drives it at steering angle zero."""
     swivel: int = -1
-    """Place of the angle it is steered to in ``ctrl``; -1: it has rollers instead."""
+    """Index of its steering angle in ``ctrl``; -1: it has rollers instead."""
     swivel_sign: float = 1.0
     """1 when a positive angle turns it counterclockwise, seen from above."""
     swivel_range: tuple[float, float] = (0.0, 0.0)
@@ -86,9 +86,9 @@ class MobileBase:
     robot_name: str
     description: RobotDescription
     origin: Array
-    """Where the base is when its joints are zero (3,)."""
+    """Pose of the base when its joints are zero (3,)."""
     fps: int
-    """Commands per second; one holds for a frame."""
+    """Commands per second; each holds for a frame."""
 
     @cached_property
     def drive(self) -> DriveConfig:
@@ -102,17 +102,17 @@ class MobileBase:
 
     @cached_property
     def body(self) -> str:
-        """Body that moves over the floor."""
+        """Root body of the base, which moves over the floor."""
         return f"{self.robot_name}/{self.description.resolve_body(self.drive.base_path)}"
 
     @cached_property
     def qpos_index(self) -> NDArray[np.intp]:
-        """Places of the joints in ``qpos``."""
+        """Indices of the joints in ``qpos``."""
         return np.array([self.world.qpos_index(name) for name in self.joint_names])
 
     @cached_property
     def dof_index(self) -> NDArray[np.intp]:
-        """Places of the joints in ``qvel``."""
+        """Indices of the joints in ``qvel``."""
         return np.array([self.world.dof_index(name) for name in self.joint_names])
 
     @cached_property
@@ -131,7 +131,7 @@ class MobileBase:
 
     @cached_property
     def wheels(self) -> tuple[Wheel, ...]:
-        """Wheels that turn in step, measured where the model has them when all its joints are zero."""
+        """Wheels that turn with the base, measured in the model with all joints at zero."""
         description, model = self.description, self.description.model
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
@@ -164,7 +164,7 @@ class MobileBase:
 
     @property
     def pose(self) -> Array:
-        """Where the base is (3,), measured."""
+        """Measured pose of the base (3,)."""
         return self.poses(self.world.data.qpos[self.qpos_index])
 
     @property
@@ -174,19 +174,19 @@ class MobileBase:
 
     @property
     def velocity(self) -> Array:
-        """Speed forward and to the left [m/s] and yaw rate [rad/s] (3,), measured."""
+        """Measured speed forward and to the left [m/s] and yaw rate [rad/s] (3,)."""
         joints = self.world.data.qpos[self.qpos_index]
         return body_twist(self.world.data.qvel[self.dof_index], joints[2])
 
     def poses(self, joints: ArrayLike) -> Array:
-        """Return where the base is (..., 3) at joints (..., 3)."""
+        """Return the poses (..., 3) of the base at joints (..., 3)."""
         q = np.asarray(joints, float)
         return np.concatenate(
             [self.origin[:2] + q[..., :2] @ _rotation(self.origin[2]).T, q[..., 2:] + self.origin[2]], -1
         )
 
     def joints_at(self, poses: ArrayLike) -> Array:
-        """Return the joints (..., 3) that put the base at poses (..., 3); a yaw is taken as it is, not wrapped."""
+        """Return the joints (..., 3) that put the base at poses (..., 3); yaw is not wrapped."""
         p = np.asarray(poses, float)
         return np.concatenate(
             [(p[..., :2] - self.origin[:2]) @ _rotation(self.origin[2]), p[..., 2:] - self.origin[2]], -1
@@ -199,9 +199,9 @@ class MobileBase:
         data.ctrl[self.ctrl_index] = 0.0
 
     def go(self, targets: Array, pose: ArrayLike) -> None:
-        """Write what brings the base to a pose (3,) within this frame into actuator targets (controls,)."""
+        """Write the speeds that bring the base to a pose (3,) within this frame into actuator targets (controls,)."""
         way = self.joints_at(pose) - self.world.data.act[self.act_index]
-        # Rounding alone must not leave a base with a speed.
+        # Rounding must not leave a residual speed.
         self._command(targets, np.where(np.abs(way) < ROUNDING, 0.0, way * self.fps))
 
     def drive_at(self, targets: Array, twist: ArrayLike) -> None:
@@ -210,7 +210,7 @@ class MobileBase:
         self._command(targets, joint_speeds(twist, yaw))
 
     def aim(self, targets: Array, twist: ArrayLike) -> None:
-        """Write targets (controls,) that keep the base where it is and steer its wheels for a body twist (3,)."""
+        """Write targets (controls,) that keep the base in place and steer its wheels for a body twist (3,)."""
         targets[self.ctrl_index] = 0.0
         for wheel in self.wheels:
             targets[wheel.ctrl] = 0.0
@@ -222,13 +222,14 @@ class MobileBase:
         speeds = np.clip(asked, low, high)
         targets[self.ctrl_index] = speeds
         yaw = float(self.world.data.act[self.act_index[2]])
-        # Seen from the middle of the frame: the wheels then roll as far as a base that turns while it drives.
+        # Evaluated at the middle of the frame: the wheels then roll the right distance when the base turns while it
+        # drives.
         twist = body_twist(speeds, yaw + 0.5 * speeds[2] / self.fps)
         for wheel in self.wheels:
             self._roll(targets, wheel, twist)
 
     def _roll(self, targets: Array, wheel: Wheel, twist: Array) -> None:
-        """Write how fast a wheel turns, and how it is steered, while the base moves at a body twist (3,)."""
+        """Write the speed and steering angle of a wheel while the base moves at a body twist (3,)."""
         moving, forward = _hub_velocity(wheel, twist), wheel.forward
         if wheel.swivel >= 0:
             angle = self._steered(wheel, moving)
@@ -237,7 +238,7 @@ class MobileBase:
         targets[wheel.ctrl] = float(moving @ forward) / self.drive.wheel_radius
 
     def _steered(self, wheel: Wheel, moving: Array) -> float:
-        """Return the angle [rad] a wheel is steered to in this frame, towards where its hub moves or away from it."""
+        """Return the steering angle [rad] of a wheel in this frame, along its hub's velocity or opposite to it."""
         present = float(self.world.data.ctrl[wheel.swivel])
         wanted = self.steering(wheel, moving)
         most = SWIVEL_SPEED / self.fps
@@ -254,7 +255,7 @@ class MobileBase:
         return min((a for a in ways if low <= a <= high), key=lambda a: abs(a - present))
 
     def aiming_frames(self, twist: ArrayLike) -> int:
-        """Return how many frames the wheels need to be steered for a body twist (3,); 0 where nothing steers."""
+        """Return the number of frames needed to steer the wheels for a body twist (3,); 0 without steered wheels."""
         v, ctrl = np.asarray(twist, float), self.world.data.ctrl
         steered = [wheel for wheel in self.wheels if wheel.swivel >= 0]
         off = [abs(self.steering(wheel, _hub_velocity(wheel, v)) - float(ctrl[wheel.swivel])) for wheel in steered]
@@ -267,7 +268,7 @@ def bind_base(world: World, name: str, description: RobotDescription, *, fps: in
 
 
 def base_in(world: World, name: str, description: RobotDescription, *, fps: int) -> MobileBase:
-    """Return the base of a robot with a planar drive; where it is held, it can be measured and not commanded."""
+    """Return the base of a robot with a planar drive; a held base can be measured but not commanded."""
     drive = _drive_of(description)
     joints = [f"{name}/{description.resolve_joint(joint)}" for joint in drive.wheel_names]
     x, y, yaw = (world.joint_position(joint) for joint in joints)
@@ -291,14 +292,14 @@ def joint_speeds(twist: ArrayLike, yaw: ArrayLike) -> Array:
 
 
 def _hub_velocity(wheel: Wheel, twist: Array) -> Array:
-    """Return the velocity (2,) of a wheel's middle in the base at a body twist (3,)."""
+    """Return the velocity (2,) of a wheel's centre in the base frame at a body twist (3,)."""
     x, y = wheel.hub.tolist()
     return twist[:2] + twist[2] * np.array([-y, x])
 
 
 def _drive_of(description: RobotDescription) -> DriveConfig:
     drive = description.config.drive
-    assert drive is not None, f"{description.name} has no drive"  # The config of a drivable base makes sure of it.
+    assert drive is not None, f"{description.name} has no drive"  # The config of a drivable base ensures it.
     return drive
 
 

@@ -15,11 +15,11 @@ from handloom.spatial import matrix_from_quat
 from handloom.values import ObjectInstance, RobotInstance
 
 FRONT: Final = "front"
-"""Axis that defines which way an object faces."""
+"""Axis that defines the direction in which an object faces."""
 LEAN: Final = "lean"
-"""Axis of a stand that points away from the slope on which something leans."""
+"""Axis of a stand that points away from the slope on which an object leans."""
 FACING: Final[Mapping[str, float]] = {"right": 0.0, "away": 90.0, "left": 180.0, "toward": 270.0}
-"""Word > heading as the robot sees it [deg]: 0 to its right, 90 away from it."""
+"""Word > heading from the robot's point of view [deg]: 0 to its right, 90 away from it."""
 SIDES: Final[Mapping[str, tuple[float, float]]] = {
     "left_of": (-1.0, 0.0),
     "right_of": (1.0, 0.0),
@@ -47,17 +47,17 @@ def reference(text: str) -> ObjectPoint:
 
 
 def known_points(asset: ObjectAsset) -> dict[str, Keypoint]:
-    """Return every point of an object that can be named: its own, its moving parts, and those that everything has.
+    """Return all named points of an object: its own, its moving parts, and those that all objects have.
 
     ``center``, ``top``, ``bottom``, ``front``, ``back``, ``left`` and ``right`` are the middles of the box and of its
-    faces, unless the object has such a point of its own; a moving part, such as ``drawer_1``, is where a hand takes it,
-    and ``handle`` is that of the main one.
+    faces, unless the object defines such a point itself; a moving part, such as ``drawer_1``, is the point where a hand
+    grasps it, and ``handle`` is that of the main part.
     """
     low, high = asset.aabb
     middle, half = 0.5 * (low + high), 0.5 * (high - low)
     up = np.asarray(asset.up, float)
     faces = {"center": 0.0 * up, "top": up, "bottom": -up}
-    if up[2] > 0.5:  # Objects of published files have y up, and their front where it happens to be.
+    if up[2] > 0.5:  # Objects of published files have y up, and no defined front.
         faces |= {"front": np.array([0.0, -1.0, 0.0]), "back": np.array([0.0, 1.0, 0.0])}
         faces |= {"left": np.array([-1.0, 0.0, 0.0]), "right": np.array([1.0, 0.0, 0.0])}
     found = {name: Keypoint(position=point(middle + half * way)) for name, way in faces.items()}
@@ -72,11 +72,11 @@ def point_of(asset: ObjectAsset, name: str, where: str) -> Keypoint:
 
     Args:
         asset: The object.
-        name: What the task calls it, for messages.
+        name: Its name in the task, for messages.
         where: Name of the point.
 
     Raises:
-        ConfigError: It has no such point; the text lists what there is.
+        ConfigError: It has no such point; the message lists the existing ones.
     """
     known = known_points(asset)
     if where not in known:
@@ -85,14 +85,14 @@ def point_of(asset: ObjectAsset, name: str, where: str) -> Keypoint:
 
 
 def named_point(scene: Scene, name: str, where: str) -> Array:
-    """Return where a named point of an object is now (3,), in the world [m]."""
+    """Return the current position (3,) of a named point of an object in the world [m]."""
     known = point_of(scene.assets[name], name, where)
     T = scene.world.body_pose(f"{name}/{known.body}") if known.body else scene.object_pose(name)
     return T[:3, :3] @ np.asarray(known.position, float) + T[:3, 3]
 
 
 def named_axis(scene: Scene, name: str, axis: str) -> Array:
-    """Return where a named axis of an object points now (3,), in the world.
+    """Return the current direction (3,) of a named axis of an object in the world.
 
     Raises:
         ConfigError: It has no such axis.
@@ -106,25 +106,25 @@ def named_axis(scene: Scene, name: str, axis: str) -> Array:
 
 
 def front_axis(asset: ObjectAsset) -> Array:
-    """Return the axis (3,) of an object that faces somewhere, in its own frame: its front, or x where it has none."""
+    """Return the facing axis (3,) of an object in its own frame: its front, or x if it has none."""
     known = asset.axes.get(FRONT)
     direction = (1.0, 0.0, 0.0) if known is None else known.direction
     return np.asarray(direction, float)
 
 
 def long_axis(asset: ObjectAsset) -> Array:
-    """Return the longest side (3,) of an object that is level when it is upright, in its own frame."""
+    """Return the direction (3,) of an upright object's longest horizontal side, in its own frame."""
     level = asset.extent * (1.0 - np.abs(np.asarray(asset.up, float)))
     return np.eye(3)[int(np.argmax(level))]
 
 
 def quarter_turns(scene: Scene) -> float:
-    """Return the angle [rad] from world x to the right of the robot as it stood at the start, in quarter turns."""
+    """Return the angle [rad] from world x to the right of the robot at the start, in quarter turns."""
     return quarter_turns_of(scene.instance.robots)
 
 
 def quarter_turns_of(robots: Sequence[RobotInstance]) -> float:
-    """Return the same for robots as they stand at the start; 0 where there is none."""
+    """Return the same for the start poses of robots; 0 if there are none."""
     if not robots:
         return 0.0
     ahead = matrix_from_quat(np.array(robots[0].quat))[:, 0]
@@ -132,7 +132,7 @@ def quarter_turns_of(robots: Sequence[RobotInstance]) -> float:
 
 
 def heading(scene: Scene, facing: float | str) -> float:
-    """Return the heading in the world [rad] of what faces left, right, away, toward, or some degrees of the robot's.
+    """Return the heading in the world [rad] of left, right, away, toward, or an angle from the robot's point of view.
 
     Args:
         scene: The scene.
@@ -143,7 +143,7 @@ def heading(scene: Scene, facing: float | str) -> float:
 
 
 def way_to(scene: Scene, side: str) -> Array:
-    """Return the unit vector (2,) in the world that leads from an object to what is, e.g., ``left_of`` it."""
+    """Return the unit vector (2,) in the world of a relation such as ``left_of``, from an object to its neighbour."""
     angle, (right, away) = quarter_turns(scene), SIDES[side]
     x, y = np.round(np.cos(angle)), np.round(np.sin(angle))
     return np.array([right * x - away * y, right * y + away * x])

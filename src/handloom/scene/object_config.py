@@ -14,7 +14,7 @@ TargetClass = Literal[
 
 
 class TextureConfig(Config):
-    """An image on a surface, picked from a library."""
+    """A texture on a surface, picked from a library."""
 
     texture_lib: str
     """Folder of images, or the name of a procedural texture: wood, stone, plaster, cloth, metal, checker, noise;
@@ -22,9 +22,9 @@ class TextureConfig(Config):
     apply_randomization: bool = False
     """Pick another one in every episode."""
     texture_id: int = Field(default=0, ge=0, le=1_000_000)
-    """Which one when it is not picked at random."""
+    """Index of the texture if it is not picked at random."""
     texture_scale: tuple[Annotated[float, Field(gt=0, le=1000)], ...] = Field(default=(1.0, 1.0), min_length=1)
-    """Repetitions per metre; on an object of an asset file per millimetre."""
+    """Repetitions per metre; per millimetre on an object from an asset file."""
     target_prim_path: Annotated[str, UnusedKey("a texture covers the whole object here")] = ""
 
 
@@ -38,7 +38,7 @@ class StrictInit(Config):
     joint_positions: tuple[float, ...]
     """[m or rad]"""
     joint_indices: tuple[Annotated[int, Field(ge=0)], ...]
-    """Which joints, counted in the order of the asset."""
+    """Indices of the joints, in the order of the asset."""
 
     @model_validator(mode="after")
     def _lengths_agree(self) -> "StrictInit":
@@ -50,7 +50,7 @@ class StrictInit(Config):
 
 
 class ObjectConfig(Config):
-    """One object or fixture. Without a ``path`` it comes from our own library: ``category`` names what it is."""
+    """One object or fixture. Without a ``path`` it comes from Handloom's library, by its ``category``."""
 
     name: str = Field(min_length=1)
     """Unique name, used by regions, skills and the instruction."""
@@ -59,7 +59,7 @@ class ObjectConfig(Config):
     path: str = ""
     """Asset file; empty builds the object from the library."""
     category: str = ""
-    """What it is, e.g. ``banana``; a category of the library when there is no path."""
+    """Category, e.g. ``banana``; one of the library when there is no path."""
     translation: Position | None = None
     """Position of the origin in the world [m]; a region replaces it."""
     euler: Angles | None = None
@@ -67,9 +67,9 @@ class ObjectConfig(Config):
     quaternion: Quaternion | None = None
     """wxyz; wins over euler."""
     scale: Triple = (1.0, 1.0, 1.0)
-    """Size factor along each axis of the object's own frame; those of objects with joints are the same in all three."""
+    """Size factor along each axis of the object's own frame; all three are equal for objects with joints."""
     visible: bool = True
-    """Whether cameras see it; a region may say otherwise."""
+    """Whether cameras see it; a region can override this."""
     texture: TextureConfig | None = None
     """Covers the whole object."""
     mass: float | None = Field(default=None, gt=0)
@@ -77,22 +77,23 @@ class ObjectConfig(Config):
     apply_randomization: bool = False
     """Pick another asset, or another look of the category, in every episode."""
     randomization_scope: Literal["category", "full"] | tuple[str, ...] = "category"
-    """Where to pick from: the same category, everything, or these categories."""
+    """Candidates: the same category, everything, or these categories."""
     orientation_mode: Literal["keep", "suggested", "random"] = "keep"
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
-    """keep: ``scale`` counts; suggested: library objects and stand-ins have the size their category has."""
+    """keep: Whether ``scale`` applies; suggested: library objects and stand-ins have the usual size of their
+    category."""
     gap: tuple[Metres, ...] | Literal[False] | None = None
     """Offsets along the world's x axis [m] of the places in a container; absent or false: ``gap.yaml`` beside the
     asset, else the slots of a library container, else its middle."""
     init_translation: Position | None = None
-    """Where the object starts relative to ``init_parent`` [m], e.g. in a gripper."""
+    """Start position of the object relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quaternion | None = None
     """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
     init_parent: str | None = None
     """Body the object starts at, e.g. ``franka/panda_hand``; a gripper that starts closed holds it."""
     optimize_2d_layout: bool = False
-    """Keep the footprint of this object, seen from above, apart from those of the others that are placed."""
+    """Keep the footprint of this object, seen from above, clear of those of other placed objects."""
     fix_base: bool = False
     """Weld the base of an articulated object to the world."""
     joint_position_range: tuple[float, float] | None = None
@@ -100,56 +101,56 @@ class ObjectConfig(Config):
     strict_init: StrictInit | None = None
     """Start values of chosen joints; wins over ``joint_position_range``."""
     art_cat: str | None = None
-    """Category folder articulated assets are picked from."""
+    """Category folder from which articulated assets are picked."""
     info_name: str | None = None
-    """Which annotation of an articulated asset is used."""
+    """Name of the annotation used for an articulated asset."""
     obj_info_path: str | None = None
     """Annotation file of an articulated asset; its folder is the ``info_name`` when that is absent."""
     size: tuple[float, float] | Triple | None = None
     """Width and length of a plane, or the size of a library object [m]."""
     color: tuple[Channel, Channel, Channel] | str | None = None
     """RGB in 0..1 or a colour word."""
-    parent_obj: Annotated[str | None, UnusedKey("what is only seen stands in the world here")] = None
+    parent_obj: Annotated[str | None, UnusedKey("visual objects stand in the world here")] = None
     linear_velocity: tuple[Annotated[float, Field(ge=-2, le=2)], ...] | None = None
-    """Surface velocity of a conveyor along its x axis [m/s]; the first number counts."""
+    """Surface velocity of a conveyor along its x axis [m/s]; only the first number is used."""
     linear_track_list: Annotated[Any, UnusedKey("a conveyor has one track here")] = None
     angular_velocity: tuple[Annotated[float, Field(ge=-360, le=360)], ...] | None = None
-    """Angular velocity of a turntable about its z axis [rad/s], at most 6; the first number counts. Published conveyors
-    give that of their bends here [deg/s], of which ours has none."""
+    """Angular velocity of a turntable about its z axis [rad/s], at most 6; only the first number is used. Published
+    conveyors give that of their bends here [deg/s]; conveyors here have no bends."""
     angular_track_list: Annotated[Any, UnusedKey("a turntable is one track here")] = None
     velocity_ranges: tuple[tuple[float, float], ...] = ()
     """Ranges of the velocity of a belt [m/s or rad/s]; one is drawn, then a value in it. Two ranges, as
-    ``[[-0.1, -0.06], [0.06, 0.1]]``, draw the direction too (ours)."""
+    ``[[-0.1, -0.06], [0.06, 0.1]]``, also draw the direction (ours)."""
     running: tuple[tuple[float, float], ...] = ()
     """Times from the start of the episode, first and last [s], between which a belt runs; absent: always (ours)."""
     rolling_velocity: tuple[tuple[float, float], tuple[float, float]] | None = None
-    """Velocity of its middle along world x and y [m/s], each from low to high, at which it rolls when the episode
-    begins (ours)."""
+    """Range of the velocity of its centre along world x and y [m/s], each from low to high, at which it rolls when the
+    episode begins (ours)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
     """Parameters of a library object, see ``handloom object show``; of an asset file: unit, up, substance."""
     colors: tuple[str, ...] = ()
     """Colour words to pick from in every episode (ours)."""
     points: dict[str, Position] = Field(default_factory=dict, max_length=100)
-    """Named points in the object's own frame [m], ``{spout: [0.06, 0, 0.04]}``, which skills and goals call
-    ``kettle.spout``; beside those that a library object has (ours)."""
+    """Named points in the object's own frame [m], ``{spout: [0.06, 0, 0.04]}``, which skills and goals refer to as
+    ``kettle.spout``; in addition to those of a library object (ours)."""
     axes: dict[str, Triple] = Field(default_factory=dict, max_length=100)
-    """Named directions in the object's own frame, ``{front: [0, -1, 0]}``; ``front`` is what faces left, right, away or
-    toward (ours)."""
+    """Named directions in the object's own frame, ``{front: [0, -1, 0]}``; ``front`` is the direction that ``facing``
+    turns left, right, away or toward (ours)."""
     prim_path_child: Annotated[str, UnusedKey("names a prim inside a USD file")] = "Aligned"
     dataset: Annotated[str, UnusedKey("informational")] = ""
-    filter_collision: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
+    filter_collision: Annotated[Any, UnusedKey("the reference system ignores it as well")] = None
 
     @model_validator(mode="after")
     def _has_a_source(self) -> "ObjectConfig":
         if self.target_class != "PlaneObject" and not (self.path or self.category or self.art_cat):
-            raise ValueError("give a path (asset file) or a category (our library)")
+            raise ValueError("give a path (asset file) or a category (of the library)")
         return self
 
     @model_validator(mode="after")
     def _names_can_be_said(self) -> "ObjectConfig":
         for name in (*self.points, *self.axes):
             if not name.isidentifier():
-                raise ValueError(f"points and axes have names of letters, digits and _, got {name!r}")
+                raise ValueError(f"names of points and axes consist of letters, digits and _, got {name!r}")
         for name, way in self.axes.items():
             if not all(abs(part) < 1e6 for part in way) or not sum(part * part for part in way) > 1e-12:
                 raise ValueError(f"axes: {name}: an axis needs a length above zero, got {list(way)}")
@@ -189,8 +190,8 @@ class ArenaConfig(Config):
     """The surroundings: table, floor, walls."""
 
     name: str = ""
-    """What the surroundings are called."""
+    """Name of the surroundings."""
     fixtures: tuple[ObjectConfig, ...] = Field(default=(), max_length=100)
     """Fixed furniture of the arena."""
     involved_scenes: Annotated[Any, UnusedKey("rooms are built from the fixtures here")] = None
-    update_freq: Annotated[int, UnusedKey("every episode draws its own scene")] = 10
+    update_freq: Annotated[int, UnusedKey("every episode samples its own scene")] = 10

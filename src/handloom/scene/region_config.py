@@ -1,4 +1,4 @@
-"""Where objects may lie: the six published region samplers as data."""
+"""Regions for the positions of objects: the six published region samplers as data."""
 
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ Sampler = Literal[
 ]
 
 MAX_DISTRACTORS = 100
-"""More clutter than this is a mistake, and would simulate for minutes."""
+"""Most distractors; more would be a mistake and take minutes to simulate."""
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "A_on_B_region_sampler": ("pos_range", "yaw_rotation"),
@@ -27,23 +27,23 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "A_face_B_circle_sampler": ("r_range", "yaw_rotation"),
     "A_along_B_C_circle_sampler": ("r_range", "yaw_rotation"),
 }
-"""Which keys of ``random_config`` a sampler cannot do without."""
+"""Keys of ``random_config`` that a sampler requires."""
 
 
 class RandomConfig(Config):
-    """Ranges of a sampler; which of them count depends on the sampler."""
+    """Ranges of a sampler; each sampler uses some of them."""
 
     pos_range: tuple[Position, Position] | None = None
     """Lowest and highest shift in x, y, z [m]; in any order. Two numbers are x and y (ours)."""
     yaw_rotation: tuple[Degrees, Degrees] | None = None
-    """Lowest and highest turn about the world's z axis [deg]; absent where a sampler needs it: any (ours)."""
+    """Lowest and highest turn about the world's z axis [deg]; if absent and the sampler needs it: any (ours)."""
     r_range: tuple[Metres, Metres] | None = None
     """Lowest and highest distance [m]."""
     theta_range: tuple[Degrees, Degrees] | None = None
     """Lowest and highest direction [deg]."""
     axes: Literal["world", "target"] = "world"
     """Whether ``pos_range`` of ``A_on_B`` is along the world's x and y, as published, or along the target's own, from
-    which ``yaw_rotation`` then counts too: counters of a room face any way (ours)."""
+    which ``yaw_rotation`` is then measured as well: counters of a room face any direction (ours)."""
     x_bias: Metres = 0.0
     """Shift for ``A_in_B`` [m]."""
     y_bias: Metres = 0.0
@@ -54,25 +54,25 @@ class RandomConfig(Config):
     @model_validator(mode="before")
     @classmethod
     def _unwrap(cls, given: Any) -> Any:
-        """Take entries of ``random_region_list`` as they are published, inside a ``random_config``."""
+        """Accept entries of ``random_region_list`` in the published form, inside a ``random_config``."""
         return given["random_config"] if isinstance(given, dict) and set(given) == {"random_config"} else given
 
     @field_validator("pos_range", mode="before")
     @classmethod
     def _level(cls, given: Any) -> Any:
-        """Take points of two numbers as lying on what they refer to."""
+        """Add a height of zero to points with two numbers."""
         flat = isinstance(given, list | tuple) and all(isinstance(p, list | tuple) and len(p) == 2 for p in given)
         return [(*point, 0.0) for point in given] if flat else given
 
     @classmethod
     def more_keys(cls) -> set[str]:
-        """Return the key that published entries are wrapped in."""
+        """Return the key that wraps published entries."""
         return {"random_config"}
 
     @field_validator("pos_range")
     @classmethod
     def _ascending(cls, given: tuple[Triple, Triple] | None) -> tuple[Triple, Triple] | None:
-        """Sort every axis; published files draw between the two ends whichever is the larger."""
+        """Sort the two ends of every axis; published files give them in any order."""
         if given is None:
             return None
         (x, y, z), (i, j, k) = given
@@ -88,12 +88,12 @@ class RandomConfig(Config):
 
 
 class RegionConfig(Config):
-    """Places ``object`` relative to ``target``; robots are placed this way too."""
+    """Places ``object`` relative to ``target``; robots are placed in the same way."""
 
     object: str
     """Object or robot that the region places."""
     target: str
-    """What it is placed on, in or by."""
+    """Object on, in or by which it is placed."""
     random_type: Sampler = "A_on_B_region_sampler"
     """on: middle of B plus a shift, A's lowest point on B's highest; in: origin of B plus a bias, A sunk 5 mm into B's
     top; by: beside B with bottoms level, at a shift, in a direction and distance (circle), in the direction of B's x
@@ -103,21 +103,19 @@ class RegionConfig(Config):
     sub_tgt_prim: str | None = None
     """Part of the target to use instead of the whole: a body or keypoint of it, e.g. ``board_1`` of a shelf."""
     priority: tuple[int, ...] | bool | None = None
-    """Draw from what earlier regions left of ``random_region_list``: one of these indices, negative ones count from the
-    end; or any entry when empty or false."""
+    """Draw from the entries of ``random_region_list`` left by earlier regions: one of these indices, negative ones
+    count from the end; or any entry when empty or false."""
     container: str | None = None
-    """Put the object at a free place of this container: one of its ``gap`` offsets, each used once where it has any."""
+    """Put the object at a free place of this container: one of its ``gap`` offsets, each used once, if it has any."""
     z_init: Metres | None = None
     """Height of the object's origin above the container's [m]; goes with ``container``."""
     within_reach: bool = False
     """Only spots where the arms that handle the object can reach it, by the robot's reach map (ours)."""
     clear: Metres = 0.0
-    """Least distance from what other such regions have placed, seen from above [m] (ours)."""
+    """Least distance from objects placed by other such regions, seen from above [m] (ours)."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
-    visible: Annotated[
-        bool | None, UnusedKey("the reference system does not read it; visible of the object counts")
-    ] = None
+    visible: Annotated[bool | None, UnusedKey("the reference system ignores it; visible of the object applies")] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -147,7 +145,7 @@ class RegionConfig(Config):
         return self
 
     def missing_ranges(self, ranges: RandomConfig) -> tuple[str, ...]:
-        """Return the keys this region's sampler needs and ``ranges`` does not give."""
+        """Return the keys that this region's sampler needs and ``ranges`` lacks."""
         return tuple(key for key in REQUIRED[self.random_type] if getattr(ranges, key) is None)
 
     @property
@@ -160,15 +158,15 @@ class DistractorsConfig(Config):
     """Clutter that is not part of the task."""
 
     target: str
-    """Surface they lie on."""
+    """Surface on which they lie."""
     min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
-    """Fewest; where even these find no room, ``handloom check`` says so."""
+    """Least number; if even these do not fit, ``handloom check`` reports it."""
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
-    """How many, uniform from min_num to max_num; what finds no room is left out."""
+    """Largest number; uniform from min_num to max_num, and those that do not fit are left out."""
     pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]
-    """Rectangle on the target, seen from its middle [m]."""
+    """Rectangle on the target, relative to its middle [m]."""
     path: str = ""
-    """Folder of assets, ``<category>/<instance>/<file>``; empty picks from our own library."""
+    """Folder of assets, ``<category>/<instance>/<file>``; empty picks from Handloom's library."""
     scale: Triple = (1.0, 1.0, 1.0)
     """Size factor of assets, the same in all three axes; library objects have the right size."""
     min_object_distance: float = Field(default=0.03, ge=0, le=10)
@@ -176,12 +174,12 @@ class DistractorsConfig(Config):
     distractor_buffer: float = Field(default=0.03, ge=0, le=10)
     """Free space between distractors [m]."""
     max_attempts: int = Field(default=10, ge=1, le=1000)
-    """How often a place is drawn for each."""
-    fallback_z: Annotated[float, UnusedKey("what finds no room is left out, not hidden")] = -5.0
+    """Number of positions tried for each."""
+    fallback_z: Annotated[float, UnusedKey("distractors that do not fit are left out, not hidden")] = -5.0
     exclude_categories: tuple[str, ...] = ()
     """Categories that are not used; those of the task's own objects never are."""
     exclude_keywords: tuple[str, ...] = ()
-    """Categories are not used whose name contains one of these, nor those of a family: fruit, tools, toys, desk,
+    """Categories to leave out: those whose name contains one of these, or of a family: fruit, tools, toys, desk,
     drinkware, tableware, packages, storage, blocks, laboratory."""
 
     @model_validator(mode="after")

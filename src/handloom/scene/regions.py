@@ -1,4 +1,4 @@
-"""The six region samplers: where A lies relative to B, from their world boxes.
+"""The six region samplers: pose of A relative to B, from their world boxes.
 
 A box is an axis-aligned bounding box (2, 3) [m] in the world: lowest and highest corner.
 """
@@ -17,7 +17,7 @@ from handloom.spatial import quat_from_rotvec, quat_multiply, quat_rotate
 CLEARANCE = 0.001
 """Gap between A and the surface it is put on, closed by settling [m]; published value."""
 SINK = 0.005
-"""How far A starts inside B when it is put in it [m]; published value."""
+"""Depth of A inside B when it is placed in it [m]; published value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,14 +55,13 @@ def sample_region(
 ) -> Placed:
     """Sample a pose for ``a`` relative to ``b``.
 
-    Yaw turns ``a`` about the world's z axis, on the left of the orientation it has; its box is that of the turned
-    object.
+    Yaw turns ``a`` about the world's z axis, after its own orientation; its box is that of the turned object.
 
     Args:
         region: Which sampler.
-        ranges: Its ranges; the region's own or one of the task's list.
-        a: What is placed.
-        b: What it is placed on, in or by.
+        ranges: Its ranges: the region's own or an entry of the task's list.
+        a: Object to place.
+        b: Object on, in or by which it is placed.
         rng: Generator of this choice.
         c: Second target of ``A_along_B_C``.
     """
@@ -80,8 +79,8 @@ def place_in_container(
     Args:
         region: Its ``z_init`` is the height of A's origin above the container's; without one, A's lowest point goes to
             the height of the spot, or to the container's rim. A ``random_config`` with a yaw turns A.
-        a: What is placed.
-        container: What it is placed in.
+        a: Object to place.
+        container: Container in which it is placed.
         spot: Place (3,) from the container's origin, along the world's axes [m]; its height may be NaN. None takes the
             origin.
         rng: Generator of this choice.
@@ -148,7 +147,7 @@ def _polar(a: Placed, b: Placed, radius: float, theta: float) -> Array:
 
 
 def _rise(a: Placed) -> float:
-    """Return how far the origin of A lies above its lowest point [m]."""
+    """Return the height of A's origin above its lowest point [m]."""
     return float(a.position[2] - a.box[0, 2])
 
 

@@ -21,7 +21,7 @@ from handloom.sim import World
 from handloom.values import TaskInstance
 
 SAME = 1e-3
-"""Arm bases closer than this count as one [m]."""
+"""Arm bases closer together than this are treated as one [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class SceneArm:
     spec: Arm
     """Published figures of the arm."""
     suction: SurfaceGripper | None = None
-    """Its cups; None when it has fingers."""
+    """Its suction cups; None when it has fingers."""
 
     @property
     def name(self) -> str:
@@ -44,7 +44,7 @@ class SceneArm:
 
     @cached_property
     def base_body(self) -> str:
-        """Body the arm's targets are given in."""
+        """Body in whose frame the arm's targets are given."""
         return self.prefix + self.spec.base_body
 
     @cached_property
@@ -59,7 +59,7 @@ class SceneArm:
 
     @cached_property
     def finger_bodies(self) -> tuple[str, ...]:
-        """Bodies whose contact with an object is a grasp."""
+        """Bodies whose contact with an object counts as a grasp."""
         return tuple(self.prefix + name for name in self.spec.finger_bodies)
 
     @cached_property
@@ -114,7 +114,7 @@ class SceneRobot:
     description: RobotDescription
     arms: tuple[SceneArm, ...]
     base: MobileBase | None = None
-    """The base, if skills and policies drive it; None when it stays where it stands."""
+    """The base, if skills and policies drive it; None if it is held."""
 
     @property
     def roots(self) -> dict[str, Array]:
@@ -137,7 +137,7 @@ def _first_joint(arm: SceneArm) -> Array:
 
 
 def ctrl_of_joint(world: World, joint: str) -> int:
-    """Return the place in ``ctrl`` of the position target of a joint."""
+    """Return the index in ``ctrl`` of the position target of a joint."""
     model = world.model
     index = world.joint_index(joint)
     driven = (model.actuator_trntype == mujoco.mjtTrn.mjTRN_JOINT) & (model.actuator_trnid[:, 0] == index)
@@ -155,7 +155,7 @@ class Scene:
     world: World
     robots: Mapping[str, SceneRobot]
     assets: Mapping[str, ObjectAsset]
-    """What each object and fixture is made of."""
+    """Asset of each object and fixture."""
     grains: Grains | None = None
     """The fluid, if the task has one."""
 
@@ -185,7 +185,7 @@ class Scene:
     @cached_property
     def looks(self) -> tuple[Look, ...]:
         """Visual shapes drawn in place of the objects' collision geometry, for the renderer."""
-        # An instance that gives an object another texture has it in the model; another material is the renderer's.
+        # A texture that an instance sets is part of the model; a material is handled by the renderer.
         given = {obj.name: finish_of_surface(obj.look) for obj in self.instance.objects if obj.look}
         looks = [(name, look) for name, asset in self.assets.items() for look in asset.looks]
         return tuple(replace(look.under(f"{name}/"), finish=given.get(name, look.finish)) for name, look in looks)

@@ -1,8 +1,8 @@
 """Holding one body to another by a weld that is switched on and off while the simulation runs.
 
-A weld must exist in the model before it is compiled: ``add_attachment`` adds it, inactive. The pose in which it holds
-is a model parameter of MuJoCo and so outside the integration state; a copy is therefore kept in the user data of the
-state, which makes a restored state hold exactly as the saved one did.
+A weld must exist in the model before it is compiled: ``add_attachment`` adds it, inactive. Its relative pose is a model
+parameter of MuJoCo and so not part of the integration state; a copy is therefore kept in the user data of the state, so
+that a restored state holds exactly as the saved one did.
 """
 
 import mujoco
@@ -16,7 +16,7 @@ _PREFIX = "attach:"
 _POSE = 7
 """Numbers of user data per attachment: position [m] and quaternion wxyz of the child in its parent."""
 _SOLREF = (0.005, 1.0)
-"""Time constant [s] and damping ratio of the weld: two and a half of our 2 ms steps, critically damped."""
+"""Time constant [s] and damping ratio of the weld: two and a half steps of 2 ms, critically damped."""
 _SOLIMP = (0.95, 0.99, 0.001, 0.5, 2.0)
 """Impedance of the weld, stiffer than MuJoCo's default; a 0.3 kg cube sags by 0.01 mm instead of 0.3 mm."""
 
@@ -55,7 +55,7 @@ def add_attachment(spec: mujoco.MjSpec, child_body: str, parent_body: str) -> No
 
 
 class Attachments:
-    """The attachments prepared in one model, and which of them hold.
+    """The attachments prepared in one model, and their state.
 
     Args:
         model: Compiled model.
@@ -102,7 +102,7 @@ class Attachments:
         self.read_state()
 
     def release(self, child: str, parent: str | None = None) -> None:
-        """Switch off the welds that hold the child, or the one of a parent."""
+        """Switch off all welds that hold the child, or only that of one parent."""
         held = [pair for pair in self.active() if pair[0] == child and parent in (None, pair[1])]
         if not held:
             raise StateError(f"{child!r} is not attached to {'anything' if parent is None else repr(parent)}")
@@ -114,9 +114,9 @@ class Attachments:
         return [pair for pair, equality in self._slots.items() if self._data.eq_active[equality]]
 
     def force(self, child: str, parent: str) -> np.ndarray:
-        """Return the force (3,) [N] in world that the child exerts on its parent, as the solver last found it."""
+        """Return the force (3,) [N] in world that the child exerts on its parent, from the last solver step."""
         data = self._data
-        # Equalities are the first constraints, and the first three rows of a weld are those of the place.
+        # Equalities are the first constraints, and the first three rows of a weld are those of the position.
         rows = np.flatnonzero(data.efc_id[: data.ne] == self._slots[child, parent])[:3]
         return data.efc_force[rows] if len(rows) else np.zeros(3)
 

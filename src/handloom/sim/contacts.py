@@ -1,4 +1,4 @@
-"""Contacts: one contact point, and contact questions between two groups of bodies, bound once and asked every step."""
+"""Contacts: one contact point, and contact queries between two groups of bodies, bound once for all steps."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,13 +39,13 @@ class Contact:
 
 
 class ContactPair:
-    """Contacts between two groups of bodies: are they touching, how hard?
+    """Contacts between two groups of bodies: whether they touch, and the contact force.
 
-    Binding makes two masks over the geoms, which the world keeps, so that a question is a few array operations over
-    the contact list and decodes forces only of the points that belong to the pair.
+    Binding creates two masks over the geoms, which the world caches, so that a query is a few array operations over the
+    contact list and decodes only forces of points that belong to the pair.
 
     Args:
-        world: The world to ask.
+        world: World with these bodies.
         bodies_a: First group of bodies.
         bodies_b: Second group of bodies; None means every body outside the first group.
     """
@@ -125,7 +125,7 @@ def contact_masks(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which geoms belong to each of two groups of bodies (ngeom + 1,); None means all outside the first.
 
-    The last entry, False, answers for index -1, which marks the flex side of a flex contact.
+    The last entry, False, is for index -1, which marks the flex side of a flex contact.
     """
     in_a = np.zeros(model.nbody, dtype=bool)
     in_a[names.indices(bodies_a)] = True

@@ -9,16 +9,16 @@ _ADVICE = {
     mujoco.mjtWarning.mjWARN_INERTIA: "the inertia matrix is singular at dof {place}, joint {joint!r}; give it a mass",
     mujoco.mjtWarning.mjWARN_CONTACTFULL: "contacts were dropped; raise <size memory> of the model",
     mujoco.mjtWarning.mjWARN_CNSTRFULL: "constraints were dropped; raise <size memory> of the model",
-    mujoco.mjtWarning.mjWARN_BADQPOS: "the position at qpos {place}, joint {joint!r}, is not finite or huge",
-    mujoco.mjtWarning.mjWARN_BADQVEL: "the velocity of dof {place}, joint {joint!r}, is not finite or huge",
-    mujoco.mjtWarning.mjWARN_BADQACC: "the acceleration of dof {place}, joint {joint!r}, is not finite or huge",
+    mujoco.mjtWarning.mjWARN_BADQPOS: "the position at qpos {place}, joint {joint!r}, is infinite, NaN or huge",
+    mujoco.mjtWarning.mjWARN_BADQVEL: "the velocity of dof {place}, joint {joint!r}, is infinite, NaN or huge",
+    mujoco.mjtWarning.mjWARN_BADQACC: "the acceleration of dof {place}, joint {joint!r}, is infinite, NaN or huge",
     mujoco.mjtWarning.mjWARN_BADCTRL: "control {place} is not finite",
 }
 _BAD_MOTION = {mujoco.mjtWarning.mjWARN_BADQVEL: "qvel", mujoco.mjtWarning.mjWARN_BADQACC: "qacc"}
 
 
 def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtWarning, joints: NameTable) -> str:
-    """Return what went wrong in the last step and at which joint.
+    """Describe the fault of the last step and the joint where it occurred.
 
     Args:
         model: The model.
@@ -31,7 +31,7 @@ def describe_fault(model: mujoco.MjModel, data: mujoco.MjData, kind: mujoco.mjtW
     if kind == mujoco.mjtWarning.mjWARN_BADQPOS:
         joint = int(np.searchsorted(model.jnt_qposadr, place, side="right")) - 1
     elif kind in _BAD_MOTION:
-        # MuJoCo names the first dof over its bound; contacts spread a fault at once, so the worst one says more.
+        # MuJoCo names the first dof over its limit; contacts spread a fault at once, so the worst dof is more useful.
         motion = np.abs(getattr(data, _BAD_MOTION[kind]))
         place = int(np.argmax(np.where(np.isnan(motion), np.inf, motion)))
         joint = int(model.dof_jntid[place])

@@ -15,13 +15,13 @@ from handloom.errors import ConfigError, FileError
 MAX_BYTES = 64_000_000
 """Largest XML file that is read."""
 MODEL_PARENTS = 3
-"""How many folders around a robot's model its meshes may be in."""
+"""Number of folder levels above a robot's model in which its meshes may be."""
 MAX_FILES = 500
 """Most files a model may include."""
 MAX_DIRECTORIES = 50
 """Most folders for meshes and textures that a model may name."""
 MOST = {"nbody": 1_000, "njnt": 300, "ngeom": 5_000, "nmeshvert": 5_000_000, "ntexdata": 500_000_000}
-"""Size limit for a robot: several humanoids. Robots are compiled many times, so the limit is stricter than for one
+"""Size limit for a robot: several humanoids. Robots are compiled many times, so the limit is stricter than for a single
 compilation."""
 _DIRECTORY = re.compile(rb"""\b(?:meshdir|texturedir|assetdir)\s*=\s*("[^"]*"|'[^']*')""")
 _FILE = re.compile(rb"""\bfile\w*\s*=\s*("[^"]*"|'[^']*')""")
@@ -34,10 +34,10 @@ def rehearse_model(path: Path, folders: Sequence[Path] | None) -> None:
 
     Args:
         path: MJCF or URDF file.
-        folders: Where the files may be that it names; None: anywhere.
+        folders: Folders that may contain the files it names; None: any.
 
     Raises:
-        FileError: It cannot be read, or not within the bounds.
+        FileError: It cannot be read within these limits.
         ConfigError: MuJoCo cannot read it, or it is too large for a robot.
         NotAllowedError: It names a file elsewhere.
     """
@@ -57,15 +57,15 @@ def check_model(path: Path, folders: Sequence[Path] | None) -> None:
         raise ConfigError(f"{path}: MuJoCo cannot read this model: {error}") from error
     for name, most in MOST.items():
         if getattr(model, name) > most:
-            raise ConfigError(f"{path}: has {name} = {getattr(model, name)}; robots with up to {most} are read")
+            raise ConfigError(f"{path}: has {name} = {getattr(model, name)}; the limit for robots is {most}")
 
 
 def demand_files_inside(path: Path, folders: Sequence[Path]) -> None:
     r"""Refuse an XML model that includes itself, or that names a file outside some folders.
 
     MuJoCo reads XML that XML parsers refuse, so the text is searched for anything that may name a file, including
-    comments, in every location where MuJoCo might look: it takes ``\`` for ``/``, drops ``a/..`` without looking
-    whether ``a`` is a link, and looks for the meshes of an included file where any file says they are.
+    comments, in every location where MuJoCo might look: it treats ``\`` as ``/``, drops ``a/..`` without checking
+    whether ``a`` is a link, and looks for the meshes of an included file in the mesh folders of all files.
 
     Raises:
         FileError: Includes form a circle, are too many or too large, or the file has a document type.
@@ -75,7 +75,7 @@ def demand_files_inside(path: Path, folders: Sequence[Path]) -> None:
 
 
 def demand_parts_inside(path: Path, spec: mujoco.MjSpec, folders: Sequence[Path]) -> None:
-    """Refuse a model that was read, and not compiled, whose meshes, textures and the like are outside some folders.
+    """Refuse a parsed but uncompiled model with meshes, textures or similar files outside some folders.
 
     Raises:
         NotAllowedError: A file is elsewhere.
@@ -134,7 +134,7 @@ class _Walk:
 
 
 def _places(name: str, folders: Iterable[Path], directories: Iterable[str]) -> Iterator[Path]:
-    """Yield the files a name may refer to: as written or, with ``strippath``, without folders."""
+    """Yield the files to which a name may refer: as written or, with ``strippath``, without folders."""
     name = name.replace("\\", "/")
     ends = dict.fromkeys((name, name.rpartition("/")[2]))
     found = (
@@ -155,7 +155,7 @@ def read_xml(file: Path) -> bytes:
     """Return the content of an XML file.
 
     Raises:
-        FileError: It cannot be read, is too large, or brings a document type, whose entities can grow without end.
+        FileError: It cannot be read, is too large, or has a document type, whose entities can expand without limit.
     """
     try:
         size = file.stat().st_size
@@ -169,7 +169,7 @@ def read_xml(file: Path) -> bytes:
     if b"\0" in text[:4096]:  # A document type in UTF-16 would not be found below.
         raise FileError(f"{file}: is not UTF-8 text; is this an XML file?")
     if re.search(rb"<!\s*(DOCTYPE|ENTITY)", text):
-        raise FileError(f"{file}: has a document type (<!DOCTYPE ...>), which model files do not need; take it out")
+        raise FileError(f"{file}: has a document type (<!DOCTYPE ...>), which model files do not need; remove it")
     return text
 
 
@@ -179,7 +179,7 @@ def _is_xml(file: Path) -> bool:
 
 
 def _values(quoted: bytes) -> dict[str, None]:
-    """Return what a value may mean: names may have surrounding spaces and stray ampersands."""
+    """Return the possible meanings of a value: names may have surrounding spaces and stray ampersands."""
     raw = os.fsdecode(quoted[1:-1])
     texts = (raw, _CHARACTER.sub(_character, raw), unescape(raw))
     lines = (text.replace("\r\n", "\n").replace("\r", "\n") for text in texts)

@@ -47,7 +47,7 @@ class NameTable(Mapping[str, int]):
         return self._labels[index]
 
     def indices(self, names: Iterable[str]) -> NDArray[np.int64]:
-        """Return the indices (n,) of names, in their order."""
+        """Return the indices (n,) of names, in the given order."""
         return np.array([self[name] for name in names], dtype=np.int64)
 
     @property

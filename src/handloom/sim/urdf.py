@@ -1,4 +1,4 @@
-"""URDF files: the XML that every reader starts from, and the joints and links; shapes and masses are not read here."""
+"""URDF files: their XML, joints and links; shapes and masses are not read here."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UrdfJoint:
-    """A joint and the link behind it."""
+    """A joint and its child link."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Urdf:
-    """Links in order, parents first, and the joint above each."""
+    """Links in order, parents first, and the parent joint of each."""
 
     path: Path
     root: str
@@ -127,7 +127,7 @@ def read_urdf(path: str | Path) -> Urdf:
     """Read a URDF file.
 
     Raises:
-        FileError: File, element and what is wrong with it.
+        FileError: The file is invalid; the message names file, element and fault.
     """
     file = Path(path)
     robot = urdf_element(file)
@@ -136,13 +136,13 @@ def read_urdf(path: str | Path) -> Urdf:
     parents: dict[str, UrdfJoint] = {}
     for joint in joints:
         if joint.child in parents:
-            raise FileError(f"{file}: <link name={joint.child!r}> hangs on two joints: {parents[joint.child].name!r} "
+            raise FileError(f"{file}: <link name={joint.child!r}> has two parent joints: {parents[joint.child].name!r} "
                             f"and {joint.name!r}; a link has one parent")  # fmt: skip
         parents[joint.child] = joint
     roots = [link for link in links if link not in parents]
     if len(roots) != 1:
         found = ", ".join(roots) or "none, the joints form a circle"
-        raise FileError(f"{file}: a robot has one link that hangs on no joint; found {found}")
+        raise FileError(f"{file}: a robot has one root link, without a parent joint; found {found}")
     ordered, waiting = [], list(joints)
     reached = {roots[0]}
     while waiting:
@@ -159,7 +159,7 @@ def _joint(file: Path, element: ElementTree.Element, links: list[str]) -> UrdfJo
     name, kind = element.get("name", ""), element.get("type", "")
     where = f"{file}: <joint name={name!r}>"
     if kind not in (*MOVING, "fixed"):
-        raise FileError(f"{where} has the type {kind!r}; revolute, continuous, prismatic and fixed joints are read")
+        raise FileError(f"{where} has the type {kind!r}; supported are revolute, continuous, prismatic and fixed")
     ends = []
     for tag in ("parent", "child"):
         found = element.find(tag)

@@ -32,7 +32,7 @@ def user_data(model: mujoco.MjModel, data: mujoco.MjData, *, after: int) -> dict
     Args:
         model: Compiled model.
         data: Its data.
-        after: Numbers before the first, which belong to others.
+        after: Number of leading entries that belong to attachments.
     """
     found: dict[str, NDArray[np.float64]] = {}
     for index in range(model.nnumeric):

@@ -28,9 +28,9 @@ class World:
     """A compiled model, its data, and the names in it.
 
     The world owns the model it is given. It switches off MuJoCo's automatic reset and its log, because an unstable
-    simulation is an error here and not a silent return to the start. Everything a question returns is a function of the
-    integration state, so a restored world answers as the saved one did: poses are up to date after ``step``, contacts
-    and forces when they are asked for. Code that reads ``data.contact`` and the like itself calls ``refresh`` first.
+    simulation is an error here and not a silent return to the start. Every query is a function of the integration
+    state, so a restored world returns the same values as the saved one: poses are up to date after ``step``, contacts
+    and forces when they are queried. Code that reads ``data.contact`` and the like itself calls ``refresh`` first.
 
     Args:
         model: Compiled model; body sleep and IPC must be off, since their bookkeeping is not part of the state.
@@ -60,9 +60,10 @@ class World:
         self._attachments = Attachments(model, self.data, self.equalities)
         self._user_data = user_data(model, self.data, after=self._attachments.user_data_size)
         self._before = np.empty(self._state_size)
-        # A live view of MuJoCo's counters; kept at zero, so that one look tells whether a step raised any.
+        # A live view of MuJoCo's warning counters; kept at zero, so that one check shows whether a step raised any.
         self._faults = self.data.warning.number
-        # Masks, not the pairs: a pair holds its world, and a world in a cycle lives on until Python looks for cycles.
+        # Masks, not the pairs: a pair refers to its world, and a reference cycle would keep the world alive until
+        # garbage collection.
         self._masks: dict[tuple[tuple[str, ...], tuple[str, ...] | None], tuple[Mask, Mask]] = {}
         self._subtrees: dict[str, tuple[str, ...]] = {}
         self._before_step: list[Callable[[], None]] = []
@@ -72,7 +73,7 @@ class World:
 
     @classmethod
     def from_spec(cls, spec: mujoco.MjSpec) -> "World":
-        """Compile a spec and build a world of it."""
+        """Compile a spec and build a world from it."""
         try:
             return cls(spec.compile())
         except ValueError as error:
@@ -154,7 +155,7 @@ class World:
         """
         if count < 1:
             raise InputError(f"step needs a count >= 1, got {count}")
-        # Restoring a state by other means also changes what is held.
+        # Restoring a state by other means also changes the attachments.
         self._attachments.read_state()
         if self._before_step or self._after_step:
             self._step_singly(count)
@@ -190,14 +191,14 @@ class World:
                 call()
 
     def before_step(self, call: Callable[[], None]) -> None:
-        """Have a function called before every physics step, with poses up to date; it must depend on the state only."""
+        """Call a function before every physics step, with poses up to date; it must depend only on the state."""
         if call not in self._before_step:
             self._before_step.append(call)
 
     def after_step(self, call: Callable[[], None]) -> None:
-        """Have a function called after every physics step, when the solver's forces are those of that very step.
+        """Call a function after every physics step, when the solver's forces are those of that step.
 
-        It must depend on the state and on these forces only. Poses are still those before the step until it calls
+        It must depend only on the state and these forces. Poses are still those before the step until it calls
         ``update_poses``.
         """
         if call not in self._after_step:
@@ -230,7 +231,7 @@ class World:
     def update_poses(self) -> None:
         """Bring poses and velocities of bodies up to date with the state."""
         # A step computes poses and velocities of bodies first and integrates afterwards, which leaves them one step
-        # behind. These stages cost about 3 % of a step and spare every reader that surprise.
+        # behind. These stages take about 3 % of a step and bring them up to date.
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
@@ -340,7 +341,7 @@ class World:
         return all_contacts(self)
 
     def contact_pair(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str] | None = None) -> ContactPair:
-        """Bind a question about two groups of bodies once, to ask it every step."""
+        """Bind a contact query between two groups of bodies once, to evaluate it every step."""
         return ContactPair(self, bodies_a, bodies_b)
 
     def contact_force_between(self, bodies_a: str | Iterable[str], bodies_b: str | Iterable[str]) -> Array:
@@ -370,7 +371,7 @@ class World:
         self._stale = True
 
     def release(self, child_body: str, parent_body: str | None = None) -> None:
-        """Let go of an attached body, everywhere or where one body holds it."""
+        """Release an attached body from all bodies that hold it, or from one."""
         self._attachments.release(child_body, parent_body)
         self._stale = True
 

@@ -7,7 +7,7 @@ from handloom.arrays import Array
 from handloom.errors import require
 
 CLOSING = 30
-"""Cells along the longest side of a surface on which it is closed, by default."""
+"""Default number of grid cells along the longest side of a surface when it is closed."""
 
 
 def convex_pieces(
@@ -19,16 +19,17 @@ def convex_pieces(
     most_vertices: int,
     closing: int = CLOSING,
 ) -> list[Array]:
-    """Return the corners (k, 3) of the pieces that CoACD cuts a surface into; a few seconds of work.
+    """Return the corners (k, 3) of the pieces into which CoACD cuts a surface; takes a few seconds.
 
     Args:
         vertices: Corners of the surface (n, 3) [m].
         faces: Its triangles (m, 3).
-        concavity: How far a piece may be from its hull, as a fraction of the size of the whole.
-        most: Pieces at most.
-        most_vertices: Corners of a piece at most.
-        closing: Cells along its longest side of the grid on which a surface that is not closed is made closed. What is
-            cut then has about as many triangles as cells that the surface passes through, and takes as long.
+        concavity: Largest distance of a piece from its hull, as a fraction of the size of the surface.
+        most: Maximum number of pieces.
+        most_vertices: Maximum number of corners of a piece.
+        closing: Number of cells along the longest side of the grid on which an open surface is closed. The closed
+            surface has about as many triangles as the surface passes through cells, and cutting it takes that much
+            longer.
 
     Raises:
         MissingExtraError: The extra ``meshes`` is not installed.

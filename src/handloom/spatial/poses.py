@@ -26,7 +26,7 @@ def translation(position: ArrayLike) -> Array:
 
 
 def pose_from_pos_quat(position: ArrayLike, quat: ArrayLike) -> Array:
-    """Return poses (..., 4, 4) of positions (..., 3) [m] and quaternions (..., 4), normalised on the way."""
+    """Return poses (..., 4, 4) of positions (..., 3) [m] and quaternions (..., 4), which are normalised."""
     return make_pose(matrix_from_quat(quat_normalize(quat)), position)
 
 
@@ -49,13 +49,13 @@ def relative_pose(T_world_a: ArrayLike, T_world_b: ArrayLike) -> Array:
 
 
 def transform_points(T_a_b: ArrayLike, points_b: ArrayLike) -> Array:
-    """Map points (..., n, 3) given in b to a."""
+    """Map points (..., n, 3) from b to a."""
     T, p = np.asarray(T_a_b, float), np.asarray(points_b, float)
     return p @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3]
 
 
 def transform_directions(T_a_b: ArrayLike, vectors_b: ArrayLike) -> Array:
-    """Rotate vectors (..., n, 3) given in b to a, without the translation."""
+    """Rotate vectors (..., n, 3) from b to a, without the translation."""
     return np.asarray(vectors_b, float) @ np.swapaxes(np.asarray(T_a_b, float)[..., :3, :3], -1, -2)
 
 

@@ -169,7 +169,7 @@ def quat_from_matrix(matrix: ArrayLike) -> Array:
 
 
 def _one_quat_from_matrix(a: list[float], b: list[float], c: list[float]) -> Array:
-    """As above for one matrix with rows a, b, c: the same arithmetic on plain numbers, which is ten times faster."""
+    """As above for one matrix with rows a, b, c: the same arithmetic on Python floats, which is ten times faster."""
     squares = (1 + a[0] + b[1] + c[2], 1 + a[0] - b[1] - c[2], 1 - a[0] + b[1] - c[2], 1 - a[0] - b[1] + c[2])
     x, y, z = c[1] - b[2], a[2] - c[0], b[0] - a[1]
     xy, xz, yz = a[1] + b[0], a[2] + c[0], b[2] + c[1]
@@ -179,7 +179,7 @@ def _one_quat_from_matrix(a: list[float], b: list[float], c: list[float]) -> Arr
         (y, xy, squares[2], yz),
         (z, xz, yz, squares[3]),
     )
-    # As argmax does: the first of the largest, or the first that is not a number.
+    # Like argmax: the first of the largest, or the first NaN.
     best = max(range(4), key=lambda i: (math.isnan(squares[i]), squares[i]))
     w, x, y, z = rows[best]
     length = _length(w, x, y, z) or math.nan

@@ -1,4 +1,4 @@
-"""Frozen values that cross folders."""
+"""Frozen value types shared between folders."""
 
 from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec

@@ -15,16 +15,16 @@ JointValues = Sequence[float | None] | NDArray[Any] | None
 
 
 def _asked(values: JointValues, index: int) -> float | None:
-    """Return an entry of a channel; None if it keeps the target that is in force: no channel, None or NaN."""
+    """Return an entry of a channel; None if the current target stays: no channel, None or NaN."""
     value = None if values is None else values[index]
     return None if value is None or np.isnan(value) else float(value)
 
 
 @dataclass(eq=False)
 class ArticulationAction:
-    """Targets for some or all joints of a robot, in three independent channels; its fields may be set, as published.
+    """Targets for some or all joints of a robot, in three independent channels; its fields can be set, as published.
 
-    None or NaN, for a whole channel or one joint, keeps the target that is in force; zero is a target like any other.
+    None or NaN, for a whole channel or one joint, keeps the current target; zero is a target like any other.
     Nothing is checked here: the controller that applies the action knows the joints, and rejects mismatched arrays
     without writing anything.
     """
@@ -83,7 +83,7 @@ class ArticulationActions:
     """Names of those joints (k,), instead of their indices."""
 
     def __post_init__(self) -> None:
-        """Refuse two ways of naming the joints."""
+        """Refuse joints given both by index and by name."""
         if self.joint_indices is not None and self.joint_names is not None:
             raise InputError("joint indices and joint names can't be both specified")
 
@@ -102,7 +102,7 @@ class JointsState:
 
 @dataclass(frozen=True)
 class DOFInfo:
-    """Where a joint of a robot is found; the fields keep their published names."""
+    """Location of a robot's joint; the fields keep their published names."""
 
     prim_path: str
     """Full name of the joint in the model, e.g. ``fr3/fr3_joint1``."""

@@ -19,20 +19,20 @@ Coefficient = Annotated[float, Field(ge=-1.0, le=1.0)]
 
 @dataclass(frozen=True, kw_only=True)
 class Optics:
-    """One lens and sensor; plain numbers, so that a replayed image is the same bits."""
+    """One lens and sensor; plain numbers, so that a replayed image is identical bit for bit."""
 
     distortion: tuple[Coefficient, Coefficient, Coefficient, Coefficient, Coefficient] = (0.0, 0.0, 0.0, 0.0, 0.0)
-    """Brown-Conrady coefficients k1, k2, p1, p2, k3, as OpenCV has them."""
+    """Brown-Conrady coefficients k1, k2, p1, p2, k3, as in OpenCV."""
     vignetting: Share = 0.0
-    """Light lost in the corners of the image, as a share."""
+    """Fraction of light lost in the corners of the image."""
     exposure: Gain = 1.0
     """Factor on linear light."""
     exposure_drift: Share = 0.0
-    """Largest change of the exposure over time, as a fraction of it."""
+    """Largest relative change of the exposure over time."""
     white_balance: tuple[Gain, Gain] = (1.0, 1.0)
     """Factors on linear red and blue."""
     white_drift: Share = 0.0
-    """Largest change of these factors over time, as a share."""
+    """Largest relative change of these factors over time."""
     drift_seconds: Annotated[float, Field(gt=0.0, le=1e6)] = 4.0
     """Period of both drifts [s]."""
     phase: float = 0.0
@@ -40,9 +40,9 @@ class Optics:
     noise: Share = 0.0
     """Standard deviation of sensor noise as a fraction of full brightness; scales with the square root of intensity."""
     jpeg: Annotated[int, Field(ge=0, le=100)] = 0
-    """Quality of JPEG compression; 0: none."""
+    """Quality of JPEG compression; 0: no compression."""
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    """Seed of the noise; each moment of an episode has its own."""
+    """Seed of the noise; every frame of an episode gets its own noise."""
 
     @property
     def distorts(self) -> bool:
@@ -57,20 +57,20 @@ R_GIVEN_OPENCV: dict[str, Array] = {
     "ros": np.eye(3),
     "world": np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]),
 }
-"""Columns are the OpenCV axes (right, down, forward) in the axes that a file gives its cameras in.
+"""Columns are the OpenCV axes (right, down, forward), in the camera axes of a file.
 
 usd and gl look along -z with y up; ros, the optical frame, looks along z with y down as OpenCV does; world looks along
 x with z up. These are the meanings of Isaac Sim's ``camera_axes``.
 """
 
 PIXELS = "HANDLOOM_MAX_PIXELS"
-"""Variable that sets another bound on the pixels of an image, and of all cameras of a task together."""
+"""Environment variable that replaces the limit on the pixels of an image, and of all cameras of a task together."""
 MOST_PIXELS = 4096 * 4096
-"""The default bound. A pixel takes about 35 bytes while it is drawn, so this is 0.6 GB per worker."""
+"""The default bound. Drawing takes about 35 bytes per pixel, so this is 0.6 GB per worker."""
 
 
 def most_pixels() -> int:
-    """Return how many pixels an image may have, and all cameras of a task together."""
+    """Return the most pixels of an image, and of all cameras of a task together."""
     given = os.environ.get(PIXELS, "")
     if not given:
         return MOST_PIXELS
@@ -107,7 +107,7 @@ class CameraSpec:
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     """Orientation of the camera in its parent, wxyz."""
     near: float = 0.005
-    """Nothing closer than this is seen [m]."""
+    """Near clipping distance [m]."""
     optics: Annotated[Optics | None, Field(exclude_if=lambda given: given is None)] = None
     """Lens and sensor; None: an ideal camera."""
 
@@ -128,12 +128,12 @@ class CameraSpec:
     def looking_at(
         cls, name: str, target: ArrayLike, *, eye: ArrayLike, width: int, height: int, focal: float
     ) -> "CameraSpec":
-        """Return an upright camera fixed in the world that has a point in the middle of its image.
+        """Return an upright camera, fixed in the world, with a given point in the middle of its image.
 
         Args:
             name: Name in the dataset.
             target: Point looked at (3,) [m]; not straight above or below the eye.
-            eye: Where the camera is (3,) [m].
+            eye: Position of the camera (3,) [m].
             width: Image width [px].
             height: Image height [px].
             focal: Focal length [px].
@@ -142,13 +142,13 @@ class CameraSpec:
         forward = np.asarray(target, float) - (x, y, z)
         right = np.cross(forward, (0.0, 0.0, 1.0))
         if not np.linalg.norm(right) > 1e-9:
-            raise InputError(f"camera {name!r} looks straight up or down, so that no side of its image is the upper")
+            raise InputError(f"camera {name!r} looks straight up or down, so the top of its image is undefined")
         forward, right = forward / np.linalg.norm(forward), right / np.linalg.norm(right)
         qw, qx, qy, qz = quat_from_matrix(np.column_stack([right, np.cross(forward, right), forward])).tolist()
         return cls.centred(name, width, height, focal, position=(x, y, z), quat=(qw, qx, qy, qz))
 
     def __post_init__(self) -> None:
-        """Refuse cameras that can show nothing."""
+        """Refuse cameras without pixels or field of view."""
         if self.width < 1 or self.height < 1:
             raise InputError(f"camera {self.name!r}: width and height must be >= 1, got {self.width} x {self.height}")
         if not (self.fx > 0 and self.fy > 0):
@@ -165,9 +165,9 @@ class CameraSpec:
         return pose_from_pos_quat(self.position, self.quat)
 
     def resized(self, width: int, height: int) -> "CameraSpec":
-        """Return the same view on another pixel grid: scaled to cover it, cropped centrally.
+        """Return the same view with another image size: scaled to cover it, cropped centrally.
 
-        The aspect ratio of a pixel is kept, so a 1280x720 camera resized to 224x224 sees the middle square.
+        The aspect ratio of pixels is kept, so a 1280x720 camera resized to 224x224 sees the middle square.
         """
         scale = max(width / self.width, height / self.height)
         return replace(

@@ -22,18 +22,18 @@ class Pane:
     direction: tuple[Unit, Unit, Unit]
     """Unit vector to its middle, in the world."""
     half_width: Tangent
-    """Tangent of half the angle that it fills, level."""
+    """Tangent of half of its horizontal angle."""
     half_height: Tangent
-    """The same, upright."""
+    """Tangent of half of its vertical angle."""
     light: tuple[Light, Light, Light]
     """Linear RGB, in units of the ambient light."""
     bars: Annotated[float, Field(ge=0.0, le=0.5)] = 0.0
-    """Half the width of the bars that cross in its middle, as a fraction of its half width."""
+    """Half width of the bars that cross in its middle, as a fraction of its half width."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LitSurroundings:
-    """Light from all around."""
+    """Surrounding light."""
 
     above: tuple[Light, Light, Light] = (1.22, 1.28, 1.36)
     """Light from above, linear RGB, in units of the ambient light of the lamps."""
@@ -42,7 +42,7 @@ class LitSurroundings:
     panes: Annotated[tuple[Pane, ...], Field(max_length=4)] = ()
 
 
-# Bounds hold when an instance is read: an archive of someone else must not ask for work or memory without end.
+# Limits are checked when an instance is read: an untrusted archive must not cause unbounded work or memory use.
 Number = Annotated[float, Field(ge=-1e6, le=1e6)]
 Vector = tuple[Number, Number, Number]
 Quat = tuple[Number, Number, Number, Number]
@@ -50,7 +50,7 @@ Quat = tuple[Number, Number, Number, Number]
 
 @dataclass(frozen=True, kw_only=True)
 class RobotInstance:
-    """A robot as it stands at the start of an episode."""
+    """A robot at the start of an episode."""
 
     name: str
     """Name in the task; prefix of its bodies and joints in the model."""
@@ -65,21 +65,21 @@ class RobotInstance:
     overrides: dict[str, Any] = field(default_factory=dict)
     """Keys of ``robot.yaml`` that the task replaces."""
     ignore_obstacles: tuple[str, ...] = ()
-    """Obstacles whose name contains one of these are left out when its arms plan."""
+    """Obstacles whose name contains one of these are ignored when its arms plan."""
     gain_scale: float = 1.0
     """Factor on stiffness and damping of its drives."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectInstance:
-    """An object or fixture as it lies at the start of an episode."""
+    """An object or fixture at the start of an episode."""
 
     name: str
     """Name in the task; prefix of its bodies in the model."""
     category: str
-    """What it is: a category of the object library, or ``file``."""
+    """A category of the object library, or ``file``."""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """What the object library needs to build it again, identically."""
+    """Parameters with which the object library builds the identical object again."""
     position: Vector = (0.0, 0.0, 0.0)
     """Origin of the object in the world [m]."""
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
@@ -87,7 +87,7 @@ class ObjectInstance:
     fixed: bool = False
     """Whether it is part of the world, or moves freely."""
     words: str = ""
-    """How the instruction calls it, e.g. ``red cube``."""
+    """Its name in the instruction, e.g. ``red cube``."""
     joints: dict[str, float] = field(default_factory=dict)
     """Start position of its own joints, without prefix [m or rad]."""
     mass_scale: float = 1.0
@@ -99,17 +99,17 @@ class ObjectInstance:
     visible: bool = True
     """Whether cameras see it."""
     solid: bool = True
-    """Whether it touches anything, or is only there to be seen."""
+    """Whether it takes part in contacts, or is only visible."""
     running: Annotated[tuple[tuple[float, float], ...], Field(exclude_if=lambda spans: not spans)] = ()
-    """Times [s], first and last, between which its belts run; empty: always."""
+    """Start and end times [s] of its belts; empty: they always run."""
     rolling: Annotated[Vector, Field(exclude_if=lambda velocity: not any(velocity))] = (0.0, 0.0, 0.0)
-    """Velocity of its middle in the world at the start [m/s]; what touches the ground is at rest then."""
+    """Velocity of its centre in the world at the start [m/s]; its point of contact with the ground is at rest then."""
     points: Annotated[dict[str, Vector], Field(exclude_if=lambda points: not points)] = field(default_factory=dict)
-    """Points that the task names on it, in its own frame [m], beside those of its asset."""
+    """Points that the task names on it, in its own frame [m], in addition to those of its asset."""
     axes: Annotated[dict[str, Vector], Field(exclude_if=lambda axes: not axes)] = field(default_factory=dict)
     """Unit directions that the task names on it, in its own frame."""
     calm: Annotated[bool, Field(exclude_if=lambda calm: not calm)] = False
-    """Furniture out of reach: its joints move without dry friction and catches, which costs physics less."""
+    """Furniture out of reach: its joints have no dry friction and no catches, which makes physics faster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +117,7 @@ class FluidInstance:
     """Grains that represent a fluid, at rest in their container; bodies ``fluid/0``, ``fluid/1`` and so on."""
 
     container: str
-    """Object they lie in."""
+    """Object that contains them."""
     radius: float
     """Radius of a grain [m]."""
     mass: float
@@ -127,7 +127,7 @@ class FluidInstance:
     opacity: float = 1.0
     """0 is invisible, 1 hides what is behind."""
     positions: Annotated[tuple[Vector, ...], Field(max_length=1000)] = ()
-    """Centre of every grain in the world [m]."""
+    """Centres of all grains in the world [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,11 +147,11 @@ class LightInstance:
     shadows: bool = True
     """Whether it casts shadows."""
     radius: float = 0.08
-    """Of the luminous disc [m]: a bulb is small and throws hard shadows, a soft box is wide."""
+    """Radius of the luminous disc [m]: a bulb is small and throws hard shadows, a soft box is wide."""
 
 
 def pair_id(task: str, seed: int, episode: int) -> str:
-    """Return the name that a scene has with every robot that acts in it, e.g. ``fr3_pick_place:0:12``.
+    """Return the name of a scene, the same for every robot that acts in it, e.g. ``fr3_pick_place:0:12``.
 
     Args:
         task: Name of the task in which the scene was sampled.
@@ -163,28 +163,28 @@ def pair_id(task: str, seed: int, episode: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class EndPose:
-    """Where an object lay at the end of the demonstration that is retold."""
+    """Final place of an object in the demonstration that is retold."""
 
     body: str
-    """Body of the scene that carried it, e.g. ``cabinet/drawer_1``."""
+    """Body of the scene that the object lay on or in, e.g. ``cabinet/drawer_1``."""
     point: Vector
     """Origin of the object in the frame of that body [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RetoldFrom:
-    """The demonstration of another robot whose scene an instance has."""
+    """The demonstration of another robot from which an instance took its scene."""
 
     pair_id: str
-    """Same for all tellings of the scene."""
+    """Same for all demonstrations of the scene."""
     robot: str
-    """Who acted in it."""
+    """Robot of that demonstration."""
     scene_hash: str
     """SHA-256 of its instance."""
     ends: Annotated[dict[str, EndPose], Field(max_length=500)] = field(default_factory=dict)
-    """Object that was put somewhere > where it lay in the end."""
+    """Name of an object that was placed > its final place."""
     placement: Annotated[int, Field(ge=0, le=100)] = 0
-    """Which of the places on the table that suit the robot this is, 0 the first that is tried."""
+    """Index of this placement among those on the table that suit the robot; 0 is tried first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +198,7 @@ class TaskInstance:
     episode: int
     """Attempt index within the run."""
     instruction: str
-    """What the robot is asked to do, in words."""
+    """The instruction."""
     robots: Annotated[tuple[RobotInstance, ...], Field(max_length=20)]
     objects: Annotated[tuple[ObjectInstance, ...], Field(max_length=500)]
     cameras: Annotated[tuple[CameraSpec, ...], Field(max_length=100)]
@@ -210,7 +210,7 @@ class TaskInstance:
     max_frames: int = 600
     """Step budget of the episode [frames]."""
     goal: Annotated[tuple[dict[str, Any], ...], Field(max_length=100, exclude_if=lambda goal: not goal)] = ()
-    """The author's goal, as in the task file; if empty, it follows from the skills."""
+    """The author's goal, as in the task file; if empty, the skills imply it."""
     neglect_collisions: tuple[str, ...] = ()
     """Bodies whose name contains one of these do not collide with robots."""
     detailed_instruction: str = ""
@@ -218,23 +218,24 @@ class TaskInstance:
     fluid: FluidInstance | None = None
     """Grains, if the task has any."""
     surroundings: Annotated[LitSurroundings | None, Field(exclude_if=lambda given: given is None)] = None
-    """Light from all around; None: a room by day."""
+    """Surrounding light; None: a room by day."""
     room: Annotated[dict[str, str], Field(max_length=9, exclude_if=lambda room: not room)] = field(default_factory=dict)
     """Kind, layout and style of a generated room, and the fixture at the origin; empty: an arena."""
 
     work_point: Annotated[tuple[Number, Number], Field(exclude_if=lambda point: not any(point))] = (0.0, 0.0)
     """Origin of the work frame, from the middle of the table, to the right of the robot and away from it [m]."""
     arms: Annotated[tuple[str, ...], Field(max_length=1000, exclude_if=lambda arms: not arms)] = ()
-    """The arm of each block of skills that the task leaves to the nearest one, in order; empty: it leaves none."""
+    """The arm chosen for each block of skills that the task leaves to the nearest arm, in order; empty if there are
+    none."""
     layout: Annotated[int, Field(ge=0, le=100, exclude_if=lambda layout: not layout)] = 0
-    """Which layout of the attempt this is: the expert found no way in those before it."""
+    """Index of this layout of the attempt: the expert found no solution in the earlier ones."""
     retold: Annotated[RetoldFrom | None, Field(exclude_if=lambda source: source is None)] = None
     """The demonstration whose scene this is; None: the scene was sampled."""
     stand_ins: Annotated[dict[str, str], Field(max_length=500, exclude_if=lambda given: not given)] = field(
         default_factory=dict
     )
-    """What of the library stands in for missing files, by the object's name, ``fluid`` or ``skills``, and how it
-    differs: it may make the episode easier or harder than the task meant."""
+    """Replacements from the library for missing files, by the object's name, ``fluid`` or ``skills``, and how each
+    differs: it may make the episode easier or harder than the author intended."""
 
     @property
     def pair_id(self) -> str:

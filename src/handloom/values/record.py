@@ -1,4 +1,4 @@
-"""What happened in one episode: enough to replay it bit for bit and to render it again."""
+"""The record of one episode, with everything to replay it bit for bit and to render it again."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from handloom.values.instance import TaskInstance
 
 @dataclass(frozen=True)
 class Command:
-    """A target for an arm and what to do on the way; unpacks as ``p, q, function, params``."""
+    """A target for an arm and the action on the way to it; unpacks as ``p, q, function, params``."""
 
     p_base_tool: Array
     """Position of the end effector in the arm base (3,) [m]."""
@@ -45,7 +45,7 @@ class Failure:
     """A typed reason: counted in the funnel and shown to the user."""
 
     stage: FunnelStage
-    """Where in the funnel it happened."""
+    """Stage of the funnel in which it happened."""
     reason: str
     """Short fixed code such as ``goal_unreachable``; counted in reports."""
     detail: str = ""
@@ -53,7 +53,7 @@ class Failure:
     skill: str = ""
     """Skill that failed, empty when none was active."""
     counts: dict[str, int] = field(default_factory=dict)
-    """How many candidates died at which test."""
+    """Number of candidates rejected by each test."""
 
     def __str__(self) -> str:
         where = f" in {self.skill}" if self.skill else ""
@@ -62,18 +62,18 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A success term as data, so that a replay can judge again: a name of the check table and its arguments."""
+    """A success term as data, so that a replay can judge again: a name in the check table and its arguments."""
 
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
     share: float = 0.0
-    """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges the end alone."""
+    """Fraction of the skill's frames in which it must hold, such as contact while wiping; 0 judges only the end."""
     seconds: float = 0.0
     """Time for which it must have held during the episode [s], such as a scan; 0 judges only the end."""
 
 
 MARK = "mark"
-"""Used instead of a skill's name for a span that a person marked while recording; it belongs to no robot or arm."""
+"""Replaces the skill's name for a span that a person marked while recording; the span belongs to no robot or arm."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +94,8 @@ class SkillSpan:
     checks: tuple[Check, ...] = ()
     """Success terms that held in the state after the last frame."""
     kind: Literal["", "mistake", "recovery", "correction"] = ""
-    """``mistake`` for a skill that failed on purpose, ``recovery`` for what the same arm did after it, ``correction``
-    for what a person did in place of a policy."""
+    """``mistake`` for a skill that failed on purpose, ``recovery`` for the same arm's next skill, ``correction`` for a
+    person acting in place of a policy."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,9 +106,9 @@ class EpisodeRecord:
     states: Array
     """Integration states (T + 1, n): before each frame and after the last."""
     asked: Array
-    """Actuator targets the source asked for (T, controls) [m or rad]; NaN where it asked for nothing."""
+    """Actuator targets commanded by the source (T, controls) [m or rad]; NaN where there is no command."""
     applied: Array
-    """User inputs that physics got (T, m), MuJoCo's ``mjSTATE_USER``: controls first."""
+    """User inputs to the physics (T, m), MuJoCo's ``mjSTATE_USER``: controls first."""
     model_hash: str = ""
     """SHA-256 of the compiled model; a replay with another one cannot be exact."""
     timeline: tuple[SkillSpan, ...] = ()
@@ -118,10 +118,10 @@ class EpisodeRecord:
     """Spans of frames, first and one past the last, that are not part of the demonstration: simulated and replayed, but
     left out of the dataset."""
     failure: Failure | None = None
-    """Why it failed; None means success."""
+    """Reason of the failure; None means success."""
     disturbed: tuple[str, ...] = ()
-    """Objects that were moved by more than 5 cm or fell over although the task is not about them; derived from the
-    states, and so not archived."""
+    """Objects that moved by more than 5 cm or fell over although the task does not involve them; derived from the
+    states, so not archived."""
     stage_seconds: dict[str, float] = field(default_factory=dict)
     """Wall time per stage [s]; not part of the archive."""
 

@@ -145,7 +145,7 @@ def test_a_robot_folder_is_not_overwritten_unasked(tmp_path):
     file.write_text(urdf())
     proposal = propose_robot(file)
     write_proposal(proposal, tmp_path / "six")
-    with pytest.raises(InputError, match="holds a robot already"):
+    with pytest.raises(InputError, match="already contains a robot"):
         write_proposal(proposal, tmp_path / "six")
     write_proposal(proposal, tmp_path / "six", overwrite=True)
 
@@ -223,7 +223,7 @@ def test_a_robot_is_not_written_over_the_model_it_is_made_of(tmp_path, place):
     before = file.read_bytes()
     proposal = propose_robot(file)
     for overwrite in (False, True):
-        with pytest.raises(InputError, match=f"holds {file.name}, of which the robot is made"):
+        with pytest.raises(InputError, match=f"contains the source file {file.name}"):
             write_proposal(proposal, tmp_path / "robot", overwrite=overwrite)
     assert file.read_bytes() == before
     assert not (tmp_path / "robot" / "robot.yaml").exists()

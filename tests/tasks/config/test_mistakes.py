@@ -31,7 +31,7 @@ AT_ONCE = {
     "an unknown placeholder": ("{apple} into", "{aple} into", r":8: .*\{aple\}.*did you mean 'apple'\?"),
     "an unknown placeholder of a skill": ("{pick: apple}", '{pick: apple, instruction: "Get {it}"}', r":10: .*\{it\}"),
     "a skill without its keys": ("{pick: apple}", "{name: move, objects: [apple, bowl]}", r":10: .*required and missing"),
-    "a tab": ("  - {pick: apple}", "\t- {pick: apple}", r":10: .*tab in this line.*spaces"),
+    "a tab": ("  - {pick: apple}", "\t- {pick: apple}", r":10: .*this line contains a tab.*spaces"),
     "an unknown skill": ("{pick: apple}", "{name: pik, objects: [apple]}", r":10: .*did you mean 'pick'\?"),
     "an unknown short form": ("{pick: apple}", "{pik: apple}", r":10: .*did you mean 'pick'\?"),
     "an unknown robot": ("base: setups/fr3.yaml", "robots: [{name: franka, robot_config_file: frr3}]", r":1: .*did you mean 'fr3'\?"),

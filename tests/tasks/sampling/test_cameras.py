@@ -95,7 +95,7 @@ def test_a_camera_with_a_body_stands_behind_its_own_lens_and_changes_nothing_els
 
 
 def test_a_camera_on_a_robot_has_no_body_of_its_own() -> None:
-    with pytest.raises(ConfigError, match="one that a robot carries is part of the robot's shape"):
+    with pytest.raises(ConfigError, match="a camera on a robot is part of the robot's shape"):
         load_task("fr3_pick_cube", overrides=["cameras.1.body=true"])
 
 

@@ -1,4 +1,4 @@
-"""Quality figures of a dataset, to read before training on it: idle time, jerk, jumps, near-duplicates, blur."""
+"""Quality figures of a dataset, to check before training: idle time, jerk, jumps, near-duplicates, blur."""
 
 import hashlib
 from collections import Counter
@@ -18,7 +18,7 @@ BLURRED = 1e-4
 DARK, BRIGHT = 0.12, 0.92
 """Mean brightness, 0 to 1, below which an image is too dark and above which too bright."""
 FLAT = 0.02
-"""Standard deviation of brightness below which an image shows nothing."""
+"""Standard deviation of brightness below which an image counts as empty."""
 
 
 @dataclass(kw_only=True)
@@ -51,7 +51,7 @@ class PictureFigures:
 Numbers = NDArray[np.float64]
 
 IDLE = 1e-3
-"""Motion per frame below which nothing moves, as a fraction of a channel's range."""
+"""Motion per frame below which a channel counts as still, as a fraction of its range."""
 JUMP = 0.25
 """Change of an action between frames that counts as a jump, as a fraction of the range."""
 NARROW = 1e-6
@@ -105,7 +105,7 @@ class MotionFigures:
     def start_concentration(self) -> float:
         """Return the largest fraction of episodes that start in one tenth of the range of the channel that varies most.
 
-        Evenly spread starts give 0.1 to 0.3; identical starts give 1.
+        Evenly distributed starts give 0.1 to 0.3; identical starts give 1.
         """
         starts = np.array(self.starts)
         if len(starts) < 2:
@@ -137,8 +137,8 @@ MOTION = {
     "jumps": ("share of frames", "an action changes by a quarter of its range in one frame: look for lost frames"),
     "clipped": ("share of frames", "an action is at the end of its range: limits or scaling clip it"),
     "duplicates": ("episodes", "the same actions as an earlier episode: drop them"),
-    "starts": ("largest share in a tenth", "episodes begin at the same place: vary the start"),
-    "lengths": ("longest over median", "an episode much longer than the others often went wrong"),
+    "starts": ("largest share in one tenth", "episodes start in the same state: vary the start"),
+    "lengths": ("longest over median", "episodes much longer than the others often contain mistakes"),
 }
 """Figure of motion > unit, meaning and advice. Grippers and other switches are excluded."""
 
@@ -152,16 +152,16 @@ class AuditFinding:
     unit: str
     fine: bool
     meaning: str
-    """Meaning of the figure, and what to do if it is poor."""
+    """Meaning of the figure, and advice if it is poor."""
 
 
 def audit_dataset(root: Path, *, action: str = "action", state: str = "observation.state") -> tuple[AuditFinding, ...]:
-    """Return the figures of a dataset in LeRobot v3, whoever wrote it.
+    """Return the figures of any LeRobot v3 dataset.
 
     Args:
         root: The dataset.
         action: Column of the actions.
-        state: Column of the states; the actions if there is none.
+        state: Column of the states; the actions if the column does not exist.
 
     Raises:
         InputError: There is no such column, or no episode.
@@ -204,7 +204,7 @@ def _motion(dataset: DatasetReader, action: str, state: str) -> Iterator[AuditFi
 
 
 def _switches(dataset: DatasetReader, action: str, low: np.ndarray, high: np.ndarray) -> NDArray[np.bool_]:
-    """Return which channels (n,) are switches, such as grippers: nine of ten values are at an end of the range."""
+    """Return whether each channel (n,) is a switch, such as a gripper: 9 of 10 values are at an end of the range."""
     at_end, total = np.zeros(len(low)), 0
     for frames in _columns(dataset, action):
         share = (frames - low) / np.maximum(high - low, 1e-12)
@@ -248,11 +248,11 @@ def _words(dataset: DatasetReader) -> Iterator[AuditFinding]:
     yield AuditFinding(name="instructions", value=len(told), unit="different", fine=len(told) > 1 or count < FEW,
                   meaning="a single wording teaches a policy to ignore words")  # fmt: skip
     yield AuditFinding(name="words", value=words, unit="per instruction", fine=words >= 3.0,
-                  meaning="an instruction of one or two words is hardly informative")  # fmt: skip
+                  meaning="an instruction of one or two words carries little information")  # fmt: skip
     most = max(told.values()) / max(count, 1) if told else 1.0
     fine = most <= 0.5 or count < FEW
     yield AuditFinding(name="most common instruction", value=most, unit="share of episodes", fine=fine,
-                       meaning="instructions are unevenly spread")  # fmt: skip
+                       meaning="instructions are unevenly distributed")  # fmt: skip
 
 
 def _labels(dataset: DatasetReader) -> Iterator[AuditFinding]:

@@ -28,13 +28,13 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest date a zip file can store."""
 
 _KINDS = "biufU"
-"""Kinds of arrays in archives: booleans, numbers and text."""
+"""Kinds of array elements in archives: booleans, numbers and text."""
 
 MOST_ARRAYS = 100
 LEAST_BOUND = 256 * 2**20
 """Total array size that is read from any file [bytes]."""
 MOST_RATIO = 50
-"""Beyond that: maximum ratio of array size to file size."""
+"""Above that: maximum ratio of array size to file size."""
 
 _LEVEL = 1
 """Deflate level: simulation states shrink almost as far as at level 9, in a tenth of the time."""
@@ -116,7 +116,7 @@ LABEL_FILES = ("labels.parquet", "label_pictures.parquet", "words.json")
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeArchive:
-    """One episode as it was sampled, commanded and simulated."""
+    """One episode: sampled scene, commands and simulation."""
 
     instance: Mapping[str, Any]
     """The sampled scene, as plain JSON values."""
@@ -125,7 +125,7 @@ class EpisodeArchive:
     states: Mapping[str, NDArray[Any]]
     """Integration states, one row per frame, and the other values that a replay compares."""
     timeline: Mapping[str, Any]
-    """Which skill was active when, as plain JSON values."""
+    """Timeline of the active skills, as plain JSON values."""
     certificate: Certificate
     """Versions, platform and hashes."""
 
@@ -304,7 +304,7 @@ def outcome_of_record(
 
 
 def _pairing(record: EpisodeRecord) -> dict[str, Scalar]:
-    """Return the columns that pair an episode with the one whose scene it retells."""
+    """Return the columns that link an episode to the one whose scene it retells."""
     told = record.instance.retold
     return {} if told is None else {"pair_id": told.pair_id, "retold_from": f"{told.robot}:{told.scene_hash[:16]}"}
 
@@ -317,7 +317,7 @@ def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
     active: list[list[str]] = [[] for _ in range(record.frames)]
     for span in sorted(record.timeline, key=lambda span: (span.robot, span.arm, span.start)):
         if span.kind == "correction":
-            continue  # It says who drove, not what happened.
+            continue  # It marks who was in control, not the sub-task.
         label = span.instruction or " ".join([span.skill, *span.objects])
         for frame in range(max(span.start, 0), min(span.end, record.frames)):
             if label not in active[frame]:
@@ -336,7 +336,7 @@ def segments_of(record: EpisodeRecord) -> tuple[Segment, ...]:
 
 
 def _joined(labels: list[str]) -> str:
-    """Return one label: sentences become one sentence, other labels are joined as they are."""
+    """Return one label: sentences become one sentence, other labels are joined unchanged."""
     if not all(label.endswith(".") for label in labels):
         return " and ".join(labels)
     first, *others = (label.removesuffix(".") for label in labels) if labels else ("",)
@@ -344,6 +344,6 @@ def _joined(labels: list[str]) -> str:
 
 
 def _span(value: dict[str, Any]) -> SkillSpan:
-    """Return a span as it was before it became JSON."""
+    """Return a span from its JSON form."""
     checks = tuple(Check(**check) for check in value["checks"])
     return SkillSpan(**{**value, "objects": tuple(value["objects"]), "checks": checks})

@@ -3,7 +3,7 @@
 Seven small files per episode would be seven million for a million episodes. Every full hundred of archives in
 ``extras/`` is therefore one file, which is never rewritten; archives after the last full hundred stay in folders. The
 name of a pack contains the number of its first episode, and inside, folders are numbered from 0, so that a pack can
-move to another dataset unchanged. One episode is read without touching the others.
+move to another dataset unchanged. One episode can be read without the others.
 """
 
 import os
@@ -24,7 +24,7 @@ from handloom.errors import FileError
 PACK = 100
 """Episodes per pack."""
 PACK_BYTES = 2**30
-"""A larger hundred stays in folders [bytes]; every zip tool reads files of twice this size."""
+"""Largest pack [bytes]; a larger hundred stays in folders. All zip tools read files of twice this size."""
 CHUNK = 100_000
 """Episodes whose packs share a folder."""
 ARCHIVES, LABELS = "episodes", "labels"

@@ -47,14 +47,14 @@ class Certificate:
         return cls(versions=value["versions"], platform=value["platform"], hashes=value["hashes"])
 
     def differences_from_here(self) -> tuple[str, ...]:
-        """Return in words what differs on this machine; empty if a replay must agree bit for bit."""
+        """Describe the differences of this machine; empty if a replay must agree bit for bit."""
         here_versions, here_platform = package_versions(), platform_facts()
         told = [
             f"{name} {self.versions.get(name, 'unknown')} there, {here_versions.get(name, 'not installed')} here"
             for name in sorted({*self.versions, *here_versions})
             if self.versions.get(name) != here_versions.get(name)
         ]
-        # The CPU name is for people: two models of the same feature level compute the same bits.
+        # The CPU name is informative only: two models of the same feature level compute the same bits.
         told += [
             f"{name} {self.platform.get(name, 'unknown')} there, {here_platform.get(name, 'unknown')} here"
             for name in ("system", "machine", "cpu_level", "libc")
@@ -92,7 +92,7 @@ def package_versions() -> Mapping[str, str]:
 @cache
 def platform_facts() -> Mapping[str, str]:
     """Return the properties of this machine that can change a bit: system, processor features, C library."""
-    # The binding reports what Numba compiles for on every system, without reading system files.
+    # The binding reports Numba's target CPU on every system, without reading system files.
     from llvmlite import binding
 
     features = binding.get_host_cpu_features()

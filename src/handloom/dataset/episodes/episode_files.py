@@ -1,4 +1,4 @@
-"""The files of one episode, wherever they are: in a folder of its own, or among others in a pack."""
+"""The files of one episode, in its own folder or in a pack."""
 
 import os
 import re
@@ -25,7 +25,7 @@ _FOLDER = re.compile(r"episode_(\d{6,9})")
 class EpisodeFiles:
     """The files of an episode by name.
 
-    An archive is called ``extras/episode_000012`` whether that is a folder or not, also in errors and reports.
+    An archive is called ``extras/episode_000012`` even if it is not a folder, also in errors and reports.
     """
 
     folder: Path

@@ -1,4 +1,4 @@
-"""One finished episode on disk: frames, videos, archive, and the sheet ``episode.json`` that describes them all."""
+"""One finished episode on disk: frames, videos, archive, and the sheet ``episode.json`` that describes all of them."""
 
 import hashlib
 import os
@@ -143,7 +143,7 @@ class EpisodeFolder:
         return read_table(self.path / FRAMES)
 
     def words(self) -> dict[str, Any]:
-        """Return what labels say about the episode; empty if there are none."""
+        """Return the language labels of the episode; empty if there are none."""
         name = LABEL_FILES[2]
         if name not in self.sheet["files"]:
             return {}
@@ -201,7 +201,7 @@ class EpisodeFolder:
             return stream.read(size + 1)
 
     def _place(self, name: str) -> Path:
-        """Return where a file of the folder is."""
+        """Return the path of a file of the folder."""
         file = self.path / name
         if os.path.islink(file):  # Resolving a link costs a hundred times as much, and hardly any file is a link.
             file = below(self.path, name, what=str(self.path / SHEET))
@@ -278,9 +278,9 @@ def find_episodes(parents: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def remove_unfinished(parent: Path) -> int:
-    """Remove leftovers of killed writers in a folder of episodes; return how many there were.
+    """Remove leftovers of killed writers in a folder of episodes; return their number.
 
-    Only call this if no one is writing there: an unfinished folder looks the same.
+    Only call this if no process is writing there: an unfinished folder looks the same.
     """
     leftovers = [folder for folder in parent.glob(f"episode_*{PARTIAL}-*") if folder.is_dir()]
     for folder in leftovers:

@@ -36,7 +36,7 @@ class Segment:
     """A span of frames with one sub-task."""
 
     label: str
-    """What is being done, e.g. ``pick the red cube``."""
+    """Description of the sub-task, e.g. ``pick the red cube``."""
     start: int
     """First frame."""
     stop: int
@@ -71,7 +71,7 @@ class EpisodeOutcome:
         if self.index < 0 or not 0 <= self.seed < 2**63:
             raise InputError(f"index and seed must be >= 0 and fit 64 bits, got {self.index} and {self.seed}")
         if not self.task.strip():
-            raise InputError("an episode needs a task in words; training uses it")
+            raise InputError("an episode needs an instruction; training uses it")
         if self.success == bool(self.failure_reason):
             raise InputError(f"a failure needs a reason and a success has none, got {self.failure_reason!r}")
         if taken := sorted(RESERVED & self.columns.keys()):

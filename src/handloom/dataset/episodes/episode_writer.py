@@ -72,12 +72,12 @@ class EpisodeWriter:
     def finish(
         self, outcome: EpisodeOutcome, columns: Mapping[str, Any], archive: EpisodeArchive | None = None
     ) -> EpisodeFolder:
-        """Write everything that is left, sync it, and give the folder its name.
+        """Write the remaining files, sync them, and rename the folder.
 
         Args:
             outcome: Outcome of the episode.
             columns: Values ``(frames, n)`` of every column of the table.
-            archive: Everything that a replay needs; None for episodes that do not come from a simulation.
+            archive: All data for a replay; None for episodes that do not come from a simulation.
         """
         if not self._open:
             raise StateError(f"{self.folder} is finished")

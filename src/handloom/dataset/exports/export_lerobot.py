@@ -1,4 +1,4 @@
-"""LeRobot v3 without our extras, and LeRobot v2.1, whose readers need one file per episode."""
+"""LeRobot v3 without Handloom's extras, and LeRobot v2.1, whose readers need one file per episode."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ from handloom.dataset.video.video_join import cut_video
 from handloom.errors import FileError
 
 PLAIN_META = ("info.json", "stats.json", "tasks.parquet", "subtasks.parquet")
-"""Files of ``meta/`` that belong to the format; the others are ours."""
+"""Files of ``meta/`` that belong to the format; the others are Handloom's."""
 DATA_PATH = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
 VIDEO_PATH = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
 CHUNK = 1000
@@ -25,7 +25,7 @@ STATISTICS = ("min", "max", "mean", "std", "count")
 
 
 def export_lerobot_v3(dataset: DatasetReader, out: Path) -> Path:
-    """Write the dataset without archives, lists and hashes: what a trainer on another machine needs.
+    """Write the dataset without archives, lists and hashes, for training on another machine.
 
     Args:
         dataset: The dataset.
@@ -71,7 +71,7 @@ def export_lerobot_v21(dataset: DatasetReader, out: Path) -> Path:
 
 
 def refuse_existing(out: Path) -> None:
-    """Refuse to overwrite anything."""
+    """Refuse to overwrite existing files."""
     if out.exists():
         raise FileError(f"{out} exists; choose another name or remove it")
 

@@ -1,4 +1,4 @@
-"""Recordings for the Rerun viewer: colours, depth in metres, instance ids, numbers and words on one clock."""
+"""Recordings for the Rerun viewer: colours, depth in metres, instance ids, numbers and text on one timeline."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

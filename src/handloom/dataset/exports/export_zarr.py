@@ -32,7 +32,7 @@ def export_zarr(dataset: DatasetReader, out: Path, *, action: str = "action", im
         dataset: The dataset.
         out: Folder to write; it must not exist.
         action: Column of the actions, which are stored as ``action``.
-        images: Write the cameras, too.
+        images: Also write the cameras.
     """
     refuse_existing(out)
     codec = pa.Codec("zstd", compression_level=LEVEL)

@@ -19,7 +19,7 @@ from typing import Any
 from handloom.errors import FileError
 
 PARTIAL = ".partial"
-"""Suffix of everything unfinished."""
+"""Suffix of unfinished files and folders."""
 
 REMOVED = f"{PARTIAL}-removed"
 """Suffix of a folder that is being removed."""
@@ -124,7 +124,7 @@ def name_of_call(out: Path, how: bytes) -> Path:
 
     Args:
         out: The output.
-        how: Everything that the result depends on.
+        how: All inputs on which the result depends.
     """
     return out.with_name(f"{out.name}.{hashlib.sha256(how).hexdigest()[:8]}{PARTIAL}")
 

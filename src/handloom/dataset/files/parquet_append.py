@@ -1,6 +1,6 @@
 """Append row groups to a Parquet file by copying bytes; the result equals a file with all groups written at once.
 
-A Parquet file consists of its row groups and a footer that says where they are. Arrow cannot append to a file, so the
+A Parquet file consists of row groups and a footer with their positions. Arrow cannot append to a file, so the
 new groups are written to a separate file; their bytes go after the old ones and their entries, with shifted offsets
 and numbers, go after the old entries of the footer. The entries of old groups are copied without parsing them:
 appending costs as much as the new groups plus a copy.
@@ -36,7 +36,7 @@ def append_groups(
         old: The file; it is not changed.
         target: The file to write.
         schema: Schema of both.
-        tables: What is added, one row group per table.
+        tables: The added rows, one row group per table.
         last: The first table replaces the file's last row group.
 
     Raises:
@@ -52,7 +52,7 @@ def append_groups(
 
 
 class _OtherWriterError(Exception):
-    """A footer is not what this Arrow would have written."""
+    """A footer differs from one that the installed Arrow would write."""
 
 
 def _append(old: Path, target: Path, schema: pa.Schema, tables: Sequence[pa.Table], *, last: bool) -> None:
@@ -138,7 +138,7 @@ def _last_group(path: Path) -> pa.Table:
 
 
 def _read_footer(file: Any, path: Path | None) -> tuple[bytes, int]:
-    """Return the footer of a file and where it begins."""
+    """Return the footer of a file and its offset."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(size - 8, 0))
     ending = file.read(8)

@@ -29,7 +29,7 @@ OPTIONS: dict[str, Any] = {
     "write_page_checksum": True,
     "store_schema": True,
 }
-"""Numbers that hardly repeat are stored plainly; the few columns that repeat use dictionaries."""
+"""Columns whose values rarely repeat are stored plainly; the few that repeat use dictionaries."""
 
 LEAST_BOUND = 512 * 2**20
 """Memory that reading any file may take [bytes]."""
@@ -95,7 +95,7 @@ def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Itera
     """Open a Parquet file for reading; problems are raised as a ``FileError``.
 
     Within the block, memory is bounded by the size of the file: a few bytes can encode any number of equal values,
-    which only shows when they are read.
+    which is known only when they are read.
 
     Args:
         path: The file, for error messages.
@@ -127,7 +127,7 @@ class _MemoryBound:
     def __init__(self) -> None:
         self._lock = Lock()
         self._bounds: list[int] = []
-        """One per reader [bytes]; the smallest is in force."""
+        """One limit per reader [bytes]; the smallest applies."""
         self._before = (0, 0)
         """Soft and hard limit without readers [bytes]."""
 

@@ -1,4 +1,4 @@
-"""Untrusted files: whatever they contain, reading one gives plain values or a ``FileError``.
+"""Untrusted files: reading one gives plain values or a ``FileError``, regardless of its content.
 
 Only regular files of a bounded size are read. JSON must have a declared shape, without NaN, infinity, lone surrogates
 or excessive nesting; the resulting values need no further checks.
@@ -36,7 +36,7 @@ def damage_named(path: Path) -> Iterator[None]:
     except NotAllowedError:
         raise
     except HandloomError as error:
-        # System errors have a number and a file of their own, and so do errors that were already converted.
+        # System errors have their own number and file, and so do errors that were already converted.
         if isinstance(error, FileError) and (error.errno or str(path) in str(error)):
             raise
         raise FileError(f"{path} cannot be used: {error}") from error
@@ -52,7 +52,7 @@ def checked_size(path: Path) -> int:
         facts = os.stat(path)
     if not stat.S_ISREG(facts.st_mode):
         raise FileError(f"{path} is not a regular file; remove it, or restore the file")
-    # Below this, compressing file systems report too little.
+    # For smaller files, compressing file systems report too little.
     if facts.st_size > 2**28 and getattr(facts, "st_blocks", 2**62) * 512 * _HOLLOW < facts.st_size:
         raise FileError(f"{path} claims {facts.st_size} bytes but is mostly empty; restore the file")
     return facts.st_size

@@ -2,7 +2,7 @@
 
 They are identified by the list of a dataset's files with their hashes. The user's own files in a dataset folder are
 kept when the dataset is replaced; a folder that Handloom did not write, or in which one of its files has
-changed, is refused. Everything here can be killed at any moment: ``settle`` continues from there.
+changed, is refused. All functions here can be killed at any moment: ``settle`` continues from there.
 """
 
 import os
@@ -14,7 +14,7 @@ from handloom.dataset.lerobot.file_list import FILE_LIST, read_list
 from handloom.errors import FileError
 
 RECEIPT = "meta/merge.json"
-"""Records the plan and versions with which a dataset was made, and marks a folder as ours."""
+"""Records the plan and versions with which a dataset was made, and marks a folder as Handloom's."""
 REPLACED = f".replaced{PARTIAL}"
 """Suffix of a dataset's name while it is being replaced."""
 
@@ -23,7 +23,7 @@ def check_replaceable(out: Path) -> None:
     """Refuse a path whose contents may not be replaced.
 
     Raises:
-        FileError: It is a file, a link, a folder that is not a dataset of ours, or a dataset with changed files.
+        FileError: It is a file, a link, a folder that is not a dataset of Handloom's, or a dataset with changed files.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         what = "a link" if out.is_symlink() else "a file"
@@ -102,7 +102,7 @@ def settle(out: Path) -> None:
 def remove_dataset(dataset: Path) -> None:
     """Remove the files of a dataset and the folders that become empty; foreign files stay where they are.
 
-    The list is removed last, so that leftovers of a kill are still recognized as ours.
+    The list is removed last, so that leftovers of a kill are still recognized as Handloom's.
     """
     with file_errors("delete", dataset):
         if (dataset / FILE_LIST).is_file():
@@ -114,7 +114,7 @@ def remove_dataset(dataset: Path) -> None:
 
 
 def remove_unnamed(work: Path) -> None:
-    """Remove the leftovers of an interrupted merge; its receipt is removed last, so that this can be interrupted, too.
+    """Remove the leftovers of an interrupted merge; its receipt is removed last, so that this can also be interrupted.
 
     Raises:
         FileError: It is something else.

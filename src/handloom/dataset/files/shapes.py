@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic needs this one before Python
 
 
 def _finite(value: Any) -> Any:
-    """Refuse infinity, which is what 1e999 becomes."""
+    """Refuse infinity, for example from 1e999."""
     json.dumps(value, allow_nan=False)
     return value
 
@@ -17,7 +17,7 @@ Plain = Annotated[Any, AfterValidator(_finite)]
 """Any JSON value."""
 PlainObject = Annotated[dict[str, Any], AfterValidator(_finite)]
 Count = Annotated[int, Field(ge=0, le=2**53)]
-"""A count or an index; exactly representable as a float, too."""
+"""A count or an index; also exactly representable as a float."""
 Size = Annotated[int, Field(ge=1, le=2**20)]
 """Entries of a column, or pixels of a side."""
 Frame = Annotated[int, Field(ge=-(2**53), le=2**53)]
@@ -97,14 +97,14 @@ class MergeReceipt(TypedDict):
     fingerprint: Hash
     versions: dict[str, Text | None]
     writer: NotRequired[Hash]
-    """Hash of everything except the episodes that the bytes depend on."""
+    """Hash of all inputs of the bytes except the episodes."""
     end: NotRequired[PlanEnd]
     parts: NotRequired[list[Count]]
     """If it was merged from the files of other datasets, their numbers of episodes."""
 
 
 class InfoFeature(TypedDict):
-    """A feature in ``meta/info.json``; only the keys that we read."""
+    """A feature in ``meta/info.json``; only the keys that Handloom reads."""
 
     dtype: Text
     shape: list[Size]
@@ -252,7 +252,7 @@ EpisodeRow = TypedDict(
         "data/file_index": Count,
     },
 )
-"""What every reader of an episode table needs."""
+"""Columns that every reader of an episode table needs."""
 
 
 class VideoRow(TypedDict):

@@ -21,7 +21,7 @@ LASTING = (
     TypeError,
     ImportError,
 )
-"""Errors that would recur on another try."""
+"""Errors that another try would not fix."""
 
 
 class Storage:
@@ -90,7 +90,7 @@ class Storage:
         return file
 
     def copy_to(self, name: str, other: "Storage", target: str) -> None:
-        """Copy a file to another URL; within one store, the store does it and nothing passes through this machine."""
+        """Copy a file to another URL; within one store, the store copies it, without traffic through this machine."""
         if type(self._files) is not type(other._files):
             content = self.read(name)
             other.write(target, content)
@@ -127,7 +127,7 @@ class Storage:
 
 
 def url_of(path: Path | str) -> str | None:
-    """Return the URL in a command line argument, or None for a path: ``Path`` drops one of its slashes."""
+    """Return the URL in a command line argument, or None for a path; ``Path`` has dropped one slash of the URL."""
     found = re.fullmatch(r"([a-z][a-z0-9+]+):/+(.+)", str(path))
     if found is None:
         return None

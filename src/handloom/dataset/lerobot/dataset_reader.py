@@ -118,7 +118,7 @@ class DatasetReader:
         self.info: dict[str, Any] = read_json(file, PlainObject)
         """Raw ``meta/info.json``."""
         if (version := self.info.get("codebase_version")) != CODEBASE_VERSION:
-            raise FileError(f"{root} has the format {version!r}; this reads {CODEBASE_VERSION!r}")
+            raise FileError(f"{root} has the format {version!r}; Handloom reads {CODEBASE_VERSION!r}")
         check_shape(self.info, Info, source=str(file))
 
     @property
@@ -302,7 +302,7 @@ class DatasetReader:
 
 
 def rows_per_file(root: Path) -> int:
-    """Return how many episodes a file of a dataset's episode table contains; earlier versions wrote no totals."""
+    """Return the number of episodes per file of a dataset's episode table; earlier versions wrote no totals."""
     return ROWS_PER_FILE if (root / TOTALS).is_file() else EARLIER_ROWS_PER_FILE
 
 
@@ -316,7 +316,7 @@ def _feature(name: str, described: dict[str, Any]) -> Feature:
         kinds = {(c.stored_name, c.is_depth, c.is_segmentation): c.name for c in CODECS.values()}
         codec = kinds.get((stored["video.codec"], is_depth, bool(stored.get("is_segmentation", False))))
         if codec is None:
-            raise FileError(f"camera {name!r} is stored as {stored['video.codec']!r}, which this cannot read")
+            raise FileError(f"camera {name!r} is stored as {stored['video.codec']!r}, which Handloom cannot read")
         if is_depth:
             keys = {"depth_min": "video.depth_min", "depth_max": "video.depth_max", "shift": "video.shift"}
             depth = DepthRange(**{key: stored[stored_key] for key, stored_key in keys.items()})

@@ -1,4 +1,4 @@
-"""Append episodes to a dataset in place: existing files stay, and the cost is that of the new episodes.
+"""Append episodes to a dataset in place: existing files stay, and the cost depends only on the new episodes.
 
 Full files are kept. The last data file, the last video file of each camera and the last part of the episode table
 are rewritten in extended form beside the dataset, together with everything else that changes; then each is moved
@@ -53,7 +53,7 @@ def extend_dataset(
     Args:
         out: The dataset; ``finish_extension`` was called for it.
         folders: Episode folders. They are read, never changed.
-        options: How the dataset is divided into files; the same as when it was made.
+        options: Division of the dataset into files; the same as when it was made.
         success: Whether to add the successes or the failures; the others are skipped.
         hashes: Compare the files of the dataset that are read or replaced with their hashes.
 
@@ -88,7 +88,7 @@ def finish_extension(out: Path) -> None:
     with file_errors("write", out):
         names = sorted(file.relative_to(work).as_posix() for file in work.rglob("*") if file.is_file())
         names = [name for name in names if not name.endswith(PARTIAL)]
-        # Everything that the list and the receipt refer to is in place before they are.
+        # The list and the receipt are moved last, after all files that they refer to.
         for name in sorted(
             names, key=lambda name: (name == FILE_LIST, name == RECEIPT, name.startswith("meta/"), name)
         ):
@@ -122,7 +122,7 @@ def _refuse_links(out: Path, name: str) -> None:
 
 
 class _Published:
-    """A dataset merged by Handloom, and what is known about it without reading every episode."""
+    """A dataset merged by Handloom, and facts about it that do not require reading every episode."""
 
     def __init__(
         self, root: Path, options: MergeOptions, listing: dict[str, dict[str, Any]], receipt: Any, *, hashes: bool
@@ -171,7 +171,7 @@ class _Published:
         return EpisodeFolder.open(self.root / folder)
 
     def kept(self) -> KeptEpisodes:
-        """Return what a plan needs to know about the episodes."""
+        """Return the facts that a plan needs about the episodes."""
         for name in ("meta/info.json", "meta/tasks.parquet", "meta/stats.json", RECEIPT, TOTALS, self.tables[-1]):
             self.checked(name)
         if self.reader.subtasks:
@@ -201,7 +201,7 @@ class _Published:
             there = self.root / EXTRAS / folder_name(index)
             if attempt in low and EpisodeFolder.open(there).sheet_sha256 == low[attempt].sheet_sha256:
                 raise InputError(
-                    f"episode {index} of the dataset and {low[attempt].path} are the same episode; give it once"
+                    f"episode {index} of the dataset and {low[attempt].path} are the same episode; list it once"
                 )
 
     def can_have(self, plan: MergePlan) -> bool:
@@ -230,7 +230,7 @@ class _Published:
         return {field.name: field.type for field in self._schema if field.name not in plain}
 
     def write_more(self, work: Path, plan: MergePlan) -> None:
-        """Write every file that is new or changes and is not there yet; the list of all files comes last."""
+        """Write every new or changed file that does not exist yet; the list of all files comes last."""
         if (work / FILE_LIST).is_file():
             return
         totals = Totals.read(self.checked(TOTALS), self.checked(HISTOGRAMS) if self.cameras else None)

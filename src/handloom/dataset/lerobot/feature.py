@@ -39,10 +39,10 @@ class Feature:
     codec: str | None = None
     """Name in ``video_codec.CODECS``; videos only."""
     depth: DepthRange | None = None
-    """How metres are converted to codes; depth videos only."""
+    """Conversion from metres to codes; depth videos only."""
 
     def __post_init__(self) -> None:
-        """Refuse features that readers could not read."""
+        """Refuse features that dataset readers cannot read."""
         plain = re.fullmatch(r"[^\s/\\.][^/\\]{0,199}", self.name) and self.name.isprintable()
         if not plain or self.name.endswith(" "):
             raise InputError(
@@ -139,7 +139,7 @@ def video_feature(
     """Return a camera stream.
 
     Chroma is stored at half resolution, so coded sizes are even: if the height or width of an image is odd, its
-    last row or column is duplicated, and the feature states the coded size, which is what every reader returns.
+    last row or column is duplicated, and the feature states the coded size, which every reader returns.
     """
     chosen = codec_named(codec)
     if height < 1 or width < 1:
@@ -193,7 +193,7 @@ class FeatureTable:
         return tuple(feature for feature in self.features if feature.is_video)
 
     def difference(self, other: "FeatureTable") -> str:
-        """Return the first difference between two tables in words; empty if they are equal."""
+        """Describe the first difference between two tables; empty if they are equal."""
         if self.fps != other.fps:
             return f"fps {self.fps} and {other.fps}"
         mine, theirs = {f.name: f for f in self}, {f.name: f for f in other}

@@ -1,4 +1,4 @@
-"""The list of a dataset's files with their hashes, which reveals any changed, lost or foreign byte."""
+"""The list of a dataset's files with their hashes, which reveals any changed, lost or foreign file."""
 
 import os
 import re
@@ -21,7 +21,7 @@ OWN_FOLDERS = ("data", "extras", "meta", "videos")
 LINE = 1024
 """Space per file in the list [bytes]; more than the longest name needs."""
 LIST_LIMIT = 2**30
-"""Largest list that is read without knowing how many files there are [bytes]: some five million."""
+"""Largest list that is read if the number of files is unknown [bytes]: some five million files."""
 
 
 _OUTSIDE = re.compile(r"(^|/)\.{0,2}(/|$)|[\\\x00]")
@@ -58,7 +58,7 @@ def refuse_strange_files(root: Path) -> None:
             mode = path.lstat().st_mode
             if stat.S_ISLNK(mode) and (path.is_dir() or not _inside(path, home)):
                 raise FileError(
-                    f"{path} is a link to a folder or out of {root}, and files from others must not lead to yours; "
+                    f"{path} is a link to a folder or out of {root}, through which a dataset could reach other files; "
                     "replace it by a copy"
                 )
             if not stat.S_ISDIR(mode):
@@ -77,10 +77,10 @@ def check_files(root: Path, *, hashes: bool = True) -> None:
 
     Args:
         root: Folder of the dataset.
-        hashes: Compare every file with the list; without it only links and the like are refused.
+        hashes: Compare every file with the list; otherwise only links and similar entries are refused.
 
     Raises:
-        FileError: There are such files; the message names the first ones.
+        FileError: Files have changed; the message names the first ones.
     """
     refuse_strange_files(root)
     changed = changed_files(root) if hashes else {}
@@ -132,7 +132,7 @@ def longer_list(listing: dict[str, dict[str, Any]], added: dict[str, dict[str, A
 
 
 def changed_files(root: Path) -> dict[str, str]:
-    """Return what is wrong with each file that differs from its hash; empty if there is no list."""
+    """Return a description of each file that differs from the list; empty if there is no list."""
     if not (root / FILE_LIST).is_file():
         return {}
     present = {

@@ -1,4 +1,4 @@
-"""Check a LeRobot v3 dataset rule by rule, without torch; problems for readers are reported in words."""
+"""Check a LeRobot v3 dataset rule by rule, without torch; problems for readers are reported as sentences."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Fault:
     file: str
     """Path within the dataset."""
     problem: str
-    """What is wrong, in words."""
+    """Description of the fault."""
 
     def __str__(self) -> str:
         return f"{self.file}: {self.problem}"
@@ -124,7 +124,7 @@ def _check_tasks(dataset: DatasetReader) -> Iterator[Fault]:
             if file.read([column], use_threads=False)[column].to_pylist() != list(range(file.metadata.num_rows)):
                 yield _fault(dataset, path, f"{column} must count from 0")
             if b"pandas" not in (file.schema_arrow.metadata or {}):
-                yield _fault(dataset, path, "the schema does not say which column is the pandas index")
+                yield _fault(dataset, path, "the schema does not declare the pandas index column")
 
 
 def _check_episodes(dataset: DatasetReader) -> Iterator[Fault]:
@@ -199,7 +199,7 @@ def _check_data(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _row_problems(dataset: DatasetReader, episode: DatasetEpisode, rows: pa.Table) -> Iterator[str]:
-    """Yield what is wrong with the numbers of an episode's frames."""
+    """Yield faults in the numbers of an episode's frames."""
     frames = np.arange(episode.length)
     wanted = {
         "timestamp": (frames / dataset.fps).astype(np.float32),
@@ -219,7 +219,7 @@ def _row_problems(dataset: DatasetReader, episode: DatasetEpisode, rows: pa.Tabl
 
 
 def _storage_problems(file: pq.ParquetFile) -> Iterator[str]:
-    """Yield what is wrong with how a data file is stored."""
+    """Yield faults in the storage of a data file."""
     chunks = [file.metadata.row_group(0).column(column) for column in range(file.metadata.num_columns)]
     if other := {chunk.compression for chunk in chunks} - {"SNAPPY"}:
         yield f"compression is {', '.join(sorted(other))}, should be SNAPPY"
@@ -242,7 +242,7 @@ def _check_videos(dataset: DatasetReader) -> Iterator[Fault]:
                 continue
             stored = (sheet.height, sheet.width, sheet.codec, sheet.pixel_format)
             if stored != (*feature.shape[:2], codec.stored_name, codec.pixel_format):
-                yield _fault(dataset, path, f"is stored as {stored}, not as meta/info.json says")
+                yield _fault(dataset, path, f"is stored as {stored}, which contradicts meta/info.json")
             if sheet.times != tuple(Fraction(i, dataset.fps) for i in range(len(sheet.times))):
                 yield _fault(dataset, path, f"frames are not exactly 1/{dataset.fps} s apart, starting at 0")
             if sheet.reordered:
@@ -256,7 +256,7 @@ def _check_videos(dataset: DatasetReader) -> Iterator[Fault]:
 def _cut_problems(
     dataset: DatasetReader, camera: str, episodes: list[DatasetEpisode], keyframes: tuple[bool, ...]
 ) -> Iterator[str]:
-    """Yield what is wrong with where episodes start and end in a video."""
+    """Yield faults in the start and end times of episodes in a video."""
     frame = 0
     for episode in episodes:
         start = episode.videos[camera][1]
@@ -305,7 +305,7 @@ def _check_extras(dataset: DatasetReader) -> Iterator[Fault]:
 
 
 def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path) -> Iterator[str]:
-    """Yield what is wrong with the archive of an episode, without replaying it."""
+    """Yield faults in the archive of an episode, without replaying it."""
     try:
         files = EpisodeFiles.at(folder)
         if not files.has(SHEET):
@@ -315,7 +315,7 @@ def _archive_problems(dataset: DatasetReader, row: DatasetEpisode, folder: Path)
     except FileError as error:
         yield str(error)
         return
-    # An episode that does not come from a simulation has no archive, as its sheet says.
+    # An episode that does not come from a simulation has no archive; its sheet records this.
     if missing := [name for name in (*episode.archive_files(), *episode.label_files()) if not files.has(name)]:
         yield f"lacks {', '.join(missing)}"
     if episode.length != row.length:

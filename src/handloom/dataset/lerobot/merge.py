@@ -45,7 +45,7 @@ def merge_episodes(
     Args:
         folders: Episode folders, e.g. from ``find_episodes``. They are read, never changed.
         out: Folder of the dataset. If it exists and has the same episodes, nothing is done.
-        options: How the dataset is divided into files; None for LeRobot's defaults.
+        options: Division of the dataset into files; None for LeRobot's defaults.
         success: True merges the successful episodes, False the failed ones; the others are skipped.
         replace: Replace a dataset at ``out`` that was made from other episodes.
         progress: Called for every file.
@@ -54,7 +54,7 @@ def merge_episodes(
         ``out``.
 
     Raises:
-        FileError: ``out`` is something else, an episode is damaged, or the disk refuses.
+        FileError: ``out`` is something else, an episode is damaged, or the disk reports an error.
     """
     settle(out)
     plan = plan_merge(folders, options or MergeOptions(), outcome=success)

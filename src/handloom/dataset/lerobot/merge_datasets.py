@@ -136,7 +136,7 @@ def _chosen(reader: DatasetReader, flagged: bool | None) -> Iterator[DatasetEpis
 
 
 def _checked(readers: Sequence[DatasetReader]) -> bool:
-    """Return whether the datasets contain successes or failures; raise an error if they cannot share a dataset."""
+    """Return whether the datasets contain successes or failures; raise an error if they cannot be merged."""
     first, places, outcomes = readers[0], {}, {}
     for reader in readers:
         if difference := first.table.difference(reader.table):
@@ -151,7 +151,7 @@ def _checked(readers: Sequence[DatasetReader]) -> bool:
             key = str(episode.columns.get("state_hash") or hashlib.sha256(files.read(SHEET)).hexdigest())
             place = f"episode {episode.index} of {reader.root}"
             if key in places:
-                raise InputError(f"{places[key]} and {place} are the same episode; give it once")
+                raise InputError(f"{places[key]} and {place} are the same episode; list it once")
             places[key] = place
     if len(outcomes) > 1:
         raise FileError(

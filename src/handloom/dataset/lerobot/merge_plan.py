@@ -1,4 +1,4 @@
-"""Decide where every episode goes in a dataset, before a byte of it is written.
+"""Plan the location of every episode in a dataset, before anything is written.
 
 The plan depends only on the sheets of the episodes and on the options. Each file of the dataset then depends only on
 the plan and its episodes, so that an interrupted merge can continue file by file and produce the same bytes.
@@ -25,7 +25,7 @@ from handloom.errors import FileError, InputError
 
 @dataclass(frozen=True, kw_only=True)
 class MergeOptions:
-    """How a dataset is divided into files, and which optional columns it has. The defaults are LeRobot's."""
+    """Division of a dataset into files, and its optional columns. The defaults are LeRobot's."""
 
     chunks_size: int = 1000
     """Maximum number of files per chunk folder."""
@@ -41,7 +41,7 @@ class MergeOptions:
     """Write the language columns that LeRobot >= 0.6 reads; older readers then refuse the dataset."""
 
     def __post_init__(self) -> None:
-        """Refuse sizes that leave no space."""
+        """Refuse sizes that are not positive."""
         sizes = (self.data_files_size_in_mb, self.video_files_size_in_mb, self.video_files_duration_s)
         if self.chunks_size < 1 or not min(sizes) > 0:
             raise InputError(f"sizes must be > 0, got {self}")
@@ -76,10 +76,10 @@ class FilePlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedEpisode:
-    """One episode and where it goes."""
+    """One episode and its location in the dataset."""
 
     folder: Path
-    """Where its files currently are."""
+    """Current location of its files."""
     sheet_sha256: bytes
     """Hash of its sheet, which in turn has the hashes of its files."""
     extra_bytes: tuple[int, int]
@@ -113,7 +113,7 @@ class MergePlan:
     columns: Mapping[str, frozenset[type]]
     """Columns of the outcomes and the types of their values."""
     fingerprint: str
-    """Hash of everything that the bytes of the dataset depend on; the location of the episodes is not included."""
+    """Hash of all inputs of the dataset's bytes; the location of the episodes is not included."""
     end: PlanEnd
     """State from which planning more episodes continues."""
     kept: int = 0
@@ -137,7 +137,7 @@ class MergePlan:
 
 
 def writer_hash(options: MergeOptions) -> str:
-    """Return the hash of everything except its episodes that the bytes of a dataset depend on."""
+    """Return the hash of all inputs of a dataset's bytes except its episodes."""
     facts = {
         "options": asdict(options),
         "pyarrow": pa.__version__,
@@ -157,7 +157,7 @@ def chained(start: str, links: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptEpisodes:
-    """What a plan needs to know about the episodes already in a dataset."""
+    """Facts about the episodes already in a dataset that a plan needs."""
 
     count: int
     frames: int
@@ -207,7 +207,7 @@ def plan_merge(
 
     Args:
         folders: Episode folders; those with the other outcome are skipped.
-        options: How the dataset is divided into files.
+        options: Division of the dataset into files.
         outcome: True for the successful episodes, False for the failed ones. They never share a dataset.
         kept: Episodes already in the dataset, before the given ones.
     """
@@ -228,7 +228,7 @@ def plan_of_sheets(folders: Sequence[Path], options: MergeOptions, parts: Sequen
 
     Args:
         folders: The archives, in order.
-        options: How it was divided into files.
+        options: Its division into files.
         parts: Numbers of episodes of the datasets from whose files it was made; no file contains episodes of two of
             them.
     """
@@ -301,7 +301,7 @@ class _Planner:
             )
         digest = bytes.fromhex(episode.sheet_sha256)
         if digest in self._hashes:
-            raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; give it once")
+            raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; list it once")
         self._hashes[digest] = episode.path
         outcome, length = episode.outcome, episode.length
         self._fingerprint = chained(self._fingerprint, [episode.sheet_sha256])

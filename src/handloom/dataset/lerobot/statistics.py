@@ -96,7 +96,7 @@ def _quantiles(numbers: NDArray[Any]) -> Array:
 
 
 class ImageHistogram:
-    """Counts of pixel values per channel, from which true statistics follow for any number of images.
+    """Counts of pixel values per channel, for statistics over any number of images that are not averages of averages.
 
     Every ``FRAME_STEP``-th frame and every ``PIXEL_STEP``-th row and column are counted: a few thousand pixels of a
     frame fix a quantile to far less than one grey level, and counting costs under 1 % of encoding the frame.

@@ -45,7 +45,7 @@ SUM_TOLERANCE = 1e-12
 
 
 def check_tables(root: Path) -> tuple[Fault, ...]:
-    """Return where the tables of a dataset do not follow from its episodes; empty if everything does.
+    """Return the entries of a dataset's tables that do not follow from its episodes; empty if all do.
 
     Args:
         root: Folder of the dataset. Missing sheets, which ``check_layout`` reports, are skipped.
@@ -97,7 +97,7 @@ def _check_lengths(dataset: DatasetReader, folders: Sequence[Path]) -> None:
 
 
 Found = Iterator[tuple[str, str]]
-"""File and what is wrong with it."""
+"""File and description of the fault."""
 
 
 def _check_info(dataset: DatasetReader, plan: MergePlan) -> Found:
@@ -168,7 +168,7 @@ def _check_episodes(dataset: DatasetReader, plan: MergePlan) -> Found:
 
 
 def _row_differences(name: str, stored: pa.Table, wanted: pa.Table, first: int) -> Iterator[str]:
-    """Yield where a column of the episode table differs; values are compared one by one only if bits differ."""
+    """Yield differences in a column of the episode table; values are compared one by one only if bits differ."""
     if stored.column(name).equals(wanted.column(name)):
         return
     pairs = zip(stored.column(name).to_pylist(), wanted.column(name).to_pylist(), strict=True)
@@ -208,7 +208,7 @@ def _exact_statistics(dataset: DatasetReader, plan: MergePlan) -> dict[str, dict
 
 
 def statistic_differences(feature: str, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[str]:
-    """Yield where the statistics of a feature differ from the recomputed ones."""
+    """Yield differences between the statistics of a feature and the recomputed ones."""
     for name in {**wanted, **stored}:
         if not same_statistic(name, stored.get(name), wanted.get(name)):
             yield _difference(f"{feature}/{name}", stored.get(name), wanted.get(name))

@@ -253,7 +253,7 @@ def episode_row(
 
     Args:
         plan: The dataset.
-        planned: Where the episode goes.
+        planned: Location of the episode in the dataset.
         episode: The episode.
         place: The file of the table for the row.
         statistics: Result of ``counted_statistics``, if known.

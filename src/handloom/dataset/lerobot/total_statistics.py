@@ -1,4 +1,4 @@
-"""The statistics of a whole dataset, and the totals from which those of more episodes follow."""
+"""The statistics of a whole dataset, and the totals needed to add more episodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -40,7 +40,7 @@ _SCHEMA = pa.schema([("column", pa.string()), ("entry", pa.int32()), ("bin", pa.
 
 
 class _Facts(TypedDict):
-    """The data of a column in the file of totals, besides its counts."""
+    """The data of a column in the file of totals, apart from its counts."""
 
     dtype: Text
     count: Count
@@ -158,7 +158,7 @@ class ColumnTotals:
         return totals
 
     def merge(self, other: "ColumnTotals") -> None:
-        """Add the counts and the extremes of other episodes, which come after these."""
+        """Add the counts and the extremes of later episodes."""
         step, both = other._mean - self._mean, max(self.count + other.count, 1)
         self._low, self._high = np.minimum(self._low, other._low), np.maximum(self._high, other._high)
         self._mean = self._mean + step * (other.count / both)
@@ -225,7 +225,7 @@ class _Bins:
         return entry.astype(np.int32), (place + self._first).astype(np.int32), self._counts[entry, place]
 
     def quantiles(self, *, whole: bool) -> Array:
-        """Return the quantiles ``(levels, n)``; ``whole`` says that the values are integers."""
+        """Return the quantiles ``(levels, n)``; ``whole`` marks integer values."""
         self._settle()
         edges = _edges(self._first, self._counts.shape[1])
         result = np.zeros((len(QUANTILES), len(self._counts)))

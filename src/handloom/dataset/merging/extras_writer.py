@@ -23,7 +23,7 @@ class ExtrasWriter:
     """Puts archives, sheets and labels of planned episodes into ``extras/``.
 
     Args:
-        work: Folder that the files are made in; those that an interrupted call has finished are kept.
+        work: Folder in which the files are made; files finished by an interrupted call are kept.
         plan: The dataset.
         kept: Opens the archives of existing episodes; the last of them may belong to a hundred that becomes full.
     """
@@ -38,12 +38,12 @@ class ExtrasWriter:
         self._hundred: int | None = None
         self._members: list[tuple[int, EpisodeFolder]] = []
         self._in_packs = self._planned_packs()
-        # Reading, hashing and writing archives release the interpreter to the tables, so that two cores are busy.
+        # Reading, hashing and writing archives release the GIL, so tables are written on a second core.
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archives")
         self._writing: Future[None] | None = None
 
     def _planned_packs(self) -> dict[int, set[str]]:
-        """Return which kinds of files of every full hundred go into packs, by the index of the hundred."""
+        """Return the kinds of files that go into packs, by the index of the full hundred."""
         found: dict[int, set[str]] = {}
         for hundred, members in groupby(self.plan.episodes, key=lambda e: e.episode_index // archive_pack.PACK):
             if self.plan.episode_count >= (hundred + 1) * archive_pack.PACK:

@@ -35,14 +35,14 @@ from handloom.dataset.merging.column_totals import TOTALS, ColumnTotals
 from handloom.errors import FileError, InputError
 
 RENUMBERED = ("episode_index", "index", "task_index", tables.SUBTASK_INDEX)
-"""Columns of data files whose values depend on what comes before."""
+"""Columns of data files whose values depend on preceding episodes."""
 
 
 class Shard:
     """A dataset under a URL whose small files are downloaded.
 
     Args:
-        storage: Where it is.
+        storage: Its location.
         folder: Local folder for its small files.
     """
 
@@ -127,7 +127,7 @@ class _Joint:
         prints = [receipt["fingerprint"] for receipt in receipts]
         if len(set(prints)) < len(prints):
             twice = next(n for n, one in enumerate(prints) if one in prints[:n])
-            raise InputError(f"{shards[twice].storage.url} contains the same episodes as an earlier one; give it once")
+            raise InputError(f"{shards[twice].storage.url} contains the same episodes as an earlier one; list it once")
         self.fingerprint = chained("", prints)
         self.tasks = tuple(dict.fromkeys(task for shard in shards for task in shard.reader.tasks))
         self.subtasks = tuple(dict.fromkeys(label for shard in shards for label in shard.reader.subtasks))
@@ -169,7 +169,7 @@ class _Joint:
         return FilePlace(chunk=number // self.chunks_size, file=number % self.chunks_size)
 
     def _copy(self, shard: Shard, name: str, target: str) -> None:
-        """Let the store copy a file; its hash stays."""
+        """Let the store copy a file; its hash is unchanged."""
         written = shard.listing[name]
         if self._there.get(target) != written["bytes"]:
             shard.storage.copy_to(name, self.target, target)

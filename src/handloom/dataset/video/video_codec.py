@@ -1,4 +1,4 @@
-"""How pixels are stored: the video codecs, depth in metres as 12-bit codes, and instance ids as colours."""
+"""Pixel formats: the video codecs, depth in metres as 12-bit codes, and instance ids as colours."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from handloom.errors import InputError, unknown_name
 
 HIGHEST_CODE = 4095
-"""12 bits: what HEVC Main 12 carries without loss."""
+"""12 bits: HEVC Main 12 stores them without loss."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +51,12 @@ class DepthRange:
 
 
 ID_COLOURS = np.stack([np.arange(256) * step % 256 for step in (1, 97, 57)], axis=1).astype(np.uint8)
-"""Colour (256, 3) that an instance id is stored as: red is the id, green and blue help people to tell ids apart."""
+"""Colour (256, 3) of each stored instance id: red is the id, green and blue make ids visually distinct."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VideoCodec:
-    """How one kind of camera stream is encoded.
+    """Encoding of one kind of camera stream.
 
     All have a keyframe at least every second frame (training reads single frames in random order) and no frame that
     needs a later one (readers without an ffmpeg program cannot reorder). The encoder runs on one thread, so that the
@@ -96,7 +96,7 @@ CODECS: Mapping[str, VideoCodec] = {
         pixel_format="yuv420p",
         options={"preset": "ultrafast", "crf": "18", "g": "2", "bf": "0", "sc_threshold": "0"},
     ),
-    # LeRobot's own default: smallest files, twice the time. The library treats preset 12 as 11 and says so.
+    # LeRobot's own default: smallest files, twice the time. The library treats preset 12 as 11 and prints a message.
     "av1": VideoCodec(
         name="av1",
         encoder="libsvtav1",

@@ -57,12 +57,12 @@ class _PacketSink:
         self.frame_count = 0
         self._container = av.open(str(target), "w", format="mp4", options=MUX_OPTIONS)
         with open_video(template) as (_, stream):
-            # Opaque: the parameters are copied unchanged, without looking up an encoder of that name.
+            # Opaque: parameters are copied unchanged, without looking up an encoder of that name.
             self._stream = self._container.add_stream_from_template(stream, opaque=True)
         self._stream.time_base = Fraction(1, fps)
 
     def copy(self, path: Path, *, length: int, start: int | None = None) -> None:
-        """Append ``length`` frames of a file from ``start`` on; None takes the whole file, which must have as many."""
+        """Append ``length`` frames of a file from ``start`` on; None takes the whole file of that length."""
         count = 0
         stop = None if start is None else start + length
         time_base = Fraction(1, self.fps)

@@ -23,7 +23,7 @@ MOST_PIXELS = 2**26
 
 @dataclass(frozen=True, kw_only=True)
 class PacketSheet:
-    """Facts from the packets of a video, without decoding."""
+    """Properties of a video, from its packets without decoding."""
 
     codec: str
     """FFmpeg's name of the codec, e.g. ``h264``."""
@@ -38,7 +38,7 @@ class PacketSheet:
     keyframes: tuple[bool, ...]
     """Whether each frame decodes on its own."""
     reordered: bool
-    """Whether some frame needs a later one."""
+    """Whether any frame depends on a later one."""
 
 
 def read_frames(

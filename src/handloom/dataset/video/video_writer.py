@@ -20,7 +20,7 @@ from handloom.dataset.video.video_codec import ID_COLOURS, codec_named
 from handloom.errors import InputError, StateError
 from handloom.kernels import kernel
 
-# BT.601 in studio range, times 2^16: what decoders assume for a small video without other information.
+# BT.601 in studio range, times 2^16: the default of decoders for a small video without colour information.
 # Luma is 16 + 219/255 (0.299 R + 0.587 G + 0.114 B); chroma 128 + 224/255 (B - Y') / 1.772 and (R - Y') / 1.402.
 _Y_RED, _Y_GREEN, _Y_BLUE = np.int32(16829), np.int32(33039), np.int32(6416)
 _U_RED, _U_GREEN, _U_BLUE = np.int32(-9714), np.int32(-19070), np.int32(28784)
@@ -109,8 +109,8 @@ LEVEL_AT = 14
 def bound_level(path: Path) -> None:
     """Write the highest real level into the sequence parameters of a closed HEVC MP4 file.
 
-    A level bounds the bit rate, and x265 puts "no bound" (8.5) into lossless streams; rerun treats such a file as one
-    without a video. Decoders ignore the level, so the highest real one, 6.2, is written instead.
+    A level bounds the bit rate, and x265 puts "no bound" (8.5) into lossless streams; Rerun treats such a file as if it
+    had no video. Decoders ignore the level, so the highest real one, 6.2, is written instead.
     """
     content = bytearray(path.read_bytes())
     box = content.rfind(b"hvcC") + 4
@@ -144,7 +144,7 @@ MUX_OPTIONS = {"fflags": "+bitexact"}
 class VideoWriter:
     """A streaming encoder: frames go in one at a time; the result is an MP4 that starts with a keyframe.
 
-    Memory use is a few frames, whatever the length. Frame ``i`` has the time ``i / fps`` exactly.
+    Memory use is a few frames, regardless of the length. Frame ``i`` has the time ``i / fps`` exactly.
 
     Example::
 
@@ -214,7 +214,7 @@ class VideoWriter:
         return hashlib.sha256(bytes(self._stream.codec_context.extradata or b"")).hexdigest()
 
     def abandon(self) -> None:
-        """Close the file whatever its content, for an episode that is discarded."""
+        """Close the file regardless of its content, for an episode that is discarded."""
         if self._open:
             self._open = False
             with suppress(OSError, FFmpegError):
@@ -269,10 +269,10 @@ def _extended(image: NDArray[Any], height: int, width: int) -> NDArray[Any]:
 def quiet_encoder() -> Iterator[None]:
     """Open an encoder without its side effects: the AV1 library prints, and as root makes the process real-time.
 
-    Such a process takes its core from every other program, and two of its threads that wait by spinning hang.
+    Such a process blocks its core for every other program, and hangs if two of its threads wait by spinning.
     """
     had = os.environ.get("SVT_LOG")
-    os.environ["SVT_LOG"] = had or "1"  # The library only obeys this variable.
+    os.environ["SVT_LOG"] = had or "1"  # The library can be configured only by this variable.
     policy = (os.sched_getscheduler(0), os.sched_getparam(0)) if hasattr(os, "sched_getscheduler") else None
     try:
         yield

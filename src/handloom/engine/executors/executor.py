@@ -102,8 +102,8 @@ freed: by default, glibc starts to keep them, and fragmentation grows from attem
 START_UP = 180.0
 """Extra time for a worker before its first item: imports on a busy machine must not look like a hang [s]."""
 GAP = 10.0
-"""The workers are checked every second. If this much time has passed instead [s], the machine was suspended or
-this process was stopped, and so were the workers: that time does not count."""
+"""The workers are checked every second. If this much time has passed instead [s], the machine was suspended or this
+process was stopped, together with the workers: that time does not count."""
 
 
 @dataclass
@@ -199,7 +199,7 @@ class ProcessExecutor:
             return None
         worker.busy = False
         if isinstance(value, MachineError):
-            pool.remove(worker)  # Locks that it still holds, and its half-written files, do not disturb anyone.
+            pool.remove(worker)  # Its remaining locks and half-written files are harmless.
             _end(worker)
             return _faulty(worker.item, value)
         if kind == "error":

@@ -55,7 +55,7 @@ def _kind(error: BaseException) -> str:
     if isinstance(error, OSError):
         return _BY_NUMBER.get(error.errno or 0, "")
     if isinstance(error, HandloomError):
-        return ""  # Our own error messages are about the input.
+        return ""  # Handloom's own error messages are about the input.
     return next((kind for kind, words in _BY_WORDS.items() if words.search(str(error))), "")
 
 

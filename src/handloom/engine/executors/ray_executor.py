@@ -9,7 +9,7 @@ from handloom.engine.executors.executor import ENVIRONMENT, GAP, HANG_LIMIT, Fin
 from handloom.errors import InputError, MachineError, StateError, require
 
 PATIENCE = 600.0
-"""How long a run waits for its first actor [s]: a cluster may have to start machines, and imports take a while."""
+"""Time that a run waits for its first actor [s]: a cluster may have to start machines, and imports take a while."""
 FAILED_STARTS = 3
 """Number of consecutive actors that fail to start after which the run stops; fewer if that is all of them."""
 
@@ -71,7 +71,7 @@ class RayExecutor:
 
 
 class _Actors:
-    """The actors of one run and what each is doing.
+    """The actors of one run and their current work.
 
     Only an actor that has reported that it runs gets an item: an actor that waits for a core neither blocks an item
     nor counts as hung.
@@ -113,7 +113,7 @@ class _Actors:
         looked = time.monotonic()
         ready, _ = self.ray.wait([*self.starting, *self.busy], num_returns=1, timeout=1.0)
         gap = time.monotonic() - looked
-        if gap > GAP:  # This process was stopped; how long answers of the actors have been waiting is unknown.
+        if gap > GAP:  # This process was stopped; the waiting times of the actors' answers are unknown.
             self.busy = {answer: (actor, item, since + gap) for answer, (actor, item, since) in self.busy.items()}
         for answer in ready:
             if answer in self.starting:
@@ -207,5 +207,5 @@ def _first_line(error: Exception) -> str:
 
 
 def _last_line(error: Exception) -> str:
-    """Return the line of a remote traceback that says what happened."""
+    """Return the line of a remote traceback with the error itself."""
     return next((line for line in reversed(str(error).splitlines()) if line.strip()), type(error).__name__)

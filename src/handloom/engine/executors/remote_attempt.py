@@ -61,7 +61,7 @@ def store_result(run: RunDirectory, unit: Unit, archive_bytes: bytes | None, *, 
     if storage is not None:
         with suppress(
             MachineError
-        ):  # If it stays there, it does no harm: its name identifies it, and it equals what would be made again.
+        ):  # A leftover is harmless: its name identifies it, and a new archive would be identical.
             storage.remove(_name(unit))
 
 

@@ -1,4 +1,4 @@
-"""The certificate of a dataset: how it was made, and one hash over all of its files; optionally signed."""
+"""The certificate of a dataset: its origin, and one hash over all of its files; optionally signed."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from handloom.engine.trust import dataset_of
 from handloom.errors import FileError, InputError, require
 
 Proof = tuple[tuple[str, bytes], ...]
-"""Siblings on the path from a leaf to the root: on its ``left`` or ``right``, and their hashes."""
+"""Siblings on the path from a leaf to the root: side (``left`` or ``right``) and hash of each."""
 
 
 def leaf_hash(name: str, entry: Mapping[str, Any]) -> bytes:
@@ -31,7 +31,7 @@ def leaf_hash(name: str, entry: Mapping[str, Any]) -> bytes:
 
 
 def _join(left: bytes, right: bytes) -> bytes:
-    # Leaves and nodes are distinguished by their first byte, so that no node can pass for a file.
+    # Leaves and nodes are distinguished by their first byte, so that a node cannot be mistaken for a file.
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -164,7 +164,7 @@ def read_certificate(file: Path) -> DatasetCertificate:
 
 
 def check_certificate(root: Path, *, public_key: str | None = None) -> tuple[str, ...]:
-    """Return in words where the certificate of a dataset is wrong; empty if nowhere.
+    """Describe the errors in the certificate of a dataset; empty if it is correct.
 
     Args:
         root: The dataset.

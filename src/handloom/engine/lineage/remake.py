@@ -25,7 +25,7 @@ class Remade:
     same: bool
     """Whether it has the certified bytes."""
     elsewhere: tuple[str, ...]
-    """How this machine differs from the one that made the original; bits may then differ."""
+    """Differences between this machine and the one that made the original; bits may then differ."""
 
 
 def remake(
@@ -41,7 +41,7 @@ def remake(
 
     Raises:
         FileError: There is no certificate.
-        InputError: It does not say which run made the dataset.
+        InputError: It does not name the run that made the dataset.
         NotAllowedError: Its task refers to code or files that the user did not allow.
     """
     file = certificate / "certificate.json" if certificate.is_dir() else certificate
@@ -49,7 +49,7 @@ def remake(
         raise FileError(f"there is no certificate {file}; handloom publish writes one")
     told = read_certificate(file)
     if not told["run"] or not told["attempts"]:
-        raise InputError(f"{file} does not say which run made the dataset, so it cannot be made again")
+        raise InputError(f"{file} does not name the run that made the dataset, so it cannot be made again")
     settings = RunSettings.model_validate(told["run"])
     if settings.task.get("retold") is not None:
         raise InputError(

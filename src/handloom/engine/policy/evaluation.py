@@ -23,7 +23,7 @@ SURE = 1.959964
 """Standard deviations to either side that cover 95 % of a normal distribution."""
 
 FAULTS = ("_error", "action_not_finite")
-"""Suffix of failure reasons that are errors in the policy's code, whatever it has learnt."""
+"""Suffix of failure reasons that are errors in the policy's code, independent of its training."""
 
 
 def is_fault(reason: str) -> bool:
@@ -45,7 +45,7 @@ class PolicyEvaluation:
     failure_reasons: dict[str, int]
     """Terms missing at the end, most frequent first."""
     faults: int
-    """Scenes that ended in an error of the policy or the program, which says nothing about the policy's quality."""
+    """Scenes that ended in an error of the policy or the program, which do not reflect the policy's quality."""
     failed_episodes: tuple[int, ...]
     seed: int
     """Run seed of the scenes; scene ``i`` is its attempt ``i``."""
@@ -95,7 +95,7 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def evaluation_seed(seed: int) -> int:
-    """Return the run seed of the ``seed``-th set of test scenes, which ``generate`` does not use unless told to."""
+    """Return the run seed of the ``seed``-th set of test scenes, which ``generate`` uses only on request."""
     return TEST_SEEDS + seed
 
 

@@ -12,7 +12,7 @@ CONFIG, WEIGHTS = "config.json", "model.safetensors"
 PREPROCESSOR, POSTPROCESSOR = "policy_preprocessor.json", "policy_postprocessor.json"
 """Steps around the network, such as normalising; LeRobot saves them since 0.4."""
 SUBFOLDER = "pretrained_model"
-"""Where LeRobot's training puts the policy inside the folder of a step."""
+"""Location of the policy in the folder of a training step of LeRobot."""
 POLICIES = frozenset(("act", "diffusion", "multi_task_dit", "pi0", "pi05", "smolvla", "tdmpc", "vqbet", "xvla"))
 """Policy types whose classes load nothing but tensors, according to the source of lerobot 0.4.4 and 0.6.1. Others,
 such as groot, pi0_fast, sac and wall_x, fetch a model that the checkpoint names with ``trust_remote_code=True``."""
@@ -50,7 +50,7 @@ def checkpoint_folder(path: Path) -> Path:
     """Return the folder of a complete checkpoint: the given one, or the policy inside a training step's folder.
 
     Raises:
-        FileError: It contains no checkpoint, or one that cannot be run; LeRobot is not needed to find that out.
+        FileError: It contains no checkpoint, or one that cannot be run. This check does not need LeRobot.
         NotAllowedError: Loading it would run code that it names, and the user did not allow that.
     """
     folder = path / SUBFOLDER if (path / SUBFOLDER / CONFIG).is_file() else path
@@ -84,7 +84,7 @@ def refuse_code(folder: Path, policy: str) -> None:
     for name in (PREPROCESSOR, POSTPROCESSOR):
         for number, step in enumerate(steps(folder, name)):
             place, registered = f"{folder / name}: steps.{number}", step.get("registry_name")
-            # LeRobot imports whatever "class" names, e.g. subprocess.Popen, and calls it with the step's "config".
+            # LeRobot imports any "class" named here, e.g. subprocess.Popen, and calls it with the step's "config".
             if "registry_name" not in step:
                 found.append(f"{place}: the class {step.get('class')!r}")
             elif not isinstance(registered, str):

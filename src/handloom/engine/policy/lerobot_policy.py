@@ -54,7 +54,7 @@ def lerobot_python(given: Path | None = None) -> str:
 class LeRobotPolicy:
     """A LeRobot checkpoint as a policy: one ``select_action`` per frame, which steps through the policy's own chunks.
 
-    It receives the columns and images named in its ``input_features``, images in the size it was trained on, and the
+    It receives the columns and images named in its ``input_features``, images in the size used for training, and the
     instruction; its action is the dataset's ``action``.
 
     Args:

@@ -1,4 +1,4 @@
-"""Policies by name: a class of the user's own, an ONNX file, or a LeRobot checkpoint."""
+"""Policies by name: a user's own class, an ONNX file, or a LeRobot checkpoint."""
 
 import hashlib
 import math
@@ -60,9 +60,7 @@ def policy_source(policy: str, weights: Path | None = None, python: Path | None 
         folder = checkpoint_folder(Path(policy)).resolve()
         return f"{PREFIX}lerobot|{folder}|{checkpoint_digest(folder)[:16]}|{lerobot_python(python)}"
     if not is_file and ":" not in policy:
-        raise InputError(
-            f"a policy is an ONNX file, the folder of a LeRobot checkpoint or written {OWN}, got {policy!r}"
-        )
+        raise InputError(f"a policy is an ONNX file, the folder of a LeRobot checkpoint or {OWN}, got {policy!r}")
     file = Path(policy) if is_file else weights
     if file is None:
         return PREFIX + policy
@@ -116,7 +114,7 @@ def _loaded(source: str) -> TrainedPolicy:
     try:
         return made(file) if file else made()
     except TypeError as error:
-        hint = "" if file else "; if it needs a file, give it with --weights"
+        hint = "" if file else "; if it needs a file, pass it with --weights"
         raise InputError(f"policy {name!r} cannot be created: {error}{hint}") from error
 
 
@@ -160,10 +158,10 @@ class OnnxPolicy:
                 given[name] = observation[name][None]
             else:
                 known = ", ".join(observation)
-                raise InputError(f"the policy needs an input {name!r}, which is not observed; observed are {known}")
+                raise InputError(f"the policy needs an input {name!r}, which is not available; available are {known}")
         try:
             found = self._first(given) if not self._tried else self._session.run(None, given)[0]
-        # It raises many exception types without a common base.
+        # ONNX Runtime has many exception types without a common base.
         except Exception as error:
             raise InputError(f"{self._file} cannot be run on the observations: {first_line(error)}") from error
         action = np.asarray(found)

@@ -14,7 +14,7 @@ BAR = 18.0
 MOST_ROWS = 40
 """Maximum rows of a chart; a run has a dozen reasons and skills, a forged one may have thousands."""
 GOLDEN = 0.618034
-"""Its multiples, modulo 1, spread dots evenly without a random generator."""
+"""Golden ratio: its multiples, modulo 1, spread dots evenly without a random generator."""
 
 
 def bars(rows: Sequence[tuple[str, float, str]], *, whole: float | None = None, role: str = "main") -> Drawing:
@@ -92,7 +92,7 @@ def top_view(
     Args:
         points: Series > points (n, 2).
         paths: Lines (n, 2) each.
-        marks: Single named points, such as where a robot stands.
+        marks: Single named points, such as the position of a robot.
     """
     marks = marks or {}
     everything = [*points.values(), *paths, *(np.array([place]) for place in marks.values())]
@@ -165,7 +165,7 @@ def rose(directions: Mapping[str, Array]) -> Drawing:
     """Draw approach directions of hands, seen along the vertical: the centre is straight down, the rim is level.
 
     Args:
-        directions: Series > unit vectors (n, 3) of approach, in the frame of what was grasped.
+        directions: Series > unit vectors (n, 3) of approach, in the frame of the grasped object.
     """
     side, left, top = 300.0, 20.0, 10.0
     centre = (left + side / 2, top + side / 2)

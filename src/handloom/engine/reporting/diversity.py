@@ -1,4 +1,4 @@
-"""How different the demonstrations of a dataset are: positions, grasps and paths."""
+"""Diversity of the demonstrations of a dataset: positions, grasps and paths."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from handloom.spatial import matrix_from_quat
 from handloom.values import EpisodeRecord, SkillSpan
 
 MOST_EPISODES = 200
-"""More would only blacken the charts."""
+"""Maximum number of points; more would only blacken the charts."""
 
 PATH_POINTS = 60
 
@@ -27,9 +27,9 @@ class Diversity:
     episodes: int
     """Number of demonstrations examined."""
     starts: dict[str, Array] = field(default_factory=dict)
-    """Movable object > where it lay at the start (n, 2) [m]."""
+    """Movable object > start positions (n, 2) [m]."""
     robots: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Robot > where it stands [m]."""
+    """Robot > its position [m]."""
     approaches: dict[str, Array] = field(default_factory=dict)
     """Grasped object > approach direction of the hand (n, 3), in the object's frame."""
     paths: tuple[Array, ...] = ()
@@ -42,7 +42,7 @@ class Diversity:
             return 0.0
         paths = np.array([_resampled(path) for path in self.paths])
         centre = paths.mean(axis=0)
-        # The mean over pairs follows from the spread around the mean path, without looking at every pair.
+        # The mean over pairs follows from the spread around the mean path, without comparing every pair.
         return float(np.sqrt(2.0 * np.square(paths - centre).sum(axis=2).mean()))
 
 
@@ -116,11 +116,11 @@ class _Hands:
             direction = self._direction_when_closing(span)
             obj = next((o for o in self.record.instance.objects if o.name == span.objects[0]), None)
             if direction is not None and obj is not None:
-                seen.add(obj.name)  # Later it no longer lies where the instance says.
+                seen.add(obj.name)  # Later it is no longer at its pose in the instance.
                 yield obj.name, matrix_from_quat(np.array(obj.quat)).T @ direction
 
     def _direction_when_closing(self, span: SkillSpan) -> Array | None:
-        """Return where the hand of a skill pointed when it closed (3,), in the world; None if it did not close."""
+        """Return the direction of a skill's hand when it closed (3,), in the world; None if it did not close."""
         poses = self.frames.get(self._column(span.robot, "observation.ee_pose.world"))
         action = self._column(span.robot, "action")
         if poses is None or action not in self.frames:

@@ -39,8 +39,8 @@ def write_page(
     Args:
         run: The run; its journals are read, and its dataset if there is one.
         folder: Folder for the files.
-        workers: Worker count for the robot hours per day.
-        told: The receipts that count and their report, if they have been read already.
+        workers: Number of workers, for the robot-hours per day.
+        told: The receipts that count and their report, if already read.
     """
     counted, report = told or (run.counted(), None)
     receipts = list(counted.values())
@@ -87,7 +87,7 @@ def _outcome_charts(report: RunReport) -> list[Chart]:
         rows.append((stage, float(count), f"{count}" + (f"  (-{lost})" if lost else "")))
     charts: list[Chart] = []
     if report.attempts:
-        note = "How many attempts passed each stage."
+        note = "Number of attempts that passed each stage."
         charts.append(("funnel", "Funnel", note, bars(rows, whole=float(report.attempts))))
     if report.failure_reasons:
         rows = [(name, float(count), str(count)) for name, count in report.failure_reasons.items()]
@@ -123,12 +123,12 @@ def _time_charts(report: RunReport, receipts: Sequence[Receipt]) -> list[Chart]:
 def _diversity_charts(diversity: Diversity) -> list[Chart]:
     charts: list[Chart] = []
     if diversity.starts:
-        note = "Where movable objects lay at the start, seen from above [m]."
+        note = "Start positions of movable objects, seen from above [m]."
         drawing = top_view(diversity.starts, marks=diversity.robots)
         charts.append(("object_poses", "Object poses", note, drawing))
     if diversity.approaches:
         count = sum(len(vectors) for vectors in diversity.approaches.values())
-        note = f"Direction from which the hand came when it closed, {count} grasps."
+        note = f"Direction from which the hand approached when it closed, {count} grasps."
         charts.append(("grasps", "Grasps", note, rose(diversity.approaches)))
     if diversity.paths:
         note = (

@@ -1,4 +1,4 @@
-"""How many demonstrations or attempts a run should make, and which attempt reaches that number."""
+"""Number of demonstrations or attempts that a run should make, and the attempt that reaches it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Goal:
         """Refuse goals that are empty or cannot be reached."""
         given = [value for value in (self.successes, self.attempts) if value is not None]
         if len(given) != 1 or given[0] < 1:
-            raise InputError("say how much to make: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
+            raise InputError("give the amount: -n SUCCESSES or --attempts ATTEMPTS, at least 1")
         if self.max_attempts is not None and self.max_attempts < 1:
             raise InputError(f"--max-attempts must be at least 1, got {self.max_attempts}")
         if not 0 <= self.first < self.bound:

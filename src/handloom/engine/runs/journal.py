@@ -1,4 +1,4 @@
-"""What workers report about every attempt: receipts, and the append-only journals that contain them."""
+"""Reports of workers about every attempt: receipts, and the append-only journals that contain them."""
 
 import json
 import os
@@ -61,7 +61,7 @@ class Receipt:
     """Number of the person's take of this scene, from 1; 0 for attempts not driven by a person."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return plain values that can be read back, whatever characters an error message contains."""
+        """Return plain values that can be read back, even if an error message contains invalid characters."""
         detail = self.detail[:LONGEST_DETAIL].encode("utf-8", "replace").decode()
         record = {name: getattr(self, name) for name in self.__dataclass_fields__}
         record |= {"detail": detail, "seconds": dict(self.seconds), "skills": dict(self.skills)}

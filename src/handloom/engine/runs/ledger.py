@@ -49,7 +49,7 @@ def ledger_parts(folder: Path) -> list[Path]:
 
 
 def pack_journals(folder: Path, unit_size: int, *, at_least: int = PACK) -> int:
-    """Pack the journals of finished units; return how many. Nothing else may write to the folder at the same time.
+    """Pack the journals of finished units; return their number. Nothing else may write to the folder at the same time.
 
     A kill at any moment loses nothing: a part is complete or absent, and journals are removed after it exists.
     Receipts in both are read once.
@@ -77,7 +77,7 @@ def pack_journals(folder: Path, unit_size: int, *, at_least: int = PACK) -> int:
 
 def write_part(folder: Path, receipts: Sequence[Receipt]) -> Path:
     """Write the next part of the ledger."""
-    import pyarrow.parquet as pq  # Costs a tenth of a second, which runs without a ledger need not spend.
+    import pyarrow.parquet as pq  # This import takes a tenth of a second, which runs without a ledger avoid.
 
     parts = ledger_parts(folder)
     number = int(parts[-1].stem.rpartition("_")[2]) + 1 if parts else 0
@@ -102,7 +102,7 @@ def read_part(file: Path) -> Iterator[Receipt]:
         if names not in (SCHEMA.names, [name for name in SCHEMA.names if name not in NEW]):
             raise FileError(f"{file} is not part of a ledger; remove it, and the missing attempts are run again")
         table = stored.read(use_threads=False)
-        # All rows have the same schema, so the first one tells whether the values are those of receipts.
+        # All rows have the same schema, so checking the first one suffices.
         for row in table.slice(0, 1).to_pylist():
             line = {**row, "seconds": dict(row["seconds"]), "skills": dict(row["skills"])}
             check_shape(line, ReceiptLine, source=str(file))

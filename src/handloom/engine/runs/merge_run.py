@@ -26,7 +26,7 @@ def merge_run(
     """Merge the demonstrations of these attempts into ``dataset/``, the kept failures into ``failures/``.
 
     Killed at any moment and called again, it continues. If there are more attempts after those of an earlier merge,
-    they are added to its dataset, at a cost proportional to what is added. Otherwise the dataset is replaced: episodes
+    they are added to its dataset, at a cost proportional to the additions. Otherwise the dataset is replaced: episodes
     are taken from their folders, or from the dataset if their folders are gone.
 
     Args:
@@ -70,7 +70,7 @@ def _merge(
 
 
 def _merged_of(attempts: list[int], out: Path) -> int:
-    """Return how many of the attempts a dataset contains, if exactly these in this order; otherwise 0.
+    """Return the number of the attempts in a dataset, if it contains exactly these in this order; otherwise 0.
 
     The merge receipt of a dataset has a hash for this; for datasets of earlier versions, the rows are read.
     """

@@ -33,7 +33,7 @@ OWN = {
     **dict.fromkeys(("evaluation.json", "finished.json", "contact_sheet.png", "scenes.parquet"), ""),
     **dict.fromkeys((f"{name}.flags.json" for name in (*DATASETS, "rendered")), ""),
 }
-"""What commands write into the folder of a run, apart from its manifest, locks and stop files; for folders that
+"""Names that commands write into the folder of a run, apart from its manifest, locks and stop files; for folders that
 are not datasets, the names of their entries."""
 ALL = (0, 1)
 """The only shard of an undivided run."""
@@ -131,7 +131,7 @@ class RunDirectory:
         """Return the receipts of all finished attempts, by attempt index."""
         found: dict[int, Receipt] = {}
         collects = gc.isenabled()
-        gc.disable()  # A million receipts create no garbage, but looking for it takes half the time.
+        gc.disable()  # A million receipts create no garbage, but garbage collection would take half the time.
         try:
             for part in ledger_parts(self.path / "journal"):
                 found.update((receipt.episode, receipt) for receipt in read_part(part))
@@ -143,7 +143,7 @@ class RunDirectory:
         return dict(sorted(found.items()))
 
     def pack_journals(self, *, at_least: int = PACK) -> int:
-        """Pack the journals of finished units, if there are many; return how many. Needs the run's lock."""
+        """Pack the journals of finished units, if there are many; return their number. Needs the run's lock."""
         return pack_journals(self.path / "journal", self.settings.unit_size, at_least=at_least)
 
     def counted(self) -> dict[int, Receipt]:
@@ -174,7 +174,7 @@ class RunDirectory:
 
     @contextmanager
     def held(self, shard: tuple[int, int] = ALL) -> Iterator[None]:
-        """Lock a shard against a second process; locking the whole run excludes shards, too."""
+        """Lock a shard against a second process; locking the whole run also excludes shards."""
         if shard == ALL:
             with self.locked():
                 yield
@@ -218,7 +218,7 @@ def _foreign(path: Path) -> Iterator[Path]:
 
 
 def _others_in(entry: Path) -> list[str]:
-    """Return parts of an entry of a run's folder that none of our commands wrote."""
+    """Return parts of an entry of a run's folder that no Handloom command wrote."""
     name = entry.name.partition(PARTIAL)[0]
     known = name in OWN or name in (MANIFEST, "lock", "stop") or name.startswith(("lock.", "stop."))
     if PARTIAL in entry.name:
@@ -240,7 +240,7 @@ def _others_in(entry: Path) -> list[str]:
 
 
 def _remove_own(entry: Path) -> None:
-    """Remove an entry of a run's folder; whatever a kill leaves of it is still recognized as ours."""
+    """Remove an entry of a run's folder; if a kill interrupts it, the rest is still recognized as part of a run."""
     if not entry.is_dir():
         entry.unlink(missing_ok=True)
     elif (entry / FILE_LIST).is_file() and PARTIAL not in entry.name:

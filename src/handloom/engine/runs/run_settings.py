@@ -42,7 +42,7 @@ class RunSettings(Config):
     """Library substitutes for missing assets of the task, one line each."""
     seed: int = Field(ge=0)
     source: str = EXPERT
-    """Who performs the task: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
+    """Source of the commands: ``expert``, ``teleop`` for a person, or ``my_module:MySource``."""
     unit_size: int = Field(default=4, ge=1)
     """Attempts per work unit."""
     render: RenderWhen = "now"
@@ -104,7 +104,7 @@ class RunSettings(Config):
         return settings
 
     def loaded_task(self) -> Task:
-        """Return the task as it was when the run started, even if its file has changed."""
+        """Return the task from the start of the run, even if its file has changed since."""
         try:
             config, arena = TaskConfig.model_validate(self.task), ArenaConfig.model_validate(self.arena)
         except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The contents of a dataset about an episode, recomputed from its recording: every column, fact and statistic."""
+"""All data about an episode in a dataset, recomputed from its recording: every column, fact and statistic."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -36,7 +36,7 @@ Frames = Mapping[str, NDArray[Any]]
 def columns_differ(
     dataset: DatasetReader, frames: Frames, scene: Scene, record: EpisodeRecord, *, tolerance: float = 0.0
 ) -> Iterator[str]:
-    """Yield where the columns of an episode differ from those computed from its recording, bit for bit.
+    """Yield the differences between the columns of an episode and those computed from its recording, bit for bit.
 
     Args:
         dataset: The dataset.
@@ -105,7 +105,7 @@ def facts_differ(
     record: EpisodeRecord,
     archive: EpisodeArchive,
 ) -> Iterator[str]:
-    """Yield where the row and ``episode.json`` of an episode disagree with its archive: outcome, streams, numbers.
+    """Yield the differences of an episode's row and ``episode.json`` from its archive: outcome, streams, numbers.
 
     Args:
         dataset: The dataset.

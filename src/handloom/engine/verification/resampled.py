@@ -1,4 +1,4 @@
-"""The scene of an episode, resampled from the task of its run, and what the run says about the commands."""
+"""The scene of an episode, resampled from the task of its run, and the run's disturbance of commands."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
@@ -52,7 +52,7 @@ _RUNS: dict[tuple[Any, ...], RunSettings] = {}
 
 
 def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, tolerance: float = 0.0) -> str:
-    """Return where an archived scene differs from the one that the run's task gives; empty if it does not.
+    """Return the differences of an archived scene from the one that the run's task gives; empty if equal.
 
     Args:
         run: The manifest.
@@ -81,7 +81,7 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 
 
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
-    """Return how the goal of an episode differs from that of the run's task; empty if it does not.
+    """Return the differences of an episode's goal from that of the run's task; empty if equal.
 
     Older recordings have no term that success must last, or a weaker one, and a forger would omit it: for all of
     these, lasting success is tested on the last state.
@@ -129,7 +129,7 @@ def _undrawn(instance: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tree_differs(place: str, there: Any, wanted: Any, tolerance: float) -> Iterator[str]:
-    """Yield the places at which two trees of plain values differ."""
+    """Yield the paths at which two trees of plain values differ."""
     if isinstance(there, dict) and isinstance(wanted, dict):
         for name in {**wanted, **there}:
             yield from _tree_differs(f"{place}.{name}", there.get(name), wanted.get(name), tolerance)

@@ -2,7 +2,8 @@
 
 This proves that the recorded commands, applied to the archived scene, give the recorded states; that the success
 terms of the archive hold in them; and that all tables follow from the two. If the run is present, the scene must be
-the one that its task gives. What cannot be proved is reported: terms are those of the archive, and images are lossy.
+the one that its task gives. Anything that cannot be proved is reported: terms are those of the archive, and images are
+lossy.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ MOST_TOLD = 3
 """Maximum number of differences reported per episode."""
 
 EVERYTHING = ("states", "success terms of the archive", "columns", "outcomes", "statistics")
-"""What is compared in every episode."""
+"""Data compared in every episode."""
 SCENES = "scenes with the task of the run"
 COMMANDS = "requested commands with applied ones"
 IDS = "instance ids of three frames"
@@ -67,9 +68,9 @@ class Verification:
     frames: int = 0
     detail: str = ""
     compared: tuple[str, ...] = ()
-    """What was compared, if the comparison got that far."""
+    """Data that was compared, if the comparison got that far."""
     not_compared: tuple[str, ...] = ()
-    """What was not compared, and why."""
+    """Data that was not compared, with reasons."""
 
     @property
     def good(self) -> bool:
@@ -78,7 +79,7 @@ class Verification:
 
 
 def dataset_faults(path: Path) -> tuple[str, ...]:
-    """Return what is wrong with the files and tables of a dataset, or of the dataset of a run, apart from its episodes.
+    """Return the faults in the files and tables of a dataset, or of the dataset of a run, apart from its episodes.
 
     Raises:
         FileError: There is no dataset there.
@@ -95,13 +96,13 @@ def dataset_faults(path: Path) -> tuple[str, ...]:
     try:
         faults += [str(fault) for fault in check_tables(root)]
     except FileError as error:
-        if not faults:  # Otherwise the faults explain why.
+        if not faults:  # Otherwise the faults give the reason.
             faults.append(str(error))
     return tuple(faults)
 
 
 def sampled_faults(path: Path, archives: Sequence[Path]) -> tuple[str, ...]:
-    """Return what is wrong with the files of a few episodes and with the certificate, without reading the others.
+    """Return the faults in the files of a few episodes and in the certificate, without reading the other files.
 
     Args:
         path: A dataset, or a run.
@@ -189,7 +190,7 @@ def _replay_differs(report: ReplayReport, elsewhere: Sequence[str]) -> str:
 
 
 def _unjudged(record: EpisodeRecord) -> str:
-    """Return why a success cannot be confirmed; empty if its terms confirm it, or it is a failure."""
+    """Return the reason why a success cannot be confirmed; empty if its terms confirm it, or if it is a failure."""
     if not record.success:
         return ""
     if not record.goal and not any(span.checks for span in record.timeline if span.kind != "mistake"):
@@ -205,7 +206,7 @@ def _unjudged(record: EpisodeRecord) -> str:
 def _tables_differ(
     folder: Path, scene: Scene, record: EpisodeRecord, archive: EpisodeArchive, *, tolerance: float
 ) -> tuple[bool, list[str]]:
-    """Return whether all columns are equal bit for bit, and what is wrong in the dataset's tables."""
+    """Return whether all columns are equal bit for bit, and the faults in the dataset's tables."""
     dataset = reader_of(folder.parents[1])
     index = _index(dataset, folder)
     frames = dataset.frames(index)
@@ -227,7 +228,7 @@ def _index(dataset: DatasetReader, folder: Path) -> int:
 def _run_differs(
     folder: Path, scene: Scene, record: EpisodeRecord, compared: list[str], left_out: list[str], *, tolerance: float
 ) -> list[str]:
-    """Return where the dataset disagrees with its run; also notes what can and cannot be checked."""
+    """Return the differences of the dataset from its run; also record which checks are possible."""
     root = folder.parents[1]
     disturbed = commands_differ(scene, record)
     (left_out if disturbed else compared).append(COMMANDS)
@@ -253,7 +254,7 @@ def _run_differs(
 def _pictures_differ(
     folder: Path, scene: Scene, record: EpisodeRecord, compared: list[str], left_out: list[str]
 ) -> list[str]:
-    """Return where stored instance ids differ from those of the recorded states.
+    """Return the differences of stored instance ids from those of the recorded states.
 
     Streams of ids are the only ones stored without loss. The first, the middle and the last frame are rendered again.
     """

@@ -1,1 +1,1 @@
-"""Labels that are images, or are read from them: planes of numbers, how they are packed, outlines of masks."""
+"""Labels that are images or are computed from them: planes of numbers, their packing, outlines of masks."""

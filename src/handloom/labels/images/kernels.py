@@ -113,7 +113,7 @@ def _adds_nothing(ax, ay, bx, by, cx, cy, taken, stamp):
 
 @picture_kernel(entry=True)
 def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, filled, points, polygon, box):
-    """Draw the outline of an object without occlusion; return how many pixels of the image it covers.
+    """Draw the outline of an object without occlusion; return the number of pixels of the image that it covers.
 
     A pixel is covered when its centre lies in the projection of a triangle. Triangles are cut at the near plane.
 
@@ -128,7 +128,7 @@ def silhouette(vertices, bodies, faces, T_camera_body, lens, taken, stamp, fille
         filled: Scratch (h,) int64: covered pixels of every row.
         points: Receives the corners in the camera [m] and, of those in front of it, in the image [px] (n, 5).
         polygon: Scratch (4, 2).
-        box: Receives left, top, right, bottom (4,) [px] of the whole outline, also where it leaves the image; NaN
+        box: Receives left, top, right, bottom (4,) [px] of the whole outline, even outside the image; NaN
             if a part of it is behind the camera.
     """
     fx, fy, cx, cy, near = lens[0], lens[1], lens[2], lens[3], lens[4]

@@ -1,4 +1,4 @@
-"""Labels that are images: depth, normals and optical flow, written while they are rendered."""
+"""Image labels: depth, normals and optical flow, written during rendering."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -107,10 +107,10 @@ class LabelPictures:
         return planes
 
     def _moves_of(self, frame: int, camera: int) -> tuple[Array, NDArray[np.bool_]]:
-        """Return T_nextcamera_nextbody T_body_camera of every body, and whether it is 1; the last frame is static.
+        """Return T_nextcamera_nextbody T_body_camera of every body, and whether it is the identity.
 
-        Motion below a hundredth of a pixel counts as none: objects at rest jitter by less than a micrometre. Several
-        frames are computed at a time.
+        The last frame is static. Motion below a hundredth of a pixel counts as none: objects at rest jitter by less
+        than a micrometre. Several frames are computed at a time.
         """
         if not self._first_move <= frame < self._first_move + len(self._T_move):
             now = np.arange(frame, min(frame + ROWS_PER_GROUP, self._motion.frames))
@@ -144,7 +144,7 @@ class LabelPictures:
         self._rows = []
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the remaining rows."""
         self._flush()
         self._writer.close()
 
@@ -160,7 +160,7 @@ def picture_of(row: Mapping[str, Any], kind: str, *, packed: bool = True) -> NDA
     Args:
         row: A row of the file.
         kind: ``depth``, ``normals`` or ``flow``.
-        packed: Whether the file says that its images are packed; older ones hold differences along rows.
+        packed: Whether the images are packed, according to the file; older files hold differences along rows.
     """
     dtype, unit, channels = DENSE[kind]
     shape = (row["height"], row["width"], *channels)

@@ -173,7 +173,7 @@ class _Outline:
         return self._result
 
     def _motion_in_picture(self) -> Array:
-        """Return an upper bound (k,) [px] on how far any point moved since the previous frame.
+        """Return an upper bound (k,) [px] on the motion of any point since the previous frame.
 
         With x / z = s, |d(x / z)| <= (|dx| + |s| |dz|) / z; the corners of each body's box bound its points.
         """
@@ -202,7 +202,7 @@ def _box_corners(points: Array) -> Array:
 
 
 def share_in_view(boxes: NDArray[Any], size: Array) -> NDArray[Any]:
-    """Return the fraction (n,) of boxes (n, 4) [px] lies inside images of sizes (n, 2); NaN for a box that is NaN."""
+    """Return the fraction (n,) of each box (n, 4) [px] inside its image of a size (n, 2); NaN for a box that is NaN."""
     inside = np.clip(boxes[:, 2:], 0, size) - np.clip(boxes[:, :2], 0, size)
     area = np.maximum(np.prod(boxes[:, 2:] - boxes[:, :2], axis=1), 1e-9)
     return np.prod(inside, axis=1) / area

@@ -29,14 +29,14 @@ SKILL_VERBS = {
 TOLD_BY_PART = ("open", "close")
 """Skills on a part, such as a drawer, that only their own sentence names."""
 SAID = "said"
-"""Kind of a deed that only its own sentence describes correctly."""
+"""Kind of an action that only its own sentence describes correctly."""
 SYNONYMS = {
     "put": ("put", "place", "set"), "lay": ("lay", "put", "place"), "stack": ("stack", "put", "place"),
     "press": ("press", "push"), "push": ("push", "slide"), "slide": ("slide", "push"), "wipe": ("wipe", "rub"),
     "carry": ("carry", "bring"), "touch": ("touch", "tap"), "strike": ("strike", "hit"), "hit": ("hit", "strike"),
     "turn": ("turn", "rotate"), "lift": ("lift", "raise"), "insert": ("insert", "put"), "take": ("take", "grasp"),
 }  # fmt: skip
-"""First word of a sentence > synonyms that fit whatever follows."""
+"""First word of a sentence > synonyms that fit any continuation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,11 +100,11 @@ def _ends(facts: SceneFacts, record: EpisodeRecord) -> dict[str, Deed]:
 
 
 class Naming:
-    """Names the things of a scene.
+    """Returns names for the objects of a scene.
 
     Args:
         facts: The scene at the start.
-        record: The episode, whose objects have words of their own.
+        record: The episode, whose objects have their own words.
     """
 
     def __init__(self, facts: SceneFacts, record: EpisodeRecord) -> None:
@@ -112,12 +112,12 @@ class Naming:
         self._words = {obj.name: obj.words for obj in record.instance.objects if obj.words and facts.has(obj.name)}
 
     def clause(self, deed: Deed, turn: int, naming: int, style: str) -> str | None:
-        """Return a deed in words; None if a unique name is required but does not exist.
+        """Return an action in words; None if a unique name is required but does not exist.
 
         Args:
-            deed: What was done.
-            turn: Which of the verbs.
-            naming: Which of the names.
+            deed: The action.
+            turn: Index of the verb.
+            naming: Index of the name.
             style: ``specific``, ``vague``, or ``many`` for several objects with the same noun.
         """
         if style == "specific" and deed.said and deed.kind in TOLD_BY_PART:
@@ -133,7 +133,7 @@ class Naming:
         return usual[turn % len(usual)].format(**dict(zip("ab", names, strict=False)))
 
     def turns(self, deed: Deed) -> int:
-        """Return the number of verbs for a deed."""
+        """Return the number of verbs for an action."""
         return len(self._templates(deed))
 
     def is_specific(self, text: str) -> bool:
@@ -157,7 +157,7 @@ class Naming:
         return tuple(f"{word} {rest}" for word in SYNONYMS.get(verb, (verb,)))
 
     def _phrases(self, name: str, style: str) -> list[str]:
-        """Return ways to name a thing: unique ones for ``specific``, bare nouns for ``vague``."""
+        """Return names for an object: unique ones for ``specific``, bare nouns for ``vague``."""
         thing = self._facts.thing(name)
         # A blue block is not a wooden block.
         nouns = [noun for noun in thing.nouns if not set(noun.split()) & (SPOKEN_COLORS - {thing.color})]

@@ -115,7 +115,7 @@ class SceneFacts:
         return any(thing.name == name for thing in self.things)
 
     def _touching(self) -> dict[tuple[str, str], float]:
-        """Return how much each object pushes up on another: the largest z component of a normal from b to a."""
+        """Return the support of each object by another: the largest z component of a normal from b to a."""
         found, model = self.motion.contacts, self.motion.scene.world.model
         pairs: dict[tuple[str, str], float] = {}
         for k in np.flatnonzero((found.frame == self.frame) & (found.distance <= TOUCHING)):
@@ -140,7 +140,7 @@ class SceneFacts:
         return bool(np.all(local > low) and np.all(local < high))
 
     def side(self, a: str, b: str) -> str:
-        """Return which side of b a is on, or an empty string if that is ambiguous or unnatural to say."""
+        """Return the side of b that a is on, or an empty string if that is ambiguous or sounds unnatural."""
         first, second = self.thing(a), self.thing(b)
         if a == b or first.support or second.support or self.is_in(a, b) or self.is_in(b, a):
             return ""

@@ -43,7 +43,7 @@ class Wording:
     grain: str
     """``short``, ``full`` or ``steps``."""
     style: str
-    """``vague`` names things by a pronoun or a bare noun, ``specific`` by unambiguous references."""
+    """``vague`` refers to objects by a pronoun or a bare noun, ``specific`` by unambiguous references."""
     text: str
 
 
@@ -71,14 +71,14 @@ def _drawn(rng: np.random.Generator, pool: list[Wording]) -> list[Wording]:
 
 
 class _Clauses:
-    """The wordings of each grain."""
+    """The wordings of each level of detail."""
 
     def __init__(self, facts: SceneFacts, record: EpisodeRecord) -> None:
         self._facts, self._record = facts, record
         self._deeds, self._naming = deeds_of(facts, record), Naming(facts, record)
 
     def _clauses(self, style: str) -> Iterator[str]:
-        """Yield the whole deed as one clause, in every combination of verbs, with varying names."""
+        """Yield the whole task as one clause, in every combination of verbs, with varying names."""
         for turn in range(max(map(self._naming.turns, self._deeds), default=0)):
             for naming in range(3):
                 parts = self._parts(turn, naming, style)

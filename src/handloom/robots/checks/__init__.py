@@ -1,4 +1,4 @@
-"""What `handloom robot check` looks at."""
+"""Checks of `handloom robot check`."""
 
 from handloom.robots.checks.check_robot import check_robot
 from handloom.robots.checks.grip_trial import GripResult, GripTrial

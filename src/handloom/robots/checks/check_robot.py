@@ -29,14 +29,14 @@ KEYPOINT_TOLERANCE = 0.015
 
 
 def check_dof_names(home: RobotAtHome) -> CheckRow:
-    """Every name of dof_names is a joint of the model, once; commanded joints are in it."""
+    """Every name in dof_names is a joint of the model and occurs once; commanded joints are listed."""
     names = [home.robot.config.joint_aliases.get(name, name) for name in home.robot.config.dof_names]
     joints = {home.model.joint(i).name for i in range(home.model.njnt)}
     faults = [f"dof_names lists {name!r}, which is not a joint of the model" for name in names if name not in joints]
     faults += [f"dof_names lists {name!r} twice" for name in sorted({n for n in names if names.count(n) > 1})]
     faults += [f"dof_names lacks {name!r}" for name in home.commanded_joints if name not in names]
     inferred = len(home.robot.config.inferred_dof_names)
-    note = f", {inferred} of them in an inferred place" if inferred else ""
+    note = f", {inferred} of them at inferred positions" if inferred else ""
     return row("dof names", faults, f"{len(names)} joints in the published order{note}")
 
 
@@ -56,7 +56,7 @@ def check_limits(home: RobotAtHome) -> CheckRow:
 
 
 def check_speed_limits(home: RobotAtHome) -> CheckRow:
-    """The arms state joint speed limits; without them, only the expert's pace bounds the speed."""
+    """The arms have joint speed limits; without them, only the expert's pace limits the speed."""
     found = []
     for arm in home.robot.arms:
         known = np.isfinite(arm.speed_limit).all()
@@ -73,7 +73,7 @@ def check_inertias(home: RobotAtHome) -> CheckRow:
     for i in range(1, model.nbody):
         body, mass = model.body(i), float(model.body_mass[model.body_weldid == i].sum())
         if model.body_dofnum[i] == 0:
-            continue  # It moves with, and weighs on, the body that it is fixed to.
+            continue  # It moves with the body that it is fixed to and adds to its mass.
         if not LIGHTEST_KG <= mass <= HEAVIEST_KG:
             faults.append(f"body {body.name!r} has a mass of {mass:g} kg")
             continue
@@ -107,7 +107,7 @@ def check_actuators(home: RobotAtHome) -> CheckRow:
 
 
 def check_shapes(home: RobotAtHome) -> CheckRow:
-    """Every arm link that moves can collide and can be seen."""
+    """Every moving arm link has collision geoms and visible geoms."""
     model, faults = home.model, []
     collides = {home.body_name(g) for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]}
     visible = {home.body_name(g) for g in range(model.ngeom) if model.geom_group[g] <= 2}
@@ -115,13 +115,13 @@ def check_shapes(home: RobotAtHome) -> CheckRow:
         for joint in arm.joint_names:
             body = model.body(model.jnt_bodyid[model.joint(joint).id]).name
             faults += [f"body {body!r} has no collision geom"] if body not in collides else []
-            faults += [f"body {body!r} has nothing to see (no geom in groups 0 to 2)"] if body not in visible else []
+            faults += [f"body {body!r} has no visible geom (none in groups 0 to 2)"] if body not in visible else []
         faults += [f"finger {body!r} has no collision geom" for body in arm.finger_bodies if body not in collides]
     return row("shapes", faults, f"{len(collides)} bodies collide, {len(visible)} are visible")
 
 
 def check_self_collision(home: RobotAtHome) -> CheckRow:
-    """Nothing touches anything at home."""
+    """There are no contacts at home."""
     faults = []
     for contact in home.data.contact:
         first, second = (home.body_name(g) for g in contact.geom)
@@ -131,7 +131,7 @@ def check_self_collision(home: RobotAtHome) -> CheckRow:
 
 
 def check_holding(home: RobotAtHome) -> CheckRow:
-    """Under physics the robot stays at home: gains are stable and gravity is carried."""
+    """The robot stays at home in simulation: gains are stable and gravity is compensated."""
     model, data, faults = home.model, home.fresh_data(), []
     steps = round(HOLD_S / model.opt.timestep)
     start, worst, joint = data.qpos.copy(), 0.0, ""
@@ -154,7 +154,7 @@ def check_holding(home: RobotAtHome) -> CheckRow:
 
 
 def check_tool_frames(home: RobotAtHome) -> CheckRow:
-    """The tool sites stand where tcp_offset, ee_axis and R_ee_graspnet say."""
+    """The tool sites agree with tcp_offset, ee_axis and R_ee_graspnet."""
     faults = []
     for arm in home.robot.arms:
         R = arm.R_ee_graspnet
@@ -162,7 +162,7 @@ def check_tool_frames(home: RobotAtHome) -> CheckRow:
             faults.append(f"R_ee_graspnet of the {arm.name} arm is not a rotation")
             continue
         if not np.allclose(R[:, 0], arm.approach, atol=1e-6):
-            faults.append(f"R_ee_graspnet sends GraspNet's approach to {R[:, 0].tolist()}, ee_axis is {arm.ee_axis}")
+            faults.append(f"R_ee_graspnet maps GraspNet's approach to {R[:, 0].tolist()}, ee_axis is {arm.ee_axis}")
         for site, expected in (
             (arm.tcp_site, arm.T_tool_tcp),
             (arm.grasp_site, make_pose(R, arm.T_tool_tcp[:3, 3])),
@@ -170,8 +170,8 @@ def check_tool_frames(home: RobotAtHome) -> CheckRow:
             distance, angle = pose_error(expected, home.site_in_body(site, arm.tool_body))
             if distance > FRAME_TOLERANCE or angle > FRAME_TOLERANCE:
                 faults.append(
-                    f"site {site!r} is {distance * 1000:.2f} mm and {np.degrees(angle):.2f} deg from where tcp_offset, "
-                    "ee_axis and R_ee_graspnet put it"
+                    f"site {site!r} is {distance * 1000:.2f} mm and {np.degrees(angle):.2f} deg from its pose by "
+                    "tcp_offset, ee_axis and R_ee_graspnet"
                 )
     offsets = ", ".join(f"{arm.name} {arm.tcp_offset * 1000:.1f} mm along {arm.ee_axis}" for arm in home.robot.arms)
     return row("tool frames", faults, f"tool centre and GraspNet axes agree ({offsets})")
@@ -197,7 +197,7 @@ def _keypoint_faults(arm: Arm) -> list[str]:
         )
     if not 0 <= tail @ arm.approach < head @ arm.approach:
         faults.append(f"tool_tail of the {arm.name} arm does not lie between end effector and tool_head")
-    # The side of a suction cup is its lip, whatever its valve opens.
+    # The side of a suction cup is its lip, regardless of the valve's opening.
     half = arm.gripper_max_width / 2 if arm.suction is None else arm.suction.cup_radius
     if abs(abs((side - head) @ closing) - half) > KEYPOINT_TOLERANCE / 3:
         faults.append(f"tool_side of the {arm.name} arm is not at half the opening along the closing axis")
@@ -214,7 +214,7 @@ def check_cameras(home: RobotAtHome) -> CheckRow:
             faults.append(f"camera {name!r}: {error}")
         norm = np.linalg.norm(mount.orientation)
         if abs(norm - 1) > 0.02:
-            faults.append(f"the orientation of camera {name!r} has length {norm:.3f}, a quaternion has 1")
+            faults.append(f"the orientation of camera {name!r} has length {norm:.3f}, it must be 1")
     count = len(home.robot.config.cameras)
     return row("cameras", faults, f"{count} mount{'s' if count != 1 else ''} on existing bodies")
 
@@ -231,7 +231,7 @@ CHECKS = (
     check_cameras,
     check_pads,
 )
-# These step the physics, which needs a sound model and one actuator per joint.
+# These run physics, which needs a valid model and one actuator per joint.
 PHYSICS_CHECKS = (check_holding, check_opening, check_gripper_speed, check_grip)
 
 

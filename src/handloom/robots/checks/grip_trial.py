@@ -1,4 +1,4 @@
-"""Close a gripper on a cube, lift it, hold it: the physics that judges a gripper."""
+"""Physics test of a gripper: close it on a cube, lift the cube, hold it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ from handloom.spatial import make_pose, pose_error, quat_from_matrix, relative_p
 # 17 steps per frame at 30 Hz, as episodes run.
 FRAME_S = 1.0 / 30.0
 STEPS_PER_FRAME = 17
-# Of one joint in one iteration of the lift's inverse kinematics [rad].
+# Largest step of one joint in one iteration of the lift's inverse kinematics [rad].
 LARGEST_STEP = 0.05
-# While the cube floats [N s/m] and [N m s/rad].
+# Damping while the cube floats [N s/m] and [N m s/rad].
 CUBE_DAMPING = 5.0
-# Friction of the cube itself: hard wood or plastic. The pads' own friction counts where they have priority.
+# Friction of the cube itself: hard wood or plastic. Pads with priority use their own friction instead.
 CUBE_FRICTION = (0.8, 0.005, 0.0001)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GripResult:
-    """What happened to the cube."""
+    """Result of the trial."""
 
     rise: float
-    """How far the cube rose [m]."""
+    """Rise of the cube [m]."""
     lift: float
-    """How far the tool centre rose [m]; less than was asked where a small arm is near the end of its reach."""
+    """Rise of the tool centre [m]; less than commanded if a small arm is near the end of its reach."""
     slip: float
     """Largest distance the cube moved in the tool frame after the settling time [m]."""
     turn: float
@@ -41,7 +41,7 @@ class GripResult:
 class GripTrial:
     """One arm of one robot and a cube between its open fingers.
 
-    The cube floats weightless until the gripper has closed, so that any arm pose will do; then it gets its weight.
+    The cube floats weightless until the gripper has closed, so that any arm pose works; then gravity is applied to it.
 
     Args:
         robot: The robot.
@@ -77,7 +77,7 @@ class GripTrial:
         mujoco.mj_forward(self.model, self.data)
 
     def run(self, *, rise: float = 0.10, hold_s: float = 5.0, settle_s: float = 0.5) -> GripResult:
-        """Close in 1 s, lift in 1 s, hold; measure after ``settle_s`` of holding."""
+        """Close in 1 s, lift in 1 s and hold; measure after holding for ``settle_s``."""
         self._grip(self.arm.gripper_closed)
         self._step(1.0)
         self._free_the_cube()
@@ -101,7 +101,7 @@ class GripTrial:
         return float(self.data.body("cube").xpos[2]), float(tool.xpos[2])
 
     def _free_the_cube(self) -> None:
-        """Give the cube its weight and take away what kept it in place."""
+        """Apply gravity to the cube and remove the damping that kept it in place."""
         self.model.body_gravcomp[self.model.body("cube").id] = 0.0
         start = self.model.joint("cube").dofadr[0]
         self.model.dof_damping[start : start + 6] = 0.0
@@ -145,7 +145,7 @@ class GripTrial:
         start, R_start = scratch.site_xpos[site].copy(), scratch.site_xmat[site].reshape(3, 3).copy()
         lower, upper = np.array([self.model.joint(name).range for name in names]).T
         jacobian = np.zeros((6, self.model.nv))
-        # Arms with fewer than six joints, or at a limit, give up orientation before position [m and rad].
+        # Arms with fewer than six joints, or at a limit, sacrifice orientation before position [m and rad].
         weights = np.array([1.0, 1.0, 1.0, 0.01, 0.01, 0.01])
         path = []
         for k in range(1, frames + 1):
@@ -165,16 +165,16 @@ class GripTrial:
 
 
 def _scene(robot: RobotDescription, *, cube_edge: float, cube_mass: float) -> mujoco.MjModel:
-    """Put the robot and a free cube into one model, with the options the robot asks for."""
+    """Put the robot and a free cube into one model, with the robot's solver options."""
     scene, child = mujoco.MjSpec(), robot.spec()
     scene.option.timestep = FRAME_S / STEPS_PER_FRAME
     scene.option.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{robot.config.physics.integrator.upper()}")
     scene.option.cone = getattr(mujoco.mjtCone, f"mjCONE_{robot.config.physics.cone.upper()}")
     scene.option.impratio = robot.config.physics.impratio
-    # Attaching drops the model's own options and warns where they differ; the configuration is what scenes go by.
+    # Attaching drops the model's own options and warns of differences; scenes use those of the configuration.
     child.option = scene.option
     scene.attach(child, frame=scene.worldbody.add_frame(), prefix="robot/")
-    # It waits far away until the gripper is open; damping keeps it in place while it floats, as a table would.
+    # The cube is far away until the gripper is open; damping keeps it in place while it floats, as a table would.
     cube = scene.worldbody.add_body(name="cube", pos=[0, 0, 20], gravcomp=1)
     cube.add_joint(name="cube", type=mujoco.mjtJoint.mjJNT_FREE, damping=[CUBE_DAMPING, 0, 0])
     half = cube_edge / 2
@@ -183,13 +183,13 @@ def _scene(robot: RobotDescription, *, cube_edge: float, cube_mass: float) -> mu
 
 
 def _bounded_step(q: Array, J: Array, error: Array, lower: Array, upper: Array) -> Array:
-    """Take a damped least-squares step; joints it would push over a limit stay there and the others take over."""
+    """Take a damped least-squares step; joints that it would push over a limit stay there and the others compensate."""
     damping = 1e-8 * np.eye(len(error))
     step = J.T @ np.linalg.solve(J @ J.T + damping, error)
     blocked = (q + step < lower) | (q + step > upper)
     J = np.where(blocked, 0.0, J)
     step = J.T @ np.linalg.solve(J @ J.T + damping, error)
-    # Near a stretched arm the step is huge and means nothing; small ones find their way out.
+    # Near a stretched arm the step is huge and meaningless; small steps leave the singularity.
     step *= min(1.0, LARGEST_STEP / max(float(np.abs(step).max()), 1e-12))
     return np.clip(q + step, lower, upper)
 

@@ -1,4 +1,4 @@
-"""Checks of grippers, under physics."""
+"""Checks of grippers in simulation."""
 
 import mujoco
 import numpy as np
@@ -8,13 +8,13 @@ from handloom.robots.checks.grip_trial import GripTrial
 from handloom.robots.checks.robot_at_home import CheckRow, RobotAtHome, row
 from handloom.robots.robot_description import Arm, RobotDescription
 
-SETTLE_STEPS = 510  # 1 s of 1/510 s; the slowest gripper closes in 0.4 s.
+SETTLE_STEPS = 510  # 1 s at 1/510 s per step; the slowest gripper closes in 0.4 s.
 FRAME_S, FRAMES = 1.0 / 30.0, 30
-# Of the published width. Makers round: the G1 is sold with 100 mm and its linkage opens to 102.6 mm.
+# Fraction of the published width. Makers round: the G1 is specified with 100 mm and its linkage opens to 102.6 mm.
 OPENING_TOLERANCE = 0.03
 CLOSED_TOLERANCE_M = 1e-3
 LARGEST_SLIP_M = 2e-3
-# Of the limit: followers that catch up with the drive jerk it for a few milliseconds.
+# Factor on the limit: followers that catch up with the drive jerk it for a few milliseconds.
 SPEED_TOLERANCE = 1.1
 
 
@@ -51,7 +51,7 @@ def pad_gap(model: mujoco.MjModel, data: mujoco.MjData, arm: Arm, *, prefix: str
     return mujoco.mj_geomDistance(model, data, first, second, 1.0, None)
 
 
-# A cube that fits the gripper, light enough for a desktop arm.
+# A cube that fits the gripper and is light enough for a desktop arm.
 CUBE_SHARE, CUBE_LARGEST_M, CUBE_MASS_KG = 0.6, 0.04, 0.1
 RISE_M, SMALLEST_RISE_M, HOLD_S = 0.05, 0.02, 1.0
 
@@ -64,7 +64,7 @@ def check_opening(home: RobotAtHome) -> CheckRow:
             found.append(f"{arm.name} holds by suction")
             continue
         if len(arm.pad_geoms) != 2:
-            faults.append(f"the {arm.name} arm needs two pad geoms to measure its opening (fl_pad_geoms, fr_pad_geoms)")
+            faults.append(f"the {arm.name} arm needs two pad geoms for its opening (fl_pad_geoms, fr_pad_geoms)")
             continue
         opened = measured_opening(home.robot, arm, arm.gripper_open)
         closed = measured_opening(home.robot, arm, arm.gripper_closed)
@@ -72,18 +72,18 @@ def check_opening(home: RobotAtHome) -> CheckRow:
         if abs(opened - arm.gripper_max_width) > OPENING_TOLERANCE * arm.gripper_max_width:
             faults.append(
                 f"the {arm.name} gripper opens to {opened * 1000:.1f} mm, "
-                f"gripper_max_width says {arm.gripper_max_width * 1000:.1f} mm"
+                f"gripper_max_width is {arm.gripper_max_width * 1000:.1f} mm"
             )
         if abs(closed - arm.gripper_min_width) > CLOSED_TOLERANCE_M:
             faults.append(
                 f"the {arm.name} gripper closes to {closed * 1000:.1f} mm, "
-                f"gripper_min_width says {arm.gripper_min_width * 1000:.1f} mm"
+                f"gripper_min_width is {arm.gripper_min_width * 1000:.1f} mm"
             )
     return row("gripper opening", faults, "; ".join(found))
 
 
 def check_gripper_speed(home: RobotAtHome) -> CheckRow:
-    """No gripper exceeds its speed limit when opening or closing: a faster one hits objects before it can hold them."""
+    """Grippers keep their speed limits when opening and closing: a faster one hits objects before it can hold them."""
     faults, found = [], []
     for arm in home.robot.arms:
         if not np.isfinite(arm.gripper_speed_limit).all():
@@ -122,7 +122,7 @@ def check_grip(home: RobotAtHome) -> CheckRow:
 
 
 def check_pads(home: RobotAtHome) -> CheckRow:
-    """The pads have friction that can hold, and the tool centre lies between them."""
+    """The pads have enough friction to hold, and the tool centre lies between them."""
     faults = []
     for arm in home.robot.arms:
         for name in arm.pad_geoms:
@@ -130,7 +130,7 @@ def check_pads(home: RobotAtHome) -> CheckRow:
             if home.model.geom_condim[geom.id] < 4:
                 faults.append(f"pad {name!r} has condim {home.model.geom_condim[geom.id]}; held objects would spin")
             if geom.friction[0] < 0.5:
-                faults.append(f"pad {name!r} has a friction of {geom.friction[0]:g}, too little to hold by")
+                faults.append(f"pad {name!r} has a friction of {geom.friction[0]:g}, too little to hold objects")
     options = home.robot.config.physics
     if options.cone != "elliptic":
         faults.append("physics.cone is not elliptic; held objects would creep")

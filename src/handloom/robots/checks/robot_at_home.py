@@ -1,4 +1,4 @@
-"""A robot alone in the world in its home pose, for the checks."""
+"""A robot alone in the world at home, for the checks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,7 +39,7 @@ class CheckReport:
         return tuple(row for row in self.rows if not row.ok)
 
     def table(self) -> str:
-        """Return the rows as aligned text, faults marked."""
+        """Return the rows as aligned text, with faults marked."""
         width = max((len(row.name) for row in self.rows), default=0)
         lines = [f"{'ok   ' if row.ok else 'FAULT'}  {row.name:<{width}}  {row.sentence}" for row in self.rows]
         verdict = "no faults" if self.ok else f"{len(self.faults)} of {len(self.rows)} checks found a fault"
@@ -47,7 +47,7 @@ class CheckReport:
 
 
 def row(name: str, faults: list[str], good: str) -> CheckRow:
-    """Make a row: a fault that lists what is wrong, or the good sentence."""
+    """Make a row: a fault that lists the problems, or the sentence for success."""
     return CheckRow(name=name, ok=not faults, sentence="; ".join(faults) if faults else good)
 
 
@@ -84,7 +84,7 @@ class RobotAtHome:
 
     @cached_property
     def commanded_joints(self) -> tuple[str, ...]:
-        """Every joint a command can go to: arms, grippers, lift, body, head, mobile base; of a legged robot, all."""
+        """All joints that can be commanded: arms, grippers, lift, body, head, mobile base; for legged robots, all."""
         config = self.robot.config
         names = [name for arm in self.robot.arms for name in (*arm.joint_names, *arm.gripper_joint_names)]
         if config.drive is not None and config.drive.kind == "legged":
@@ -105,7 +105,7 @@ class RobotAtHome:
 
 
 def place_at_home(model: mujoco.MjModel, data: mujoco.MjData, robot: RobotDescription, *, prefix: str = "") -> None:
-    """Set joints to the robot's home, position targets to where the joints are, and update poses."""
+    """Set joints to the robot's home, position targets to the joint positions, and update poses."""
     for joint, value in robot.home.items():
         data.joint(prefix + robot.resolve_joint(joint)).qpos = value
     for i in range(model.nu):

@@ -1,4 +1,4 @@
-"""Converts a model to our conventions: one model with its gripper, and collision geoms separate from visual ones."""
+"""Converts a model to Handloom's conventions: one model with its gripper, collision geoms separate from visual ones."""
 
 import re
 from collections import Counter
@@ -21,25 +21,25 @@ TIMESTEP = 1.0 / 510.0
 GRIPPER_PREFIX = "gripper/"
 """Prefix of all names of a separately loaded gripper, by which its joints are recognized."""
 COUPLING_SOLREF = [0.004, 1.0]
-"""Stiffness of gears, which do not yield when a finger meets an object."""
+"""Stiffness of gears, which do not yield when a finger touches an object."""
 COLLISION_GROUP, HIGHEST_VISIBLE_GROUP = 3, 2
 OVERLAP_SAMPLES, OVERLAP_SHARE = 200, 0.95
 """Bodies that overlap in this fraction of random joint positions never collide on the real robot."""
 CONCAVITY, MOST_PIECES, MOST_CORNERS = 0.08, 12, 32
 MOST_CUT = 1500
-"""Triangles of a mesh that is cut; the time grows with them."""
+"""Number of triangles of a mesh that is cut; the time grows with it."""
 CONVEX_SHARE = 0.8
 """A mesh that fills this fraction of its hull stays in one piece."""
 
 
 def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:
-    """Read a model, without keyframes and without the objects of its scene, fixed to the world and free of gravity."""
+    """Read a model, fixed to the world, without gravity, keyframes and scene objects."""
     try:
         spec = mujoco.MjSpec.from_file(str(file))
     except ValueError as error:
         raise ConfigError(f"{file}: MuJoCo cannot read this model: {error}") from error
     if spec.compiler.degree and _means_radians(spec, file):
-        notes.append(f"{file.name} does not say that its angles are in radians; its joint limits do")
+        notes.append(f"{file.name} does not declare angles in radians; its joint limits show that they are")
         spec.compiler.degree = False
     _name_files_in_full(spec)
     spec.compiler.fusestatic = False
@@ -50,12 +50,12 @@ def read_model(file: Path, notes: list[str]) -> mujoco.MjSpec:
     _drop_scene(spec, notes)
     for joint in list(spec.joints):
         if joint.type == mujoco.mjtJoint.mjJNT_FREE:
-            notes.append("the base was free to move; it is fixed now")
+            notes.append("the base had a free joint; it is fixed now")
             spec.delete(joint)
     for key in list(spec.keys):
         spec.delete(key)
     for part in (*spec.bodies, *spec.joints, *spec.geoms, *spec.sites, *spec.cameras):
-        part.userdata = []  # Data of other programs, which scenes would have to reserve space for.
+        part.userdata = []  # Data of other programs, for which scenes would have to reserve space.
     spec.njmax = spec.nconmax = -1
     spec.nuser_body = spec.nuser_jnt = spec.nuser_geom = spec.nuser_site = spec.nuser_cam = -1
     for coupling in spec.equalities:
@@ -87,7 +87,7 @@ def included_by(file: Path) -> tuple[str, ...]:
 
 
 def _name_files_in_full(spec: mujoco.MjSpec) -> None:
-    """Name meshes and textures by their whole path, so that models from two folders can be put together."""
+    """Name meshes and textures by their full paths, so that models from two folders can be combined."""
     for directory, objs in ((spec.meshdir, spec.meshes), (spec.texturedir, spec.textures)):
         for obj in objs:
             if obj.file:
@@ -97,7 +97,7 @@ def _name_files_in_full(spec: mujoco.MjSpec) -> None:
 
 
 def _drop_scene(spec: mujoco.MjSpec, notes: list[str]) -> None:
-    """Delete scene elements that are not part of the robot: free bodies, and mocap bodies that drag its hand."""
+    """Delete bodies that are not part of the robot: free bodies, and mocap bodies that drag its hand."""
     roots = [body for body in spec.bodies if body.parent == spec.worldbody]
     free = {mujoco.mjtJoint.mjJNT_FREE}
     arms = [root for root in roots if _joint_kinds(root) - free]
@@ -108,11 +108,11 @@ def _drop_scene(spec: mujoco.MjSpec, notes: list[str]) -> None:
     others = [root for root in roots if root not in arms]
     for root in others:
         kinds = _joint_kinds(root)
-        why = "floats by itself, an object of a scene" if kinds else "stands beside the arm"
-        why = "leads the hand about" if root.mocap else why
+        why = "is a free object of the scene" if kinds else "stands beside the arm"
+        why = "drags the hand" if root.mocap else why
         notes.append(f"{root.name or 'a body'} {why}; it was left out")
     for part in (*floor, *world.lights, *world.cameras, *others):
-        spec.delete(part)  # Welds that hold it go with it.
+        spec.delete(part)  # Welds that hold it are deleted as well.
     for part in (*spec.cameras, *spec.lights):
         if part.targetbody and spec.body(part.targetbody) is None:
             spec.delete(part)
@@ -135,9 +135,11 @@ def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, 
     ends = [body.name for body in spec.bodies[1:] if body.name and not body.bodies]
     if at is None:
         if len(ends) != 1:
-            raise ConfigError(f"say with --at which body carries the gripper; at the ends are {', '.join(ends)}")
+            raise ConfigError(
+                f"choose the body that carries the gripper with --at; the end bodies are {', '.join(ends)}"
+            )
         at = ends[0]
-        notes.append(f"the gripper was put on {at}, the only body at an end")
+        notes.append(f"the gripper was put on {at}, the only end body")
     bodies = {body.name: body for body in spec.bodies[1:]}
     if at not in bodies:
         raise unknown_name("body", str(at), sorted(bodies))
@@ -145,16 +147,16 @@ def attach_gripper(spec: mujoco.MjSpec, gripper: mujoco.MjSpec, at: str | None, 
 
 
 def separate_collision(spec: mujoco.MjSpec, arms: Iterable[ArmChain], notes: list[str]) -> None:
-    """Hide collision geoms behind visual ones, enable their contacts, and add missing ones.
+    """Hide collision geoms, enable their contacts, and add missing ones.
 
-    Models separate collision from visual geoms by their own conventions for groups; here, contact bits decide.
+    Models separate collision from visual geoms by various group conventions; here, contact bits decide.
     """
     needed = {name for arm in arms for name in (arm.hand_body, *_jointed(spec, (*arm.joints, *arm.gripper_joints)))}
     for body in spec.bodies[1:]:
         solid = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
         seen = [geom for geom in body.geoms if geom not in solid and geom.group <= HIGHEST_VISIBLE_GROUP]
         if not solid and seen and body.name in needed:
-            notes.append(f"{body.name} had no collision geom; what is drawn of it collides")
+            notes.append(f"{body.name} had no collision geom; its visual geoms collide")
             for geom in seen:
                 geom.contype = geom.conaffinity = 1
         for geom in solid:
@@ -185,13 +187,13 @@ def exclude_permanent_overlaps(spec: mujoco.MjSpec, model: mujoco.MjModel, notes
         spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
     if pairs:
         listed = ", ".join(f"{model.body(a).name} and {model.body(b).name}" for a, b in pairs)
-        notes.append(f"these overlap in every pose and pass through each other: {listed}")
+        notes.append(f"these overlap in every pose, so their contacts are off: {listed}")
 
 
 def cut_jaws(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: list[str]) -> bool:
     """Cut the meshes of a hand and its fingers into convex pieces; return whether any was cut.
 
-    MuJoCo collides with convex hulls: the hull of a bent jaw fills the space into which the other one closes.
+    MuJoCo collides with convex hulls: the hull of a bent jaw fills the space where the other one closes.
     """
     hand = model.body(arm.hand_body).id
     cut = False
@@ -214,7 +216,7 @@ def cut_jaws(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: l
             notes.append(f"the mesh {name} is not convex and was not cut into convex pieces: {error}")
             continue
         _replace_by_pieces(spec, geom, pieces)
-        notes.append(f"the mesh {name} is not convex; {len(pieces)} convex pieces collide in its place")
+        notes.append(f"the mesh {name} is not convex; {len(pieces)} convex pieces collide instead")
         cut = True
     return cut
 
@@ -251,7 +253,7 @@ def _volume(vertices: Array, faces: NDArray[np.integer]) -> float:
 
 
 def _hull_volume(model: mujoco.MjModel, mesh: int) -> float:
-    """Return the volume of a mesh's hull [m^3], which MuJoCo stores as a graph; 0 if there is none."""
+    """Return the volume of a mesh's hull [m^3], which MuJoCo stores as a graph; 0 without a hull."""
     start = int(model.mesh_graphadr[mesh])
     if start < 0:
         return 0.0
@@ -264,7 +266,7 @@ def _hull_volume(model: mujoco.MjModel, mesh: int) -> float:
 
 
 def _path(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return a body and all above it."""
+    """Return a body and its ancestors."""
     path = [body]
     while path[-1] > 0:
         path.append(int(model.body_parentid[path[-1]]))

@@ -8,32 +8,32 @@ import numpy as np
 
 from handloom.errors import ConfigError
 
-# Joint names that belong to grippers in the models people share.
+# Joint names that belong to grippers in public models.
 GRIPPER_WORDS = re.compile(r"grip|finger|jaw|knuckle|claw|driver|thumb", re.IGNORECASE)
 # A slide joint at the end of a chain that moves less than this is a finger, not a lift [m].
 LONGEST_FINGER_STROKE = 0.15
 SHORTEST_ARM = 4
-# A jaw that its name does not identify turns by less than this [rad], about an axis that misses its mass by more [m].
+# A jaw not identified by name turns less than this [rad], about an axis further from its mass than this [m].
 WIDEST_JAW, JAW_LEVER = 3.3, 0.008
 _SCALAR = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ArmChain:
-    """An arm and the gripper at its end, as joint names of the model."""
+    """An arm and the gripper at its end, by the model's joint names."""
 
     joints: tuple[str, ...]
     """From base to wrist."""
     gripper_joints: tuple[str, ...]
     """Every joint below the wrist."""
     base_body: str
-    """Body that carries the first joint's body."""
+    """Parent of the first joint's body."""
     hand_body: str
     """Body that carries the fingers."""
 
 
 class JointGraph:
-    """The joint tree, and which joints are fingers."""
+    """The joint tree and its finger joints."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
@@ -54,7 +54,7 @@ class JointGraph:
         return None
 
     def below(self, joint: int | None) -> list[int]:
-        """Return the joints below a joint, without itself; all of them for None."""
+        """Return the joints below a joint, without the joint itself; all joints for None."""
         return [j for j in self.joints if self._is_below(j, joint)]
 
     def _is_below(self, joint: int, other: int | None) -> bool:
@@ -73,20 +73,20 @@ class JointGraph:
         return slides and model.jnt_limited[joint] and stroke < LONGEST_FINGER_STROKE and not self.below(joint)
 
     def wrists(self) -> list[int]:
-        """Return the last arm joint above every gripper, in model order."""
+        """Return, for each gripper, the last arm joint above it, in model order."""
         found: list[int] = []
         for joint in self.joints:
             above = self.parent[joint]
             if self.is_finger(joint) and above is not None and not self.is_finger(above) and above not in found:
                 found.append(above)
         found = found or [wrist for j in self.joints if self._is_jaw(j) and (wrist := self.parent[j]) is not None]
-        # A linkage has unnamed joints below named ones; the outermost wrist of nested candidates is meant.
+        # A linkage has unnamed joints below named ones; the outermost of nested candidates is the wrist.
         return [w for w in found if not any(w in self.below(other) for other in found if other != w)]
 
     def _is_jaw(self, joint: int) -> bool:
-        """Return whether a joint not recognizable by name is the last one and moves a jaw.
+        """Return whether a joint that its name does not identify is the last one and moves a jaw.
 
-        The last joint of an arm without a gripper turns the flange about itself, and far.
+        The last joint of an arm without a gripper turns the flange about its own axis, by a large angle.
         """
         model = self.model
         body, stroke = int(model.jnt_bodyid[joint]), float(np.ptp(model.jnt_range[joint]))
@@ -127,7 +127,7 @@ def find_arms(model: mujoco.MjModel) -> tuple[ArmChain, ...]:
     if not wrists:
         names = ", ".join(model.joint(j).name for j in tree.joints)
         ends = tree.ends()
-        attach = f"; if it has none of its own, give one: --gripper FILE --at {ends[0]}" if ends else ""
+        attach = f"; if it has none, add one: --gripper FILE --at {ends[0]}" if ends else ""
         other = f" (or {', '.join(ends[1:4])})" if len(ends) > 1 else ""
         raise ConfigError(f"found no gripper at the end of a chain of joints; joints: {names or 'none'}{attach}{other}")
     if len(wrists) > 2:
@@ -155,7 +155,7 @@ def _chain(tree: JointGraph, wrist: int, wrists: list[int]) -> ArmChain:
 
 
 def _common_parent(model: mujoco.MjModel, bodies: list[int]) -> str:
-    """Return the deepest body above all of these."""
+    """Return the deepest common ancestor of these bodies."""
     paths = []
     for body in bodies:
         path, above = [], int(model.body_parentid[body])

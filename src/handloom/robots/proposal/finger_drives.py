@@ -1,4 +1,4 @@
-"""Which joints of a gripper are driven, and which follow them."""
+"""Driven joints of a gripper, and the joints that follow them."""
 
 import mujoco
 import numpy as np
@@ -6,12 +6,12 @@ import numpy as np
 from handloom.robots.proposal.adopt_model import COUPLING_SOLREF
 from handloom.robots.proposal.arm_chains import ArmChain
 
-# Of finger joints that nothing drives, as a stiff tendon would have [N m/rad] and [N m s/rad].
+# Stiffness and damping of undriven finger joints, as of a stiff tendon [N m/rad] and [N m s/rad].
 OUTER_STIFFNESS, OUTER_DAMPING = 5.0, 0.05
 
 
 def drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: list[str]) -> tuple[str, ...]:
-    """Return the gripper joints to drive; couples two free fingers, since one drive usually moves both."""
+    """Return the gripper joints to drive; couple two free fingers, since one drive usually moves both."""
     followers = {
         model.joint(model.eq_obj1id[i]).name
         for i in range(model.neq)
@@ -29,7 +29,7 @@ def drives_of(spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, notes: 
         return (free[0],)
     if (fingers := _finger_roots(model, arm, free)) and len(fingers) > 2:
         return _several_fingers(spec, model, free, fingers, notes)
-    notes.append(f"no actuator says which gripper joint is driven; {free[0]} was taken")
+    notes.append(f"no actuator shows which gripper joint is driven; {free[0]} was chosen")
     return (free[0],)
 
 
@@ -49,7 +49,7 @@ def _finger_roots(model: mujoco.MjModel, arm: ArmChain, joints: list[str]) -> li
 def _several_fingers(
     spec: mujoco.MjSpec, model: mujoco.MjModel, free: list[str], fingers: list[str], notes: list[str]
 ) -> tuple[str, ...]:
-    """Let all fingers of a hand follow the first, and hold their outer joints where they are."""
+    """Let all fingers of a hand follow the first, and hold their outer joints in place."""
     leader, *others = fingers
     (a, b) = model.joint(leader).range
     for name in others:
@@ -64,7 +64,7 @@ def _several_fingers(
     outer = ", ".join(name for name in free if name not in fingers)
     notes.append(f"{', '.join(others)} follow {leader}: one drive moves all fingers")
     if outer:
-        notes.append(f"a spring holds {outer}, which nothing drives")
+        notes.append(f"a spring holds {outer}, which has no drive")
     return (leader,)
 
 
@@ -84,6 +84,6 @@ def couple(spec: mujoco.MjSpec, follower: str, leader: str, *, offset: float = 0
     """Make one joint follow another."""
     coupling = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
     coupling.name1, coupling.name2 = follower, leader
-    # MuJoCo counts both from their values in the model's own pose.
+    # MuJoCo measures both from their values in the model's initial pose.
     coupling.data[:5] = [offset + ratio * spec.joint(leader).ref - spec.joint(follower).ref, ratio, 0.0, 0.0, 0.0]
     coupling.solref = COUPLING_SOLREF

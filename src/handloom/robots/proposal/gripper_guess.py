@@ -1,4 +1,4 @@
-"""Find out how a gripper works by moving it: opening direction, stroke and pads."""
+"""Determine opening direction, stroke and pads of a gripper by moving it."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -12,28 +12,28 @@ from handloom.errors import ConfigError
 from handloom.robots.proposal.arm_chains import ArmChain
 
 SETTLE_STEPS = 1500
-# Pads that reach into each other by more than this have no contact between them [m].
+# Pads that overlap by more than this have no contact between them [m].
 TOUCHING = 0.001
 # Pads come at least this close when the gripper is closed, as a fraction of the opening; some never touch.
 CLOSED_SHARE = 0.4
-# Long fingers hold near their tips: this far from them [m].
+# Long fingers hold at this distance from their tips [m].
 TIP_MARGIN = 0.015
-# Fingers whose pads are nearer to the hand's frame than this do not say where the hand points [m].
+# Fingers with pads closer to the hand's frame than this do not define the hand's direction [m].
 SHORTEST_HAND = 0.02
 # Fraction of the longest travel.
 NEARLY = 0.7
-# Fractions of the range: where the tool frame is measured, and how far a single pivoting jaw opens.
+# Fractions of the range: for measuring the tool frame, and for the opening of a single pivoting jaw.
 AJAR, PIVOT_SHARE = 0.25, 0.6
-# With more drives it is a hand, not a gripper; they are driven to the same ends.
+# With more drives it is a hand, not a gripper; all drives then move to the same ends.
 MOST_MIRRORED = 4
-# Of the stroke, to find where pads that can pass through each other just touch.
+# Bisections of the stroke, to find where pads that can pass through each other just touch.
 HALVINGS = 8
 SNAP_COSINE = np.cos(np.radians(10.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class GripperGuess:
-    """How a gripper works, found by moving it."""
+    """Properties of a gripper, found by moving it."""
 
     drives: tuple[str, ...]
     open_targets: tuple[float, ...]
@@ -52,13 +52,13 @@ class GripperGuess:
 def guess_gripper(
     model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...], *, pads: tuple[str, str] | None = None
 ) -> GripperGuess:
-    """Drive a gripper to both ends and measure what happens.
+    """Drive a gripper to both ends of its stroke and measure it.
 
     Args:
         model: Model whose drives have position actuators named like their joints.
         chain: The arm.
         drives: Driven joints of the gripper.
-        pads: The geoms that hold, where they are known.
+        pads: The geoms that hold, if known.
     """
     fingers, pivots = _fingers(model, chain)
     pairs = [(a, b) for first, second in combinations(fingers, 2) for a in first for b in second]
@@ -66,15 +66,15 @@ def guess_gripper(
         pairs = [(model.geom(pads[0]).id, model.geom(pads[1]).id)]
     stroke = _best_stroke(model, drives, pairs, wrist=chain.joints[-1] if pivots else None)
     shut, wide, closed, opened = stroke.shut, stroke.wide, stroke.closed, stroke.opened
-    # Of those that travel nearly as far as any, pads touch first and squarely.
+    # Among the parts that travel nearly furthest, the pads touch first, face to face.
     best = int(np.argmax(np.where(stroke.score >= NEARLY * stroke.score.max(), stroke.score - opened, -np.inf)))
     if stroke.score[best] <= 0:
         raise ConfigError(
-            f"the gripper of {chain.hand_body!r} does not close: no pair of its geoms comes together when "
+            f"the gripper of {chain.hand_body!r} does not close: no two of its geoms meet when "
             f"{', '.join(drives)} is driven from one end of its range to the other"
         )
     held = pairs[best]
-    # Pads of hinged fingers face each other when the gripper is a little open, not when it is wide open.
+    # Pads of hinged fingers face each other when the gripper is slightly open, not when it is wide open.
     ajar = settled(model, drives, shut + AJAR * (wide - shut))
     T_hand_tool, offset = _tool(
         model,
@@ -88,7 +88,7 @@ def guess_gripper(
     if closed[best] < -TOUCHING:
         shut = _touching(model, drives, shut, wide, held)
         left = _gaps(model, settled(model, drives, shut), [held])[0]
-        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More is a linkage that has not settled.
+        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More: the linkage has not settled.
     if pivots:
         wide = shut + PIVOT_SHARE * (wide - shut)
         opened = _gaps(model, settled(model, drives, wide), pairs)
@@ -106,16 +106,16 @@ def guess_gripper(
 
 @dataclass(frozen=True, kw_only=True)
 class _Stroke:
-    """Both ends of a gripper's motion."""
+    """The two ends of a gripper's motion."""
 
     shut: Array
     """Drive targets (drives,) [m or rad]."""
     wide: Array
     closed: Array
-    """Gaps of all pairs of geoms (n,) [m] when it is shut."""
+    """Gaps between all pairs of geoms (n,) [m] when it is closed."""
     opened: Array
     score: Array
-    """How much each pair behaves like pads (n,) [m]."""
+    """Score of each pair as pads (n,) [m]."""
 
 
 def _best_stroke(
@@ -123,8 +123,8 @@ def _best_stroke(
 ) -> _Stroke:
     """Return the motion between the ends of the drives' ranges that opens and closes a gripper best.
 
-    Fingers with drives of their own may be mirrored, so that one closes at the other end of its range. A single jaw,
-    for which the ``wrist`` joint is given, holds by what is far from the wrist; wide open it may touch the hand, too.
+    Fingers with their own drives may be mirrored, so that one closes at the other end of its range. A single jaw, for
+    which the ``wrist`` joint is given, holds with geoms far from the wrist; wide open it may also touch the hand.
     """
     ends = np.array([np.asarray(model.actuator(name).ctrlrange) for name in drives])
     few = len(drives) <= MOST_MIRRORED
@@ -138,7 +138,7 @@ def _best_stroke(
         uneven = _unevenness(middles[0], middles[1], pairs) if wrist is None else None
         for k in (0, 1):
             closed, opened = gaps[k], gaps[1 - k]
-            # Pads travel far, alike and facing each other, until they touch; hubs overlap all the time.
+            # Pads travel far, equally and facing each other, until they touch; hubs overlap all the time.
             worse = -_reaches(middles[k], pairs, states[k].joint(wrist).xanchor) if uneven is None else uneven
             score = np.where((closed < CLOSED_SHARE * opened) & (opened > 0), opened - closed - worse, -np.inf)
             tried.append(_Stroke(shut=targets[k], wide=targets[1 - k], closed=closed, opened=opened, score=score))
@@ -146,13 +146,13 @@ def _best_stroke(
 
 
 def _reaches(middles: Array, pairs: list[tuple[int, int]], wrist: Array) -> Array:
-    """Return how far the middles of pairs of geoms are from the wrist (n,) [m]."""
+    """Return the distances (n,) [m] from the middles of pairs of geoms to the wrist."""
     a, b = np.array(pairs).T
     return np.linalg.norm((middles[a] + middles[b]) / 2 - wrist, axis=1)
 
 
 def _unevenness(first: Array, second: Array, pairs: list[tuple[int, int]]) -> Array:
-    """Return how differently two geoms of each pair travel and how far they are from facing each other (n,) [m].
+    """Return the differences in travel of the geoms of each pair, and their offsets from facing each other (n,) [m].
 
     Args:
         first: Middles of all geoms (ngeom, 3) at one end of the stroke [m].
@@ -181,7 +181,7 @@ def _touching(model: mujoco.MjModel, drives: tuple[str, ...], shut: Array, wide:
 def linkage_overlaps(model: mujoco.MjModel, chain: ArmChain, drives: tuple[str, ...]) -> list[tuple[str, str]]:
     """Return the pairs of bodies of a gripper that overlap while it is open or half closed: neighbours in a linkage.
 
-    Contacts are disabled, so that the joints alone determine where the parts go.
+    Contacts are disabled, so that the joints alone determine the motion of the parts.
     """
     free = copy(model)
     free.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -214,18 +214,18 @@ def settled(model: mujoco.MjModel, drives: tuple[str, ...], targets: Array) -> m
 
 
 def single_jaw(model: mujoco.MjModel, chain: ArmChain) -> bool:
-    """Return whether only one part of a gripper moves and closes against the hand."""
+    """Return whether a gripper has a single moving part, which closes against the hand."""
     return len(branches(model, chain)[0]) == 1
 
 
 def _fingers(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], bool]:
-    """Return the collision geoms of each part that moves, and whether only one does, so that the hand is the other."""
+    """Return the collision geoms of each moving part, and whether there is only one that closes on the hand."""
     fingers, palm = branches(model, chain)
     if len(fingers) >= 2:
         return fingers, False
     if len(fingers) == 1 and palm:
         return [palm, fingers[0]], True
-    raise ConfigError(f"the gripper of {chain.hand_body!r} has no two parts with collision geoms")
+    raise ConfigError(f"the gripper of {chain.hand_body!r} does not have two parts with collision geoms")
 
 
 def branches(model: mujoco.MjModel, chain: ArmChain) -> tuple[list[list[int]], list[int]]:
@@ -270,8 +270,8 @@ def _tool(
 ) -> tuple[Array, float]:
     """Return the tool frame in the hand and the distance of the tool centre along its z axis.
 
-    Pads that are ``square`` to the line between their middles say how the gripper closes; others do so roughly, and a
-    jaw that turns about a ``pivot`` closes across that axis, in the middle of its own width.
+    Pads that are ``square`` to the line between their middles define the closing axis; other pads define it roughly,
+    and a jaw that turns about a ``pivot`` closes across that axis, in the middle of its own width.
     """
     first, second = _in_hand(model, ajar, chain, pads)
     middle, closing = (first + second) / 2, second - first
@@ -303,7 +303,7 @@ def _tool(
 
 
 def _middle_along(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: int, axis: Array) -> float:
-    """Return where the middle of the body of a geom is along an axis of the hand [m]."""
+    """Return the position of the middle of a geom's body along an axis of the hand [m]."""
     body = model.geom_bodyid[geom]
     geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] == body]
     ends = [_reach(model, data, chain, g, sign * axis) * sign for g in geoms for sign in (-1.0, 1.0)]
@@ -326,7 +326,7 @@ def _centers(model: mujoco.MjModel, data: mujoco.MjData) -> Array:
 
 
 def _reach(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: int, approach_hand: Array) -> float:
-    """Return how far a geom's bounding box reaches along the approach axis, from the hand [m]."""
+    """Return the extent of a geom's bounding box along the approach axis, from the hand [m]."""
     hand = data.body(chain.hand_body)
     direction = hand.xmat.reshape(3, 3) @ approach_hand
     spread = np.abs(direction @ data.geom_xmat[geom].reshape(3, 3)) @ model.geom_aabb[geom, 3:]
@@ -334,7 +334,7 @@ def _reach(model: mujoco.MjModel, data: mujoco.MjData, chain: ArmChain, geom: in
 
 
 def _snapped(direction: Array) -> Array:
-    """Return the nearest hand axis where it is within 10 degrees, else the direction itself."""
+    """Return the nearest hand axis if it is within 10 degrees, else the direction itself."""
     k = int(np.argmax(np.abs(direction)))
     if abs(direction[k]) < SNAP_COSINE:
         return direction

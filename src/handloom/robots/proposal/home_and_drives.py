@@ -11,25 +11,25 @@ from handloom.robots.proposal.gripper_guess import GripperGuess
 
 HOME_SAMPLES = 2500
 SETTLE_STEPS = 1000
-# Robots stand on what they work on: at home the tool is at least this far above the base [m].
+# Robots stand on their work surface: at home the tool is at least this far above the base [m].
 LOWEST_HOME = 0.1
 # Below this smallest singular value of its Jacobian an arm counts as stretched out [m or rad per rad].
 SMALL_SINGULAR_VALUE = 0.05
-# Of every drive in the worst pose [rad/s].
+# Bandwidth of every drive in the worst pose [rad/s].
 BANDWIDTH = 40.0
 INERTIA_SAMPLES = 300
-# Where a model gives no force limit: what this acceleration of the joint's largest inertia needs [rad/s^2 or m/s^2].
+# Without a force limit in the model: the force for this acceleration of the joint's largest inertia [rad/s^2 or m/s^2].
 ASSUMED_ACCELERATION = 50.0
-# A gripper's drive pushes with all its force when it is this fraction of its stroke away from its target.
+# A gripper's drive applies its full force at this fraction of its stroke from its target.
 FULL_FORCE_SHARE = 0.02
-# Of such a drive; beyond it a physics step of 2 ms is too long [rad/s].
+# Largest bandwidth of such a drive; above it a physics step of 2 ms is too long [rad/s].
 FASTEST = 600.0
 SMALLEST_ARMATURE = 0.005
 # A finger of 0.2 kg, 0.3 m from its joint, has less [kg m^2].
 LARGEST_FINGER_ARMATURE = 0.02
-# How long a gripper takes from one end to the other where its model states no speed [s].
+# Time of a gripper from one end to the other if its model gives no speed [s].
 ASSUMED_STROKE_TIME = 0.25
-# A stated speed that takes longer is a stand-in, such as 1 rad/s for every joint [s].
+# A stated speed that takes longer than this is a placeholder, such as 1 rad/s for every joint [s].
 SLOWEST_STROKE_TIME = 0.5
 # Friction may hold a joint this far from the target of its drive [m or rad].
 STUCK = 0.002
@@ -63,7 +63,7 @@ def _cost(
     guess: GripperGuess,
     least: float,
 ) -> float:
-    """Return what speaks against a position of an arm; infinity where its contacts alone are worse than ``least``."""
+    """Return the cost of an arm position; infinity if its contacts alone cost more than ``least``."""
     data.qpos[model.jnt_qposadr] = q
     data.qpos[model.jnt_qposadr[joints]] = candidate
     mujoco.mj_kinematics(model, data)
@@ -123,7 +123,7 @@ def _largest_inertias(model: mujoco.MjModel) -> Array:
 
 
 def _force_limits(model: mujoco.MjModel) -> dict[str, float]:
-    """Return joint > largest force [N or N m] the model states, from joints or from their actuators."""
+    """Return joint > largest force [N or N m] in the model, from joints or from their actuators."""
     found: dict[str, float] = {}
     for j in range(model.njnt):
         if model.jnt_actfrclimited[j]:
@@ -141,7 +141,7 @@ def _force_limits(model: mujoco.MjModel) -> dict[str, float]:
 
 
 def _strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Return joint > range of its drive [m or rad]: where a position actuator leads it, within the joint's limits."""
+    """Return joint > range of its drive [m or rad]: that of its position actuator, within the joint's limits."""
     found = {name: (float(model.joint(name).range[0]), float(model.joint(name).range[1])) for name in joints}
     for i in range(model.nu):
         position = model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE and model.actuator_biasprm[i, 1] < 0
@@ -149,7 +149,7 @@ def _strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[fl
             continue
         name = model.joint(model.actuator_trnid[i, 0]).name
         low, high = (float(value) for value in model.actuator_ctrlrange[i])
-        # A range that the joint cannot follow was meant for another one, or for another unit.
+        # A range that the joint cannot follow belongs to another joint or another unit.
         if name in found and found[name][0] - 1e-6 <= low < high <= found[name][1] + 1e-6:
             found[name] = (low, high)
     return found
@@ -162,7 +162,7 @@ def add_drives(
     speeds: Mapping[str, float],
     notes: list[str],
 ) -> dict[str, float]:
-    """Give every joint that is commanded a drive; return the speed limits of the grippers' [m/s or rad/s]."""
+    """Add a drive to every commanded joint; return the speed limits of gripper drives [m/s or rad/s]."""
     original = model = spec.compile()
     grippers = {name for arm in arms for name in arm.gripper_joints}
     driven = {name for names in drives for name in names}
@@ -173,11 +173,11 @@ def add_drives(
         if name in in_arms or name in driven or (name not in grippers and model.jnt_limited[j]):
             joints.append(name)
         elif name not in grippers:
-            notes.append(f"{name} turns or slides without end, like a wheel; it stays free")
+            notes.append(f"{name} is unlimited, like a wheel; it stays free")
     for name in joints:
         joint = spec.joint(name)
         if not model.jnt_limited[model.joint(name).id]:
-            notes.append(f"{name} had no limits; they are -pi to pi now")
+            notes.append(f"{name} had no limits; they are now -pi to pi")
             joint.range = [-np.pi, np.pi]
             joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
         joint.armature = max(joint.armature, SMALLEST_ARMATURE)
@@ -194,7 +194,7 @@ def add_drives(
     for name, (low, high) in strokes.items():
         if name in speeds and high - low > SLOWEST_STROKE_TIME * speeds[name]:
             notes.append(
-                f"at its stated speed, {speeds[name]:g}, {name} takes long; {SLOWEST_STROKE_TIME:g} s were taken"
+                f"at its stated speed, {speeds[name]:g}, {name} is slow; assumed: {SLOWEST_STROKE_TIME:g} s end to end"
             )
     friction = {name: spec.joint(name).frictionloss for name in joints}
     limits = _replace_actuators(
@@ -206,7 +206,7 @@ def add_drives(
         speeds=speeds,
     )
     if lowered := [name for name in joints if spec.joint(name).frictionloss < friction[name]]:
-        notes.append(f"the friction of {', '.join(lowered)} was lowered: their drives would not get to their targets")
+        notes.append(f"the friction of {', '.join(lowered)} was lowered: their drives would not reach their targets")
     return limits
 
 
@@ -229,14 +229,14 @@ def _replace_actuators(
 ) -> dict[str, float]:
     """Remove every actuator and add position actuators, limited in force and to the joint's limits.
 
-    kp = M w^2, or more for a joint in ``grippers``, which has its stroke: full force within 2 % of it, as far as the
-    steps of physics can follow; kv = 2 sqrt(kp M).
+    kp = M w^2, or more for a joint in ``grippers``, which gives the stroke: full force within 2 % of it, as far as the
+    physics step allows; kv = 2 sqrt(kp M).
 
     A gripper that snaps shut knocks objects away instead of holding them. The joint's own damping keeps it at the speed
-    in ``speeds`` under full force; as kv it would be a part of the force that is clipped.
+    in ``speeds`` under full force; as kv it would be part of the clipped force.
 
     Returns:
-        Joint > greatest speed of those in ``grippers`` [m/s or rad/s].
+        Joint > largest speed of those in ``grippers`` [m/s or rad/s].
     """
     limits: dict[str, float] = {}
     for actuator in list(spec.actuators):

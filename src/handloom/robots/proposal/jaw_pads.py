@@ -1,4 +1,4 @@
-"""Flat pads on a single jaw and on the hand it closes against, where the two face each other."""
+"""Flat pads on a single jaw and on the hand against which it closes, where the two face each other."""
 
 import mujoco
 import numpy as np
@@ -9,31 +9,31 @@ from handloom.robots.proposal.gripper_guess import GripperGuess, branches, settl
 from handloom.spatial import quat_from_matrix
 
 PAD_NAMES = ("hand_pad", "jaw_pad")
-# Rays look for the jaws this far to both sides of the tool centre, behind it and before it [m].
+# Range of the rays that look for the jaws: to both sides of the tool centre, behind it and in front of it [m].
 HALF_WIDTH, BEHIND, BEFORE = 0.012, 0.012, 0.014
-# Between the rays [m].
+# Spacing of the rays [m].
 SPACING = 0.002
-# How far from the tool centre the rays may start, along the way the jaw closes [m].
+# Offsets from the tool centre at which rays may start, along the closing direction of the jaw [m].
 SHIFTS = (0.0, 0.01, -0.01, 0.02, -0.02, 0.03)
-# Smaller pads hold nothing [m].
+# Smallest useful pad size [m].
 SMALLEST = 0.006
 HALF_THICKNESS = 0.0015
-# How far pads stand out, so that they touch an object before the jaws do [m].
+# Distance that pads stand out, so that they touch an object before the jaws do [m].
 PROUD = 0.001
-# How far the gripper is open while pads are fitted, as a fraction of its opening: around an object of middling width.
+# Opening of the gripper while pads are fitted, as a fraction of its range: around an object of medium width.
 OPEN_SHARE = 0.4
-# The inner face of the hand says which way the jaw closes, unless it is more oblique than this.
+# The inner face of the hand defines the closing direction of the jaw, unless it is more oblique than this.
 FACING = np.cos(np.radians(40.0))
 
 
 def add_jaw_pads(
     spec: mujoco.MjSpec, model: mujoco.MjModel, arm: ArmChain, guess: GripperGuess, prefix: str, notes: list[str]
 ) -> tuple[str, str] | None:
-    """Put a thin box on each jaw of a gripper with one moving jaw; return their names, None if no place was found.
+    """Put a thin box on each jaw of a gripper with one moving jaw; return their names, None if there is no room.
 
-    Such jaws are curved, and so are the pieces that their meshes are cut into: an object between two of those is held
-    by edges and slips out. Rays across the opening find where both jaws are; the boxes lie just in front of the most
-    protruding points, parallel to each other around a medium-sized object.
+    Such jaws are curved, and so are the pieces of their meshes: an object between two of those is held by edges and
+    slips out. Rays across the opening find both jaws; the boxes lie just in front of the most protruding points,
+    parallel to each other around a medium-sized object.
     """
     shut, wide = np.array(guess.closed_targets), np.array(guess.open_targets)
     data = settled(model, guess.drives, shut + OPEN_SHARE * (wide - shut))
@@ -44,19 +44,21 @@ def add_jaw_pads(
     (moving,), palm = branches(model, arm)
     sides = [{int(model.geom_bodyid[g]) for g in geoms} for geoms in (palm, moving)]
     R = _squared(model, data, sides[0], center, R)
-    # Between the jaws is not quite where the pieces of their meshes have their middles.
+    # The gap between the jaws is not exactly at the middles of the pieces of their meshes.
     centers = [center + shift * R[:, 1] for shift in SHIFTS]
     found = [_opposite(model, data, sides, start, R) for start in centers]
     best = max(range(len(found)), key=lambda k: len(found[k][0]))
     center, (points, to_hand, to_jaw) = centers[best], found[best]
     size = np.ptp(points, axis=0) if len(points) else np.zeros(2)
     if size.min() < SMALLEST:
-        notes.append(f"{arm.hand_body} and its jaw face each other nowhere; put a thin box on each, see fl_pad_geoms")
+        notes.append(
+            f"{arm.hand_body} and its jaw do not face each other anywhere; put a thin box on each, see fl_pad_geoms"
+        )
         return None
     x, z = points.min(axis=0) + size / 2
     names = (f"{prefix}{PAD_NAMES[0]}", f"{prefix}{PAD_NAMES[1]}")
     bodies = (model.body(arm.hand_body).id, int(model.geom_bodyid[guess.pad_geoms[1]]))
-    # The face of a pad is a little before the point of its jaw that stands out most, its back within the jaw.
+    # The face of a pad is slightly in front of the most protruding point of its jaw, its back inside the jaw.
     inner = [distance.min() - PROUD + HALF_THICKNESS for distance in (to_hand, to_jaw)]
     for name, body, y in zip(names, bodies, (-inner[0], inner[1]), strict=True):
         R_body = data.xmat[body].reshape(3, 3)
@@ -84,7 +86,7 @@ def _squared(model: mujoco.MjModel, data: mujoco.MjData, palm: set[int], center:
     hits = grid[seen] @ R.T - distance[seen, None] * R[:, 1]
     normal = np.linalg.svd(hits - hits.mean(axis=0))[2][2]
     normal = normal * np.sign(normal @ R[:, 1])
-    normal -= R[:, 0] * (R[:, 0] @ normal)  # The jaw turns about x.
+    normal -= R[:, 0] * (R[:, 0] @ normal)  # The axis of the jaw is x.
     normal /= max(float(np.linalg.norm(normal)), 1e-9)
     if normal @ R[:, 1] < FACING:
         return R

@@ -1,4 +1,4 @@
-"""Propose a robot folder for a model someone else wrote."""
+"""Propose a robot folder for a third-party model."""
 
 import shutil
 import tempfile
@@ -31,7 +31,7 @@ from handloom.robots.proposal.urdf_files import prepare_urdf
 from handloom.sim.model_file import MODEL_PARENTS, rehearse_model
 from handloom.spatial import quat_from_matrix
 
-# Rubber on plastic or wood, and contacts as stiff as two physics steps carry.
+# Rubber on plastic or wood, and contacts as stiff as two physics steps allow.
 PAD_FRICTION, PAD_SOLREF = (1.2, 0.02, 0.0005), (0.004, 1.0)
 # GraspNet axes in a tool frame with z approach and y closing.
 R_EE_GRASPNET = [[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
@@ -49,7 +49,7 @@ class RobotProposal:
     notes: tuple[str, ...]
     """Assumptions that should be reviewed."""
     sources: tuple[Path, ...] = ()
-    """The files it was made of."""
+    """Its source files."""
 
 
 def propose_robot(
@@ -66,10 +66,10 @@ def propose_robot(
 
     Args:
         path: The model.
-        gripper: A model of the gripper, where the arm's has none.
-        at: Body of the arm that carries that gripper; by default the only one at an end.
+        gripper: A model of the gripper, if the arm's model has none.
+        at: Body of the arm that carries that gripper; by default the only end body.
         allow_outside: Models may include files outside their own folders and the three around those.
-        packages: Package > its folder, for ``package://`` in URDF files; others are looked for around the file and in
+        packages: Package > its folder, for ``package://`` in URDF files; others are searched around the file and in
             ``ROS_PACKAGE_PATH``.
 
     Raises:
@@ -77,7 +77,7 @@ def propose_robot(
         ConfigError: MuJoCo cannot read it, or it has no arm with a gripper.
     """
     if at is not None and gripper is None:
-        raise InputError("--at says where a gripper goes; say which with --gripper")
+        raise InputError("--at is the mount of a gripper; name its file with --gripper")
     scratch = Path(tempfile.mkdtemp(prefix="handloom-urdf-"))
     notes: list[str] = []
     speed_limits: dict[str, float] = {}
@@ -103,7 +103,7 @@ def propose_robot(
 def _readable(
     file: Path, scratch: Path, notes: list[str], *, allow_outside: bool, packages: Mapping[str, Path]
 ) -> tuple[Path, Mapping[str, float]]:
-    """Return a file that MuJoCo can read, and the speed limits of its joints that it states."""
+    """Return a file that MuJoCo can read, and the joint speed limits in it."""
     if not file.is_file():
         raise FileError(f"there is no model file {file}")
     folders = None if allow_outside else enclosing_folders(file.parent, most=MODEL_PARENTS)
@@ -117,13 +117,13 @@ def _readable(
         rehearse_model(file, folders)
     except ConfigError as error:
         if names := included_by(file):
-            raise ConfigError(f"{error}; it is a part of {', '.join(names)}: add one of these") from error
+            raise ConfigError(f"{error}; it is part of {', '.join(names)}: add one of these") from error
         raise
     return file, limits
 
 
 def _proposed(spec: mujoco.MjSpec, file: Path, notes: list[str], speed_limits: Mapping[str, float]) -> RobotProposal:
-    """Propose a robot of a model that was read."""
+    """Propose a robot for a model that was read."""
     arms = find_arms(_compiled(spec, file))
     separate_collision(spec, arms, notes)
     drives = [drives_of(spec, _compiled(spec, file), arm, notes) for arm in arms]
@@ -145,7 +145,7 @@ def _proposed(spec: mujoco.MjSpec, file: Path, notes: list[str], speed_limits: M
 
 
 def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> GripperGuess:
-    """Let the second of two drives follow the first, as one motor moves both fingers: they meet in the middle."""
+    """Let the second of two drives follow the first, since one motor moves both fingers: they meet in the middle."""
     if len(guess.drives) != 2:
         return guess
     leader, follower = guess.drives
@@ -168,7 +168,7 @@ def _one_drive(spec: mujoco.MjSpec, guess: GripperGuess, notes: list[str]) -> Gr
 def _guesses(
     spec: mujoco.MjSpec, file: Path, arms: tuple[ArmChain, ...], drives: list[tuple[str, ...]], notes: list[str]
 ) -> list[GripperGuess]:
-    """Determine how the grippers work; if convex hulls interfere, again with decomposed meshes."""
+    """Measure the grippers; if convex hulls interfere, again with decomposed meshes."""
     try:
         found = [guess_gripper(_compiled(spec, file), arm, names) for arm, names in zip(arms, drives, strict=True)]
     except ConfigError:
@@ -197,7 +197,7 @@ def _with_pads(spec: mujoco.MjSpec, file: Path, arm: ArmChain, guess: GripperGue
 
 
 def _add_speed_limits(values: dict[str, Any], limits: Mapping[str, float]) -> None:
-    """Record speed limits of arms and grippers in which every joint has one."""
+    """Record speed limits of arms and grippers if every joint has one."""
     for part in ("left_joint", "left_gripper", "right_joint", "right_gripper"):
         names = values.get(f"{part}_names", [])
         if names and all(name in limits for name in names):
@@ -260,7 +260,7 @@ def _values(
         "dof_names": [model.joint(j).name for j in range(model.njnt)],
     }
     home = home_guess(model, arms, guesses)
-    notes.append("home is a guess: look at it with `handloom robot show --frames`, then change left_joint_home")
+    notes.append("home is a guess: check it with `handloom robot show --frames`, then change left_joint_home")
     for arm, guess, pad, prefix, side, short in zip(
         arms, guesses, pads, prefixes, ("left", "right"), ("fl", "fr"), strict=False
     ):
@@ -295,14 +295,14 @@ def write_proposal(proposal: RobotProposal, folder: Path | str, *, overwrite: bo
     """
     target = Path(folder)
     if (target / "robot.yaml").exists() and not overwrite:
-        raise InputError(f"{target} holds a robot already; choose another folder, or overwrite it with --overwrite")
+        raise InputError(f"{target} already contains a robot; choose another folder, or use --overwrite")
     _refuse_sources(proposal, target)
     target.mkdir(parents=True, exist_ok=True)
     assets = _copy_assets(proposal, target.resolve() / "assets")
     (target / "model.xml").write_text(proposal.spec.to_xml().replace(f'file="{assets}/', 'file="assets/'), "utf-8")
     notes = "\n".join(f"# - {note}" for note in proposal.notes)
     text = yaml.safe_dump(proposal.values, sort_keys=False, default_flow_style=None, width=120)
-    (target / "robot.yaml").write_text(f"# Proposed; look at these first:\n{notes}\n{text}", encoding="utf-8")
+    (target / "robot.yaml").write_text(f"# Proposed; check these first:\n{notes}\n{text}", encoding="utf-8")
     return target
 
 
@@ -315,13 +315,13 @@ def _refuse_sources(proposal: RobotProposal, target: Path) -> None:
     lost += [file for file in files if file.resolve().parent == written / "assets"]
     if lost:
         raise InputError(
-            f"{target} holds {lost[0].name}, of which the robot is made, and writing it there would replace it; choose "
-            "another folder with -o"
+            f"{target} contains the source file {lost[0].name}, which would be overwritten; choose another folder "
+            "with -o"
         )
 
 
 def _copy_assets(proposal: RobotProposal, assets: Path) -> Path:
-    """Copy meshes and textures into a folder and name the copies in the model by their whole paths."""
+    """Copy meshes and textures into a folder and refer to the copies in the model by their full paths."""
     copies: dict[Path, Path] = {}
     for kind, objs in (("mesh", proposal.spec.meshes), ("texture", proposal.spec.textures)):
         for obj in objs:
@@ -331,7 +331,7 @@ def _copy_assets(proposal: RobotProposal, assets: Path) -> Path:
             if not source.is_file():
                 raise FileError(f"the model needs the {kind} file {source}, which does not exist")
             if source not in copies:
-                taken = assets / source.name in copies.values()  # Two folders may have files of one name.
+                taken = assets / source.name in copies.values()  # Two folders may have files of the same name.
                 copies[source] = assets / (f"{len(copies)}_{source.name}" if taken else source.name)
                 assets.mkdir(exist_ok=True)
                 shutil.copyfile(source, copies[source])

@@ -59,7 +59,7 @@ def reach_map(robot: RobotDescription, generator: np.random.Generator, *, sample
 
 
 def _grid(pen: ImageDraw.ImageDraw, origin: Array, scale: float, center: Array, view: int) -> None:
-    """Draw lines every 0.1 m, and a cross where the robot stands."""
+    """Draw lines every 0.1 m, and a cross at the robot."""
     half = SIZE / 2 / scale
     for i in range(-40, 41):
         for axis in (0, 1):

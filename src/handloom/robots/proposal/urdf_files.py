@@ -20,9 +20,9 @@ from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
 MOST_DRAWN = 8000
-"""Triangles of a converted mesh that is only drawn; CAD exports have a hundred thousand."""
+"""Most triangles of a converted visual mesh; CAD exports have a hundred thousand."""
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
-"""Variable with the folders in which ROS looks for packages."""
+"""Environment variable with the folders in which ROS looks for packages."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,9 +31,9 @@ class PreparedUrdf:
 
     file: Path
     speed_limits: Mapping[str, float]
-    """Joint > largest speed [rad/s or m/s], where the file states one."""
+    """Joint > largest speed [rad/s or m/s], if the file has one."""
     notes: Sequence[str] = field(default_factory=list)
-    """What was dropped or converted."""
+    """Notes about dropped or converted parts."""
 
 
 def prepare_urdf(
@@ -45,11 +45,11 @@ def prepare_urdf(
         path: The URDF file.
         folder: An empty folder.
         packages: Package > its folder, as the user gave them.
-        folders: Where the meshes may be, besides in packages that the user named; None: anywhere.
+        folders: Folders that may contain the meshes, besides packages that the user named; None: any.
 
     Raises:
         FileError: It is not a URDF file.
-        ConfigError: A mesh cannot be found; the text names the folders searched.
+        ConfigError: A mesh cannot be found; the message lists the folders searched.
         NotAllowedError: A mesh is elsewhere.
     """
     robot = urdf_element(path)
@@ -66,19 +66,19 @@ def prepare_urdf(
     ET.ElementTree(robot).write(file, encoding="utf-8")
     impossible = _impossible_inertias(robot)
     if impossible:
-        meshes.notes.append(f"no body has inertias as {', '.join(impossible)} do; they were made possible ones")
+        meshes.notes.append(f"the inertias of {', '.join(impossible)} are impossible; they were corrected")
     return PreparedUrdf(file=file, speed_limits=_speed_limits(robot), notes=meshes.notes)
 
 
 def simplified(
     vertices: Array, faces: NDArray[np.integer], most: int = MOST_DRAWN
 ) -> tuple[Array, NDArray[np.integer]]:
-    """Return a mesh of at most this many triangles: vertices that share a cell of a grid become one, their mean.
+    """Return a mesh of at most this many triangles: vertices in the same grid cell are merged into their mean.
 
     Args:
         vertices: Corners (n, 3) [m].
         faces: Triangles (m, 3).
-        most: Triangles wanted at most.
+        most: Maximum number of triangles.
     """
     if len(faces) <= most:
         return vertices, faces
@@ -139,11 +139,11 @@ class _Meshes:
         self._copies: dict[Path, str] = {}
 
     def gather(self, mesh: ET.Element, *, drawn: bool) -> bool:
-        """Copy one mesh and name the copy in the file; return False when it is to be left out."""
+        """Copy one mesh and refer to the copy in the file; return False if it should be left out."""
         name = mesh.get("filename", "")
         source = self._found(name)
         if source not in self._copies:
-            copy = f"{len(self._copies)}_{source.stem}"  # Two folders may have files of one name.
+            copy = f"{len(self._copies)}_{source.stem}"  # Two folders may have files of the same name.
             suffix = source.suffix.lower()
             if suffix in READ_BY_MUJOCO:
                 copy += suffix
@@ -157,7 +157,7 @@ class _Meshes:
         return True
 
     def _converted(self, source: Path, target: Path, *, drawn: bool) -> bool:
-        """Write a mesh of another format as STL; a mesh that is only drawn may be dropped, with a note."""
+        """Write a mesh of another format as STL; a visual mesh may be dropped, with a note."""
         try:
             trimesh = require("trimesh", extra="meshes")
             if source.suffix.lower() == ".dae":
@@ -179,7 +179,7 @@ class _Meshes:
             self.notes.append(f"{source.name} is not drawn: it cannot be converted: {error}")
             return False
         fewer = f", {len(mesh.faces)} triangles became {len(faces)}" if len(faces) < len(mesh.faces) else ""
-        self.notes.append(f"{source.name} was converted{fewer}; its colours are not kept")
+        self.notes.append(f"{source.name} was converted{fewer}; its colours are lost")
         return True
 
     def _resolver(self, trimesh: ModuleType, source: Path) -> Any:
@@ -214,7 +214,7 @@ class _Meshes:
                     return self._allowed(place, name, inside)
         looked = ", ".join(str(root) for root in (*around, *named))
         raise ConfigError(
-            f"{self.path}: {name}: there is no folder {package} with this file in {looked}; say where it is with "
+            f"{self.path}: {name}: there is no folder {package} with this file in {looked}; give its folder with "
             f"--package {package}=FOLDER, or in {PACKAGE_PATH}"
         )
 

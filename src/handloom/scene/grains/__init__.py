@@ -1,4 +1,4 @@
-"""Grains that stand in for a fluid."""
+"""Grains that represent a fluid."""
 
 from handloom.scene.grains.grains import Grains
 

@@ -45,7 +45,7 @@ def _triangle_distance2(px, py, pz, corners, normal):
 
 @inner_kernel
 def solid_distance(solids, s, x, y, z, limit):  # noqa: PLR0911 - one exit per kind of solid
-    """Return the signed distance [m] of a point of the body's frame to one solid; above ``limit``, a lower bound."""
+    """Return the signed distance [m] of a point in the body's frame to one solid; above ``limit``, a lower bound."""
     R, p = solids.R[s], solids.p[s]
     dx, dy, dz = x - p[0], y - p[1], z - p[2]
     lx = R[0, 0] * dx + R[1, 0] * dy + R[2, 0] * dz
@@ -95,7 +95,7 @@ def fill_grid(solids, origin, cell, limit, distance):
 
 @inner_kernel
 def grid_sample(nodes, first, count, origin, cell, x, y, z, out):
-    """Write the slope (3,) of a grid's distance at a point and return the distance itself [m]; outside it, far."""
+    """Write the gradient (3,) of a grid's distance at a point and return the distance [m]; FAR outside the grid."""
     nx, ny, nz = count[0], count[1], count[2]
     fx, fy, fz = (x - origin[0]) / cell, (y - origin[1]) / cell, (z - origin[2]) / cell
     if not (0.0 <= fx < nx - 1 and 0.0 <= fy < ny - 1 and 0.0 <= fz < nz - 1):
@@ -127,7 +127,7 @@ def distance(solids, first, last, x, y, z, limit):
 
 @inner_kernel
 def solid_sample(solids, first, last, x, y, z, radius, out):
-    """Return the distance [m] of a point to some solids; where it is less than ``radius``, write its slope (3,)."""
+    """Return the distance [m] of a point to some solids; if it is less than ``radius``, write its gradient (3,)."""
     d = distance(solids, first, last, x, y, z, radius)
     if d < radius:
         out[:] = 0.0

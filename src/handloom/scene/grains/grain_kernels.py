@@ -12,23 +12,24 @@ ROUNDS = 3
 VISCOSITY = 0.02
 """Fraction of the relative velocity of two touching grains removed in each pass of a physics step."""
 FRICTION = 0.15
-"""Between grains and solids: wet beads on plastic. Spilled grains come to rest, those in a vessel still flow."""
+"""Friction between grains and solids: wet beads on plastic. Spilled grains come to rest; those in a vessel still
+flow."""
 SETTLED = 0.1
-"""Weight of the newest push on an object: averaging over about ten steps, 20 ms, preserves the total impulse without
+"""Weight of the newest push on an object: averaging over about ten steps (20 ms) preserves the total impulse without
 the noise of single impacts."""
 PAIR_REACH, SOLID_REACH = 2.2, 1.5
-"""Grains nearer to each other, centre to centre, than this many radii before a step's first pass may touch in it; those
-farther from a solid than this in a pass do not come to touch it in a later one."""
+"""Before the first pass of a step, grains closer together than this many radii, centre to centre, may touch in that
+step; grains farther than this from a solid in a pass do not touch it in a later pass."""
 SLABS = 64
 """Most slabs into which grains are sorted to find neighbours."""
 STRIDE = 8
-"""Contacts of grains are visited with this stride: neighbours in the list share a grain, and the processor would wait
-for one to be written before it reads it for the next."""
+"""Contacts of grains are visited with this stride: neighbours in the list share a grain, so the processor would stall
+until the first one is written."""
 
 
 @inner_kernel
 def _into(pose, point, out):
-    """Write a point (3,) of the world in the frame of a pose (4, 3), its rotation above its place."""
+    """Write a point (3,) of the world in the frame of a pose (4, 3), its rotation above its position."""
     dx, dy, dz = point[0] - pose[3, 0], point[1] - pose[3, 1], point[2] - pose[3, 2]
     for k in range(3):
         out[k] = pose[0, k] * dx + pose[1, k] * dy + pose[2, k] * dz
@@ -36,11 +37,12 @@ def _into(pose, point, out):
 
 @kernel
 def resolve(qpos, v, forces, grains, h, around, x0, R0, x1, R1):
-    """Move grains out of each other and out of solids; change their velocities by as much, and push the bodies.
+    """Move grains out of each other and out of solids; change their velocities accordingly, and push the bodies.
 
     Position-based dynamics: MuJoCo has moved the grains by one step as if they were alone. A few passes over all
-    contacts correct their positions, and every correction divided by the step is a change of velocity. Contacts of two
-    grains move both by half, so momentum is conserved; contacts with a solid push the body by the same impulse.
+    contacts correct their positions, and every correction divided by the time step is a change of velocity. A contact
+    of two grains moves each by half, so momentum is conserved; a contact with a solid pushes the body with the same
+    impulse.
 
     Cost: 0.15 ms for 300 grains in a heap.
 
@@ -51,9 +53,9 @@ def resolve(qpos, v, forces, grains, h, around, x0, R0, x1, R1):
         grains: The grains, a ``GrainTable``.
         h: Length of the step [s].
         around: The solids, a ``Surroundings``.
-        x0: Places of all bodies of the model before the step (m, 3) [m].
+        x0: Positions of all bodies of the model before the step (m, 3) [m].
         R0: Their rotations before the step, as the rows (m, 9).
-        x1: Their places after it.
+        x1: Their positions after it.
         R1: Their rotations after it.
     """
     n, radius = len(v), grains.radius
@@ -88,7 +90,7 @@ def resolve(qpos, v, forces, grains, h, around, x0, R0, x1, R1):
 
 @inner_kernel
 def _gather(poses, bodies, places, rotations):
-    """Write the rotations, and in a last row the places, of some bodies (b, 4, 3)."""
+    """Write the rotations, and in a last row the positions, of some bodies (b, 4, 3)."""
     for b in range(len(bodies)):
         for a in range(3):
             poses[b, 3, a] = places[bodies[b], a]
@@ -98,7 +100,7 @@ def _gather(poses, bodies, places, rotations):
 
 @inner_kernel
 def _apply(forces, push, pose, scale):
-    """Let the applied forces (6,) of a free body follow a push: a force in the world, a torque in the body's frame."""
+    """Let the applied forces (6,) of a free body follow a push: force in the world, torque in the body's frame."""
     for a in range(3):
         turn = push[3] * pose[0, a] + push[4] * pose[1, a] + push[5] * pose[2, a]
         forces[a] += SETTLED * (scale * push[a] - forces[a])
@@ -107,7 +109,7 @@ def _apply(forces, push, pose, scale):
 
 @inner_kernel
 def _leave_grains(q, pairs, count, radius):
-    """Move grains that overlap apart, each by half."""
+    """Move overlapping grains apart, each by half."""
     near = 4.0 * radius * radius
     for begin in range(STRIDE):
         for k in range(begin, count, STRIDE):
@@ -127,15 +129,15 @@ def _leave_grains(q, pairs, count, radius):
 
 @inner_kernel
 def _leave_solids(q, start, near, count, normal, touched, radius, around, before, now, push, work):
-    """Move grains out of solids; return how many of the pairs may still touch in this step, which move to the front.
+    """Move grains out of solids; move the pairs that may still touch in this step to the front and return their number.
 
     Args:
         q: Centres (n, 3) [m], corrected in place.
         start: Centres (n, 3) [m] before the step.
         near: Grain and body (p, 2) of every pair that may touch.
-        count: How many there are.
+        count: Number of these pairs.
         normal: Unit normals (p, 3) in the world of the pairs that touched, written.
-        touched: Which pairs did (p,), written.
+        touched: Whether each pair touched (p,), written.
         radius: Of a grain [m].
         around: The solids, a ``Surroundings``.
         before: Poses (b, 4, 3) of the bodies before the step.
@@ -184,7 +186,7 @@ def _leave_solids(q, start, near, count, normal, touched, radius, around, before
 
 @inner_kernel
 def _correction(here, there, slope, depth, out):
-    """Write how far a grain moves out of a solid (3,) and back along it, at most as far as friction carries [m]."""
+    """Write the move of a grain out of a solid (3,) and back along its surface, limited by friction [m]."""
     along = 0.0
     for k in range(3):
         along += (here[k] - there[k]) * slope[k]
@@ -200,7 +202,7 @@ def _correction(here, there, slope, depth, out):
 
 @inner_kernel
 def _smooth(q, v, pairs, count, radius):
-    """Let touching grains drag each other along."""
+    """Apply the drag between touching grains."""
     reach = (2.05 * radius) ** 2
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
@@ -246,19 +248,19 @@ def _sort_along(q, axis, far, order, counts):
         slab = int((q[i, axis] - least) * scale) + 1
         counts[slab] -= 1
         order[counts[slab]] = i
-    # Each count is now that of the slabs before: the first place of the slab itself is one entry on.
+    # Each count is now that of the slabs before: the first index of the slab itself is one entry further.
 
 
 @inner_kernel
 def find_pairs(q, far, axis, order, counts, places, marks, words, pairs):
     """List the pairs (p, 2) of grains nearer than ``far`` [m]; return their number.
 
-    Each grain is compared, in vector code, with those that come after it in its own slab and with all of the next.
+    Each grain is compared, in vector code, with the later ones in its own slab and with all of the next slab.
 
     Args:
         q: Centres (n, 3) [m].
         far: Distance [m].
-        axis: Across which slabs are cut.
+        axis: Axis across which slabs are cut.
         order: Scratch (n,).
         counts: Scratch (slabs + 1,).
         places: Scratch (3, n): the centres in that order.
@@ -294,7 +296,7 @@ def find_pairs(q, far, axis, order, counts, places, marks, words, pairs):
 
 @inner_kernel
 def _reaches(low, high, pose, body_low, body_high, margin):
-    """Return whether a box of the world comes nearer than a margin [m] to the box around a body."""
+    """Return whether a box in the world is closer than a margin [m] to the box around a body."""
     for k in range(3):
         middle, half = 0.0, margin
         for a in range(3):

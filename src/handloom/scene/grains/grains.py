@@ -1,4 +1,4 @@
-"""The grains of a fluid in a world: how they touch each other and the objects around them."""
+"""The grains of a fluid in a world: contacts with each other and with the objects around them."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -19,21 +19,21 @@ class GrainTable(NamedTuple):
     """The grains and the bodies they touch, as the kernel reads them."""
 
     origin: Array
-    """Place (n, 3) of each grain [m] where its joints are at zero."""
+    """Position (n, 3) of each grain [m] with its joints at zero."""
     radius: float
-    """Of a grain [m]."""
+    """Radius of a grain [m]."""
     mass: float
-    """Of a grain [kg]."""
+    """Mass of a grain [kg]."""
     first: int
     """Body of the first grain; the others follow it."""
     bodies: NDArray[np.int64]
     """Bodies (b,) that grains touch."""
     dofs: NDArray[np.int64]
-    """First dof of each of these bodies (b,) that is free to move, else -1."""
+    """First dof of each of these bodies (b,); -1 for a body that is not free to move."""
 
 
 class Grains:
-    """Balls that move as MuJoCo moves bodies without contacts, and whose contacts are resolved here after every step.
+    """Balls that MuJoCo moves without contacts, and whose contacts are resolved here after every step.
 
     MuJoCo's solver took 2.4 s of computing per second for a heap of 200 balls; this takes 0.1 s for 300.
     They touch each other and the solids of objects and fixtures, not the robots. Objects that are free to move feel
@@ -43,8 +43,8 @@ class Grains:
     Args:
         world: Compiled scene with the bodies that ``add_fluid`` made.
         fluid: The grains.
-        objects: Objects and fixtures that the grains touch: name > direction (3,) in its frame that is up when it
-            stands.
+        objects: Objects and fixtures that the grains touch: name > direction (3,) in its frame that is up when it is
+            upright.
     """
 
     def __init__(self, world: World, fluid: FluidInstance, objects: Mapping[str, Array]) -> None:
@@ -82,7 +82,7 @@ class Grains:
         return self._world.data.qvel[self._dofs].reshape(-1, 3).copy()
 
     def inside(self, name: str) -> NDArray[np.bool_]:
-        """Return which grains (n,) lie in the hollow of an object: walls on four sides and a floor below.
+        """Return for each grain (n,) whether it lies in the cavity of an object: walls on four sides and a floor below.
 
         Raises:
             NotFoundError: There is no such object, or it is too large to be a container.

@@ -1,4 +1,4 @@
-"""What grains touch: the solids of bodies, and for small bodies the distance to them on a grid."""
+"""Surroundings of grains: the solids of bodies, and for small bodies the distance to them on a grid."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ from handloom.motion.collision.solid_points import bounding_box
 from handloom.scene.grains.distance_kernels import fill_grid
 
 CELL = 0.0015
-"""Distance of the nodes of a grid [m]; half the thinnest wall of the library's containers."""
+"""Spacing of the nodes of a grid [m]; half the thinnest wall of the library's containers."""
 GRID_EXTENT = 0.4
 """Bodies with a longer side [m] have no grid: their solids are queried directly."""
 MOST_NODES = 400_000
-"""A grid is made coarser to have no more nodes than this."""
+"""Most nodes of a grid; a larger grid is made coarser."""
 MOST_GRIDS = 16
-"""Grids that are kept, 2 to 5 MB each."""
+"""Number of cached grids, 2 to 5 MB each."""
 Bits = NDArray[np.bool_]
 
 
@@ -35,7 +35,7 @@ class Solids(NamedTuple):
     R: Array
     """Rotation (s, 3, 3) of each solid in its body."""
     p: Array
-    """Place (s, 3) of each solid in its body [m]."""
+    """Position (s, 3) of each solid in its body [m]."""
     first: NDArray[np.int64]
     """First triangle (s,) of a convex hull; ``last`` is one past its last."""
     last: NDArray[np.int64]
@@ -55,7 +55,7 @@ class Surroundings(NamedTuple):
     """Lower corner (b, 3) [m] of a box around each body, in its frame; ``high`` the upper one."""
     high: Array
     grid: NDArray[np.int64]
-    """Number of each body's grid (b,); -1 where its solids are queried directly."""
+    """Index of each body's grid (b,); -1 if its solids are queried directly."""
     nodes: NDArray[np.float32]
     """Distances at the nodes of all grids, one grid after the other [m]."""
     node_first: NDArray[np.int64]
@@ -65,7 +65,7 @@ class Surroundings(NamedTuple):
     node_origin: Array
     """First node of each grid (g, 3) in the body's frame [m]."""
     node_cell: Array
-    """Distance of neighbouring nodes (g,) [m]."""
+    """Spacing of nodes (g,) [m]."""
 
 
 class DistanceGrid(NamedTuple):
@@ -74,12 +74,12 @@ class DistanceGrid(NamedTuple):
     origin: Array
     """First node (3,) [m]."""
     cell: float
-    """Distance of neighbouring nodes [m]."""
+    """Spacing of nodes [m]."""
     distance: Array
-    """Distance (x, y, z) to the nearest solid [m], negative inside it, cut off where grains feel nothing."""
+    """Distance (x, y, z) to the nearest solid [m], negative inside it, clipped beyond the range of contacts."""
 
     def nearest_nodes(self, points: Array) -> tuple[NDArray[np.int64], Bits]:
-        """Return the node nearest to each point (n, 3) of the body's frame, and which points the grid contains (n,)."""
+        """Return the node nearest to each point (n, 3) in the body's frame, and whether the grid contains it (n,)."""
         nodes = np.rint((points - self.origin) / self.cell).astype(np.int64)
         shape = np.array(self.distance.shape)
         inside = np.all((nodes >= 0) & (nodes < shape), axis=1)
@@ -87,14 +87,14 @@ class DistanceGrid(NamedTuple):
 
 
 def hollow_nodes(grid: DistanceGrid, up: Array) -> Bits:
-    """Return which nodes (x, y, z) lie in a hollow: walls on four sides and a floor below.
+    """Return for each node (x, y, z) whether it lies in a cavity: walls on four sides and a floor below.
 
     Args:
         grid: Distances to the body.
-        up: Direction (3,) in the body's frame that points up in its usual pose; the nearest axis counts.
+        up: Direction (3,) in the body's frame that points up in its usual pose; the nearest axis is used.
     """
     upright = int(np.argmax(np.abs(up)))
-    # A wall of two cells has a node at most half a cell away from its middle.
+    # A wall two cells thick has a node at most half a cell from its middle.
     solid = grid.distance < 0.5 * grid.cell
     found = ~solid
     for axis in range(3):
@@ -165,7 +165,7 @@ _BOXED = {ShapeKind.BOX, ShapeKind.CYLINDER, ShapeKind.ELLIPSOID, ShapeKind.CONV
 def distance_grid(shapes: Sequence[Shape], poses: Sequence[Array], reach: float) -> DistanceGrid | None:
     """Return the distances around a body up to ``reach`` [m]; None for a body that is too large for a grid.
 
-    The same solids give the same grid, which is cached: an episode needs it for sampling, running and judging.
+    The grid is cached by its solids: an episode needs it for sampling, running and judging.
     """
     low, high = body_box(shapes, poses)
     if not np.all(high - low <= GRID_EXTENT):
@@ -192,7 +192,7 @@ _grids: dict[bytes, DistanceGrid] = {}
 def surroundings(
     model: mujoco.MjModel, bodies: Sequence[int], reach: float
 ) -> tuple[Surroundings, list[DistanceGrid | None]]:
-    """Return everything that grains touch on some bodies, and the grid of each body.
+    """Return the solids of some bodies for contacts with grains, and the grid of each body.
 
     Args:
         model: The compiled scene.

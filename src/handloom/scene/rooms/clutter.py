@@ -1,6 +1,6 @@
 """Clutter of a room: each object placed relative to a fixture, such as a dish rack beside the sink.
 
-Rules are tried in order; what finds no free place is left out. Free places on top of a fixture are searched in plan
+Rules are tried in order; objects that do not fit are left out. Free places on top of a fixture are searched in plan
 view, away from objects already there and from the work area.
 """
 
@@ -21,11 +21,11 @@ from handloom.spatial import invert_pose, quat_from_matrix
 GAP = 0.015
 """Least distance between two objects, and from an edge [m]."""
 TRIES = 24
-"""How often a place is drawn for one object."""
+"""Number of positions tried for one object."""
 REACHED = 1.15
 """Clutter nearer to the work area than this [m] can be touched by the robot and moves freely; the rest is fixed."""
 WORK = (-0.60, 0.60, -0.80, 0.40)
-"""Bounds in x and y of the space kept free at the workplace [m]."""
+"""Limits in x and y of the space kept free at the workplace [m]."""
 DROP = 0.001
 """Gap below an object that moves freely; settling closes it [m]."""
 
@@ -36,7 +36,7 @@ SHARES = {"none": 0.0, "some": 0.65, "much": 1.0}
 
 @dataclass(frozen=True, kw_only=True)
 class Stray:
-    """An object that stands around."""
+    """A clutter object in a room."""
 
     name: str
     asset: ObjectAsset
@@ -48,19 +48,19 @@ class Stray:
 
 @dataclass(frozen=True, eq=False)
 class _Spot:
-    """A rectangle that is taken, in the frame of the fixture it lies on: middle (2,), half size (2,)."""
+    """An occupied rectangle, in the frame of its fixture: middle (2,), half size (2,)."""
 
     middle: Array
     half: Array
 
 
 class ClutterPlacer:
-    """Puts what belongs into a room.
+    """Places clutter in a room.
 
     Args:
         room: The room.
         amount: Key of ``SHARES``.
-        taken: Names of fixtures that the task uses and that nothing else may stand on, in or before.
+        taken: Names of fixtures that the task uses; nothing else may stand on, in or in front of them.
         without: Categories used by the task; a second object of these would make its instruction ambiguous.
     """
 
@@ -72,7 +72,7 @@ class ClutterPlacer:
         self._names: dict[str, int] = {}
 
     def place(self, rng: np.random.Generator) -> tuple[Stray, ...]:
-        """Return what stands around."""
+        """Return all clutter objects."""
         rules = RULES[self.room.kind]
         for rule, child in zip(rules, rng.spawn(len(rules)), strict=True):
             for _ in range(rule.count):
@@ -149,7 +149,7 @@ class ClutterPlacer:
         return np.array([x, y])
 
     def _fixtures_on(self, surface: Standing) -> list[_Spot]:
-        """Return where other fixtures stand on a surface or reach through it; before doors it is free to the edge."""
+        """Return areas taken by fixtures that stand on a surface or reach through it, with room in front of doors."""
         spots = []
         edge, top = float(surface.asset.aabb[0, 1]), float(surface.T_world_object[2, 3] + surface.asset.aabb[1, 2])
         for other in self.room.standing:
@@ -167,10 +167,10 @@ class ClutterPlacer:
         return spots
 
     def _in_the_way(self, T_world_object: Array, half: Array, surface: Standing) -> bool:
-        """Return whether an object would stand where the task works, or before a fixture that it uses."""
+        """Return whether an object would stand in the work area of the task, or in front of a fixture that it uses."""
         at, reach = T_world_object[:2, 3], float(np.hypot(*half))
         x0, x1, y0, y1 = WORK
-        # What the task puts somewhere on this very fixture may stand at its back, too.
+        # Objects that the task puts on this fixture may also stand at its back.
         deep = np.inf if surface.entry.name in self.taken else y1 + half[1]
         if x0 - reach < at[0] < x1 + reach and y0 - reach < at[1] < deep:
             return True
@@ -235,7 +235,7 @@ def lowered(holder: ObjectAsset, objects: Sequence[tuple[ObjectAsset, Array]]) -
 
     Args:
         holder: A bowl or tray.
-        objects: Assets with their poses (4, 4) in its frame; heights do not count.
+        objects: Assets with their poses (4, 4) in its frame; heights are ignored.
     """
     spec = mujoco.MjSpec()
     spec.attach(holder.spec(), prefix="holder/", frame=spec.worldbody.add_frame())

@@ -14,17 +14,17 @@ class Rule:
     where: tuple[str, ...]
     """Fixtures it may stand on, the first with room; a name includes its numbered siblings."""
     share: float = 0.7
-    """How often it is there."""
+    """Probability that it is present."""
     beside: str = ""
     """Fixture it stands near; absent: anywhere on the fixture."""
     row: Literal["back", "front", "middle", "any"] = "back"
-    """Where across the depth of the fixture."""
+    """Position across the depth of the fixture."""
     level: str = "top"
-    """Point of the fixture at whose height it stands: ``top``, ``board_0``, ``burner_1``."""
+    """Point of the fixture that gives its height: ``top``, ``board_0``, ``burner_1``."""
     turn: float = 12.0
     """Largest turn from facing the room [deg]."""
     count: int = 1
-    """How many at most."""
+    """Maximum number."""
     holds: tuple[str, ...] = ()
     """Categories of its content."""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -1,7 +1,7 @@
-"""From a layout to placed fixtures: poses and names in the frame of the room.
+"""Placement of the fixtures of a layout: poses and names in the frame of the room.
 
-The room's frame has its origin in the middle of the floor, z up, and the back wall in +y. A fixture's place is that of
-its point ``bottom``: the middle of its carcass on the floor, or of its lower edge.
+The room's frame has its origin in the middle of the floor, z up, and the back wall in +y. A fixture's position is that
+of its point ``bottom``: the middle of its carcass on the floor, or of its lower edge.
 """
 
 from collections import Counter
@@ -16,9 +16,9 @@ from handloom.scene.rooms import norms
 from handloom.scene.rooms.room_files import LayoutConfig, PieceConfig, RunConfig, UnitConfig
 
 YAW = {"back": 0.0, "left": np.pi / 2, "right": -np.pi / 2, "front": np.pi}
-"""Turn of furniture at a wall [rad]; at the back wall its front faces -y."""
+"""Yaw of furniture at a wall [rad]; at the back wall its front faces -y."""
 BESIDE_TAP = 0.065
-"""Distance of a tap's middle from the rear edge of its worktop [m]."""
+"""Distance from the middle of a tap to the rear edge of its worktop [m]."""
 LEAST_COUNTER = 0.25
 """Worktops shorter than this get no name [m]."""
 
@@ -30,17 +30,17 @@ class Fixture:
     name: str
     category: str
     position: tuple[float, float, float]
-    """Of its point ``bottom``, or of the anchor that is named [m]."""
+    """Position of its point ``bottom``, or of the named anchor [m]."""
     yaw: float
     """[rad]"""
     parameters: dict[str, Any] = field(default_factory=dict)
-    """What the layout says about it: sizes, hinges."""
+    """Parameters from the layout: sizes, hinges."""
     anchor: str = "bottom"
     """Point of the object that is at the position."""
     level: str = "base"
     """base, worktop, upper or piece; styles may differ between them."""
     front: tuple[float, float] = (0.0, 0.0)
-    """Where its user stands: at the middle of the front edge of its run [m]."""
+    """Position of its user: the middle of the front edge of its run [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ def _main_counter_first(fixtures: list[Fixture]) -> list[Fixture]:
 
 
 class _Names:
-    """Gives the first of a kind its plain name, the next ones numbers from 2 on."""
+    """Gives the first of a kind its plain name and numbers the next ones from 2."""
 
     def __init__(self) -> None:
         self._count: Counter[str] = Counter()
@@ -135,7 +135,7 @@ def _turned(yaw: float, xy: list[float]) -> Array:
 
 
 class _Run:
-    """Places the units of a run, its worktops and what hangs above."""
+    """Places the units of a run, its worktops and the units above them."""
 
     def __init__(self, run: RunConfig, frame: _Frame, names: _Names, ceiling: float) -> None:
         self.run, self.frame, self.names, self.ceiling = run, frame, names, ceiling
@@ -243,7 +243,7 @@ class _Run:
         return []
 
     def _free_hinge(self, index: int) -> str:
-        """Return the side of a hinge at which a door swings away from a corner, a filler or a tall neighbour."""
+        """Return the hinge side on which a door swings away from a corner, a filler or a tall neighbour."""
         units = self.run.units
         left = units[index - 1].unit if index else None
         right = units[index + 1].unit if index + 1 < len(units) else None
@@ -254,7 +254,7 @@ class _Run:
         return "left" if index == 0 and right is not None else "right" if right is None else "left"
 
     def _worktops(self) -> list[Fixture]:
-        """Return a slab over every contiguous row of units that carry one."""
+        """Return a worktop over every contiguous row of units that carry one."""
         found: list[Fixture] = []
         for low, high in self._stretches(("drawers", "cabinet", "dishwasher", "corner", "filler")):
             wide, deep = high - low, norms.EDGE + self.run.overhang
@@ -278,7 +278,7 @@ class _Run:
         return stretches
 
     def backsplashes(self) -> list[Backsplash]:
-        """Return the wall between worktops and what hangs above them; an island has none."""
+        """Return the wall between worktops and the units above them; an island has none."""
         if self.island:
             return []
         low, high = norms.COUNTER, norms.UPPER
@@ -329,4 +329,4 @@ DEEP = {
     "television": 0.24,
     "floor_lamp": 0.50,
 }
-"""Categories > depth behind the point ``bottom``, twice [m], where a layout gives none: they hang flat at a wall."""
+"""Categories > twice the depth behind the point ``bottom`` [m], if a layout gives none: they hang flat on a wall."""

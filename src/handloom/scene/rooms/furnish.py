@@ -1,7 +1,7 @@
 """A room as an arena: fixtures with finishes and exact poses, in the frame of the workplace.
 
 The world's origin is on the floor below the front edge of the fixture at which a robot stands, y points into the
-furniture, so that a task states the poses of its robot and cameras once, for every layout.
+furniture, so that a task gives the poses of its robot and cameras once for all layouts.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from handloom.scene.rooms.room_files import StyleConfig, read_layout, read_style
 from handloom.spatial import invert_pose
 
 SHEET = 0.01
-"""Thickness of walls, floors and ceilings as they are drawn [m]."""
+"""Visual thickness of walls, floors and ceilings [m]."""
 _FRONT = {"front_finish": "front", "front_kind": "front_kind", "handle": "handle", "handle_finish": "metal"}
 _APPLIANCE = {"finish": "appliance", "handle_finish": "metal"}
 SEEN_ONLY = frozenset({"rug"})
@@ -53,12 +53,12 @@ STYLED: Mapping[str, Mapping[str, str]] = {
     "floor_lamp": {"finish": "metal"},
     "wall_clock": {"finish": "metal"},
 }
-"""Category > which of its parameters come from which key of a style."""
+"""Category > parameters that a style sets > key of the style."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A fixture at its place in the world."""
+    """A fixture with its pose in the world."""
 
     entry: ObjectConfig
     asset: ObjectAsset
@@ -92,7 +92,7 @@ class Room:
         )
 
     def choices(self) -> dict[str, str]:
-        """Return what was chosen of the library, in words."""
+        """Describe the choices from the library."""
         return {"kind": self.kind, "layout": self.layout, "style": self.style, "at": self.at}
 
     def find(self, name: str) -> Standing | None:
@@ -107,8 +107,8 @@ def furnish(kind: str, layout: str, style: str, rng: np.random.Generator, *, at:
         kind: Kind of room, see ``KINDS``.
         layout: Name of a layout, or the path of a file.
         style: Name of a style, or the path of a file.
-        rng: Draws what neither specifies: joint dynamics, exact sizes of appliances, hands of clocks.
-        at: Fixture at whose front the world's origin is; absent: the one that the layout names.
+        rng: Draws everything that neither specifies: joint dynamics, exact sizes of appliances, hands of clocks.
+        at: Fixture with the world's origin at its front; default: the one that the layout names.
 
     Raises:
         InputError: There is no such fixture in this layout.
@@ -146,7 +146,7 @@ def planar(x: float, y: float, z: float, yaw: float) -> Array:
 
 
 def yaw_of(T: Array) -> float:
-    """Return the turn about z of a pose [deg], within 180 degrees, exact for quarter turns."""
+    """Return the rotation of a pose about z [deg], within 180 degrees, exact for quarter turns."""
     return round(float(np.degrees(np.arctan2(T[1, 0], T[0, 0]))), 6)
 
 

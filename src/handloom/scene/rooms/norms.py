@@ -1,7 +1,7 @@
 """Heights, depths and clearances of fitted furniture [m].
 
-Those of common kitchen norms (EN 1116, NKBA guidelines): worktops at 85 to 95 cm, 60 to 65 cm deep; at least 45 cm from
-a worktop to what hangs above it and 65 cm from a hob to its hood; ways of at least 1 m between facing runs.
+They follow common kitchen standards (EN 1116, NKBA guidelines): worktops at 85 to 95 cm, 60 to 65 cm deep; at least 45
+cm from a worktop to the unit above it and 65 cm from a hob to its hood; aisles of at least 1 m between facing runs.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ BASE = COUNTER - TOP - PLINTH
 DEPTH = 0.56
 """Depth of a base unit without its front."""
 EDGE = 0.62
-"""Depth of a worktop; its front edge is the line at which people and robots stand."""
+"""Depth of a worktop; people and robots stand at its front edge."""
 CORNER = EDGE + 0.075
 """Width of the blind corner of two runs: the other run's depth and a strip that keeps handles clear of drawers."""
 UPPER = 1.46
@@ -26,7 +26,7 @@ UPPER_DEPTH, UPPER_HEIGHT = 0.34, 0.70
 SHELF = 1.34
 """Lower edge of a wall shelf's brackets; its board is 9 cm higher."""
 BETWEEN = 0.36
-"""Distance of two wall shelves, one above the other."""
+"""Distance between two wall shelves, one above the other."""
 HOOD = COUNTER + 0.68
 """Lower edge of a hood."""
 SILL = 1.46
@@ -45,6 +45,6 @@ WIDTHS: Final = {
     "filler": 0.075,
     "gap": 0.60,
 }
-"""Units of a run > how wide they are where a layout does not say."""
+"""Units of a run > default width."""
 ABOVE: Final = {"drawers": "cabinet", "cabinet": "cabinet", "sink": "window", "stove": "hood", "dishwasher": "cabinet"}
-"""Units > what hangs above them where a layout does not say; nothing above the others."""
+"""Units > default unit above them; none above all other units."""

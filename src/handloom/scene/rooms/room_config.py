@@ -20,13 +20,13 @@ USUAL: Final = {
     "study": ("desk_at_wall", "oak"),
     "workbench": ("bench_at_wall", "steel"),
 }
-"""Kind > layout and style where a task says neither."""
+"""Kind > default layout and style."""
 _PLAIN: Final = ("door", "handle")
 """Link names that are ambiguous without their fixture."""
 
 
 class RoomConfig(Config):
-    """A room: which kinds of layout and style it may have, and at which fixture the robot works."""
+    """A room: its kind, possible layouts and styles, and the fixture at which the robot works."""
 
     kind: str = "kitchen"
     """kitchen, dining_room, living_room, study or workbench."""
@@ -43,7 +43,7 @@ class RoomConfig(Config):
     @model_validator(mode="before")
     @classmethod
     def _word(cls, given: Any) -> Any:
-        """Take a word as the kind."""
+        """Accept a single word as the kind."""
         return {"kind": given} if isinstance(given, str) else given
 
     @field_validator("kind")
@@ -75,7 +75,7 @@ class RoomConfig(Config):
         return _offered(self.style, style_names(self.kind), USUAL[self.kind][1])
 
     def example(self) -> Room:
-        """Return the room with the first of its layouts and styles, to look up names in."""
+        """Return the room with the first of its layouts and styles, to look up names."""
         return _example(self.kind, self.layouts[0], self.styles[0], self.at)
 
 
@@ -93,7 +93,7 @@ def _example(kind: str, layout: str, style: str, at: str) -> Room:
 def parts_by_name(room: Room) -> dict[str, tuple[str, str]]:
     """Return moving parts that can be named without their fixture: ``drawer_2`` > (``drawers``, ``drawer_2``).
 
-    The first fixture that has such a part is meant.
+    The name refers to the first fixture with such a part.
     """
     names = {standing.entry.name for standing in room.standing}
     parts: dict[str, tuple[str, str]] = {}

@@ -29,15 +29,15 @@ class UnitConfig(Config):
     width: float | None = Field(default=None, ge=0.05, le=2.0)
     """[m]"""
     doors: int | None = Field(default=None, ge=1, le=2)
-    """Doors of a cabinet; absent: two from 0.65 m on."""
+    """Doors of a cabinet; absent: two from a width of 0.65 m."""
     drawers: int = Field(default=3, ge=2, le=4)
-    """Drawers of a unit of drawers."""
+    """Number of drawers of a drawer unit."""
     hinge: Literal["left", "right"] | None = None
     """Side of a single door's hinge, seen from the front."""
     above: Literal["cabinet", "shelf", "hood", "window", "none"] | None = None
-    """What hangs above it."""
+    """Unit above it."""
     on: Literal["microwave"] | None = None
-    """An appliance on the worktop at its back."""
+    """An appliance at the back of the worktop."""
 
     @property
     def wide(self) -> float:
@@ -53,26 +53,26 @@ class RunConfig(Config):
     start: Literal["left", "right"] = "left"
     """End of the wall, seen facing it, from which ``offset`` is measured."""
     offset: Length = 0.0
-    """Free wall beside that end [m]."""
+    """Length of free wall at that end [m]."""
     at: tuple[float, float] | None = None
     """Middle of an island in the room [m]; the room's middle is 0, 0 and its back wall in +y."""
     yaw: float = Field(default=0.0, ge=-360.0, le=360.0)
-    """Turn of an island [deg]; at 0 its doors face -y."""
+    """Yaw of an island [deg]; at 0 its doors face -y."""
     overhang: float = Field(default=0.0, ge=0.0, le=0.5)
     """Rear overhang of an island's worktop, for seating [m]."""
     units: tuple[UnitConfig, ...] = Field(min_length=1, max_length=20)
-    """From left to right, seen from the front."""
+    """Units from left to right, seen from the front."""
 
     @field_validator("units", mode="before")
     @classmethod
     def _words(cls, given: Any) -> Any:
-        """Take a unit that is only a word."""
+        """Accept a single word as a unit."""
         return [{"unit": u} if isinstance(u, str) else u for u in given] if isinstance(given, list | tuple) else given
 
     @model_validator(mode="after")
     def _stands_somewhere(self) -> "RunConfig":
         if (self.wall is None) == (self.at is None):
-            raise ValueError("a run stands at a wall, or as an island at a place: give one of wall and at")
+            raise ValueError("a run stands at a wall or is an island: give either wall or at")
         return self
 
     @property
@@ -82,24 +82,24 @@ class RunConfig(Config):
 
 
 class PieceConfig(Config):
-    """A piece of furniture that stands free, or hangs on a wall."""
+    """A piece of furniture that is free-standing or hangs on a wall."""
 
     piece: str
     """Category of the object library."""
     name: str = ""
-    """What tasks call it; absent: its category."""
+    """Its name in tasks; absent: its category."""
     wall: Wall | None = None
     """Wall behind it."""
     along: Length = 0.0
     """Its middle, from the left end of the wall, seen facing it [m]."""
     at: tuple[float, float] | None = None
-    """Its middle in the room [m], for what stands free."""
+    """Its middle in the room [m], for free-standing furniture."""
     yaw: float = Field(default=0.0, ge=-360.0, le=360.0)
-    """Turn of what stands free [deg]; at 0 its front faces -y."""
+    """Yaw of free-standing furniture [deg]; at 0 its front faces -y."""
     height: Length = 0.0
-    """Lower edge above the floor [m]."""
+    """Height of its lower edge above the floor [m]."""
     ceiling: bool = False
-    """Hangs from the ceiling."""
+    """Whether it hangs from the ceiling."""
     away: Length = 0.0
     """Distance from the wall [m]."""
     parameters: dict[str, Any] = Field(default_factory=dict)
@@ -115,7 +115,7 @@ class PieceConfig(Config):
     @model_validator(mode="after")
     def _stands_somewhere(self) -> "PieceConfig":
         if (self.wall is None) == (self.at is None):
-            raise ValueError(f"{self.piece}: give one of wall (with along) and at")
+            raise ValueError(f"{self.piece}: give either wall (with along) or at")
         return self
 
     @property
@@ -125,10 +125,10 @@ class PieceConfig(Config):
 
 
 class LayoutConfig(Config):
-    """Where everything is in a room."""
+    """Positions of all furniture in a room."""
 
     words: str = ""
-    """One line about it."""
+    """One-line description."""
     size: tuple[Annotated[float, Field(ge=1.5, le=20)], Annotated[float, Field(ge=1.5, le=20)], Length] = (
         4.2,
         3.8,
@@ -138,9 +138,9 @@ class LayoutConfig(Config):
     runs: tuple[RunConfig, ...] = Field(default=(), max_length=6)
     """Fitted furniture."""
     pieces: tuple[PieceConfig, ...] = Field(default=(), max_length=60)
-    """Free-standing furniture, windows, lamps and images."""
+    """Free-standing furniture, windows, lamps and pictures."""
     at: str = ""
-    """The fixture at which a robot stands where a task does not say."""
+    """Default fixture at which a robot stands."""
 
     @model_validator(mode="after")
     def _runs_fit(self) -> "LayoutConfig":
@@ -150,20 +150,20 @@ class LayoutConfig(Config):
                 if run.offset + run.length > wall + 1e-6:
                     raise ValueError(
                         f"the run at the {run.wall} wall is {run.offset + run.length:.2f} m long with its offset; the "
-                        f"wall is {wall:.2f} m. Make the room wider or leave out a unit"
+                        f"wall is {wall:.2f} m. make the room wider or leave out a unit"
                     )
         return self
 
 
 class StyleConfig(Config):
-    """What a room is made of: finishes by their names, see the guide "Rooms"."""
+    """Finishes of a room by name, see the guide "Rooms"."""
 
     words: str = ""
-    """One line about it."""
+    """One-line description."""
     front: str = "white_lacquer"
     """Fronts of cabinets."""
     upper_front: str = ""
-    """Fronts of wall cabinets; absent: as the others."""
+    """Fronts of wall cabinets; absent: same as the other fronts."""
     front_kind: Literal["flat", "framed"] = "flat"
     handle: Literal["bar", "bow", "slat", "knob"] = "bar"
     metal: str = "brushed_steel"
@@ -194,7 +194,7 @@ class StyleConfig(Config):
         for slot, known in slots.items():
             name = getattr(self, slot)
             if name and name not in known:
-                raise ValueError(f"{slot}: no such finish, {name!r}; {suggest(name, known)}")
+                raise ValueError(f"{slot}: no finish named {name!r}; {suggest(name, known)}")
         return self
 
 

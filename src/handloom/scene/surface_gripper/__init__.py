@@ -1,4 +1,4 @@
-"""Grippers that hold by suction or adhesion: points that attach to what they meet and let go above a force."""
+"""Grippers that hold by suction or adhesion: points that attach to the objects they meet and release above a force."""
 
 from handloom.scene.surface_gripper.gripper_view import GripperView
 from handloom.scene.surface_gripper.surface_gripper import (

@@ -23,7 +23,7 @@ class GripperView:
 
     @property
     def count(self) -> int:
-        """How many grippers there are."""
+        """Number of grippers."""
         return len(self.grippers)
 
     def apply_gripper_action(self, values: ArrayLike, indices: ArrayLike | None = None) -> None:
@@ -36,7 +36,7 @@ class GripperView:
         return [gripper.status.value for gripper in self._chosen(indices)]
 
     def get_gripped_objects(self, indices: ArrayLike | None = None) -> list[list[str]]:
-        """Return the bodies that each holds."""
+        """Return the bodies held by each."""
         return [list(gripper.gripped_objects) for gripper in self._chosen(indices)]
 
     def get_surface_gripper_properties(self, indices: ArrayLike | None = None) -> tuple[list[float], ...]:
@@ -52,7 +52,7 @@ class GripperView:
         retry_interval: ArrayLike | None = None,
         indices: ArrayLike | None = None,
     ) -> None:
-        """Set what is given, a number for all or one each (n,); None leaves a property as it is."""
+        """Set the given properties, one number for all or one each (n,); None leaves a property unchanged."""
         given = zip(
             PROPERTIES, (max_grip_distance, coaxial_force_limit, shear_force_limit, retry_interval), strict=True
         )

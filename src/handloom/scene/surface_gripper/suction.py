@@ -28,7 +28,7 @@ def add_suction(spec: mujoco.MjSpec, instance: TaskInstance, descriptions: Mappi
 
 
 def bind_suction(world: World, prefix: str, arm: Arm) -> SurfaceGripper | None:
-    """Return the cups of an arm, which follow its valve; None when it has fingers."""
+    """Return the suction cups of an arm, which follow its valve; None when it has fingers."""
     given = arm.suction
     if given is None:
         return None

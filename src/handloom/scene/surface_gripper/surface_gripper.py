@@ -1,12 +1,12 @@
 """A gripper whose points attach to the surfaces they meet, with the published rules and names.
 
-Everything it remembers is in the state of the world: which points hold in the welds, the rest in user data. It acts
+All its memory is in the state of the world: the points that hold are in the welds, the rest is in user data. It acts
 after every physics step, as part of the physics. A restored state continues bit for bit, and a recorded episode
 replays.
 
-Different from the published one: an object is held exactly where it was met; closing the gap that is left, as
-published, would pull it with a jerk. And limits are compared with the force smoothed over 20 ms: the kick that arms
-give when their targets jump from frame to frame lasts one step of 2 ms, in which no lip comes off.
+It differs from the published gripper in two ways. An object is held exactly where it was met; closing the remaining
+gap, as published, would pull it with a jerk. And limits are compared with the force smoothed over 20 ms: the peak when
+arm targets jump from frame to frame lasts one step of 2 ms, too short for a lip to come off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,17 +30,17 @@ SETTLE_STEPS = 10
 SHORTEST_RAY = 1e-3
 """[m]; published value."""
 CLEARANCE_STEP = 1e-3
-"""How much further out a ray starts that has met the gripper itself [m]; published value."""
+"""A ray that has hit the gripper itself starts this much further out [m]; published value."""
 ACTION = 0.3
 """Actions below minus this open, above this close; published value."""
 LONGEST_CLEARANCE = 0.2
-"""A ray that is still inside the gripper this far out [m] starts at a wrong place."""
+"""A ray that is still inside the gripper this far out [m] has a wrong origin."""
 SMOOTHING_S = 0.02
 """Time constant of the smoothed force [s]."""
 TRYING, SINCE, SIGNAL, POINTS = 0, 1, 2, 3
-"""Places in the user data: whether free points try, since when [s], the last signal; then the points."""
+"""Indices in the user data: whether free points try, since when [s], the last signal; then the points."""
 SETTLE, CLEARANCE, FORCE, PER_POINT = 0, 1, slice(2, 5), 5
-"""Places of a point: steps left to settle, clearance that was learned [m], smoothed force in world (3,) [N]."""
+"""Indices of a point: steps left to settle, learned clearance [m], smoothed force in world (3,) [N]."""
 
 
 class GripperStatus(StrEnum):
@@ -56,25 +56,25 @@ class AttachmentPoint:
     """A point that holds, such as a suction cup."""
 
     body: str
-    """Body fixed to the gripper, its origin where the ray begins."""
+    """Body fixed to the gripper; its origin is the start of the ray."""
     forward_axis: Axis = "Z"
     """Axis of the body that points to the object."""
     clearance_offset: float = 0.0
-    """How far out along the axis the ray starts [m]."""
+    """Offset of the ray's start along the axis [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SurfaceGripperProperties:
-    """When a surface gripper attaches and lets go; published names and defaults."""
+    """When a surface gripper attaches and releases; published names and defaults."""
 
     max_grip_distance: float = 0.01
-    """How far from a point an object is attached [m]."""
+    """Largest distance from a point at which an object is attached [m]."""
     coaxial_force_limit: float = -1.0
-    """Pull along the axis above which a point lets go [N]; 0 or less: none."""
+    """Pull along the axis above which a point releases [N]; 0 or less: no limit."""
     shear_force_limit: float = -1.0
-    """Force across the axis above which a point lets go [N]; 0 or less: none."""
+    """Force across the axis above which a point releases [N]; 0 or less: no limit."""
     retry_interval: float = 0.0
-    """How long free points go on trying after the command to close [s]; 0: once."""
+    """Time for which free points keep trying after the command to close [s]; 0: once."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -88,13 +88,13 @@ class SurfaceGripperProperties:
 def add_surface_gripper(
     spec: mujoco.MjSpec, name: str, points: Iterable[AttachmentPoint], bodies: Iterable[str]
 ) -> None:
-    """Prepare a spec for a surface gripper; call it on the spec that is compiled, when everything is in it.
+    """Prepare a spec for a surface gripper; call it on the spec that is compiled, after everything has been added.
 
     Args:
         spec: The spec to change.
         name: Name of the gripper.
         points: Its points.
-        bodies: What it can hold.
+        bodies: Bodies that it can hold.
     """
     points, bodies = tuple(points), tuple(bodies)
     for point in points:
@@ -104,13 +104,13 @@ def add_surface_gripper(
 
 
 class SurfaceGripper:
-    """Points on one rigid body that attach to what a short ray from them meets.
+    """Points on one rigid body that attach to the objects hit by a short ray from each.
 
     Args:
         world: The world; ``add_surface_gripper`` prepared its model.
         name: Name given there.
         points: The points given there.
-        properties: When it attaches and lets go.
+        properties: When it attaches and releases.
     """
 
     def __init__(
@@ -136,11 +136,11 @@ class SurfaceGripper:
     # -- commands ------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Begin to attach, at the end of every physics step, what the free points meet."""
+        """Start to attach, at the end of every physics step, the objects that the free points meet."""
         self._state[TRYING], self._state[SINCE] = 1.0, self.world.time
 
     def open(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         for index, point in enumerate(self.points):
             self._let_go(index, point)
         self._state[TRYING] = 0.0
@@ -161,7 +161,7 @@ class SurfaceGripper:
         self.open() if action == "open" else self.close()
 
     def follow(self, joint: str, *, above: float) -> None:
-        """Close whenever a joint, such as a valve, passes ``above`` [m or rad] and open when it comes back."""
+        """Close whenever a joint, such as a valve, passes ``above`` [m or rad] and open when it returns."""
         self._signal = self.world.qpos_index(joint), above
 
     def set_properties(self, **changed: float) -> None:
@@ -172,11 +172,11 @@ class SurfaceGripper:
             known = vars(self.properties)
             raise unknown_name("property", next(name for name in changed if name not in known), known) from None
 
-    # -- what it does --------------------------------------------------------------------------------------------
+    # -- behaviour -----------------------------------------------------------------------------------------------
 
     @property
     def status(self) -> GripperStatus:
-        """Open, closing or closed; a gripper of which only some points hold is closing."""
+        """Open, closing or closed; a gripper with only some points holding is closing."""
         holding = sum(self._held(point) is not None for point in self.points)
         if holding == len(self.points):
             return GripperStatus.CLOSED
@@ -188,7 +188,7 @@ class SurfaceGripper:
 
     @property
     def gripped_objects(self) -> tuple[str, ...]:
-        """Bodies that are held, each once, in the order of the points."""
+        """Held bodies, each once, in the order of the points."""
         held = (self._held(point) for point in self.points)
         return tuple(dict.fromkeys(body for body in held if body is not None))
 
@@ -277,7 +277,7 @@ class SurfaceGripper:
         )
 
     def _first_solid(self, start: Array, axis: Array, reach: float, geom: NDArray[np.int32]) -> float:
-        """Return the distance [m] to the first geom that touches things, infinite beyond ``reach``; set its index."""
+        """Return the distance [m] to the first colliding geom, infinite beyond ``reach``; set its index."""
         model, data, gone = self.world.model, self.world.data, 0.0
         while gone <= reach:
             further = mujoco.mj_ray(model, data, start + gone * axis, axis, None, True, -1, geom)
