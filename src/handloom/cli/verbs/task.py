@@ -115,7 +115,7 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     good, lines = best
     if not lines:
         return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
-    return [f"these regions would do (the expert did it in {good} of {tries} tries):", *lines]
+    return [f"these regions would do (the expert succeeded in {good} of {tries} tries):", *lines]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
