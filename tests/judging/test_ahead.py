@@ -86,6 +86,26 @@ def test_what_falls_or_rolls_in_the_next_second_is_judged_wrong_and_at_rest_righ
     assert "thing moves by" in missing.detail or "thing leans over" in missing.detail
 
 
+@pytest.mark.parametrize(
+    ("container", "relation", "speed", "stays"),
+    [("bin", "in", 0.02, True), ("bin", "in", 0.2, False), ("tray", "on", 0.1, False)],
+)
+def test_what_rolls_slowly_between_walls_stays_and_elsewhere_does_not(
+    table: Make, container: str, relation: str, speed: float, stays: bool
+):
+    scene = table(thing="category: ball", box=f"category: {container}")
+    middle = world_box(scene, "box").mean(axis=0)
+    put(scene, "thing", middle + np.array([0.0, 0.0, 0.03]), settle=2.0)
+    goal = relation_terms(scene, "thing", relation, "box", upright=False)
+    term = lasting_terms(scene, goal)[0]
+    assert holds(scene, term)
+    joint = scene.world.model.body_jntadr[scene.world.body_index(scene.body_of("thing"))]
+    velocity = scene.world.data.qvel[scene.world.model.jnt_dofadr[joint] :][:6]
+    radius = float(np.ptp(world_box(scene, "thing")[:, 2])) / 2.0
+    velocity[0], velocity[4] = speed, speed / radius
+    assert holds(scene, term) is stays
+
+
 def test_looking_ahead_changes_no_bit_and_what_comes_after_is_the_same(table: Make):
     scene = table(thing="category: studded_brick", box="category: basket")
     put(scene, "thing", world_box(scene, "box").mean(axis=0) + np.array([0.0, 0.0, 0.04]), settle=0.2)

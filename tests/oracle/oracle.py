@@ -39,6 +39,8 @@ SAMPLED = 0.05
 STAYS = 0.02
 """How far a thing may move in four seconds without the robot [m]. A pear that begins to topple takes more than one,
 and what rocks may topple later."""
+ROLLS = 0.004
+"""How far a thing that is enclosed by walls may roll in a tenth of a second [m]; what falls or slides is faster."""
 FALLS, SWINGS = 20.0, 45.0
 """How far it may lean over in that time for good, and how far it may rock in the last second [deg]."""
 SOFT = 0.002
@@ -182,8 +184,8 @@ class Oracle:
         hand = self.touched(name, later=False) & self.robot
         return f"the robot touches it: {self.model.body(min(hand)).name}" if hand else ""
 
-    def stays(self, name: str, relative_to: str = "") -> str:
-        """Return what speaks against an object staying where it is when the robot is taken away."""
+    def stays(self, name: str, relative_to: str = "", *, rolls: bool = False) -> str:
+        """Return what speaks against an object staying where it is when the robot is taken away; it may roll slowly."""
         if self.grains or self.categories.get(relative_to) in BELTS:
             return ""
         root = self._root(name)
@@ -191,6 +193,8 @@ class Oracle:
         if relative_to:
             other = self._root(relative_to)
             moves -= np.array([moment[other] for moment in self.moments]) - self.data.xpos[other]
+        if rolls and np.linalg.norm(np.diff(moves, axis=0), axis=1).max() <= ROLLS:
+            return ""
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
             return f"it moves {far:.3f} m in four seconds"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over. What rocks
@@ -234,7 +238,8 @@ class Oracle:
 
     def _carried(self, deed: Deed) -> str:
         """Return what speaks against the target alone carrying the object, which was let go and stays."""
-        if why := self.let_go(deed.obj) or self.stays(deed.obj, deed.target) or self._caught(deed):
+        stays = self.stays(deed.obj, deed.target, rolls=deed.kind == "in")
+        if why := self.let_go(deed.obj) or stays or self._caught(deed):
             return why
         if deed.target not in self.carriers(deed.obj, deed.target):
             return f"it does not rest on the {deed.target}"

@@ -1,7 +1,5 @@
 """An object that is put at a spot stands there: not on a rim, not over an edge, not half on something else."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 

@@ -37,6 +37,10 @@ LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
 """Terms of placed objects."""
+ROLLS = 0.03
+"""How fast an object may roll about in its container meanwhile [m/s]: the walls keep it there. What falls is faster."""
+STRIDE = 0.2
+"""The time over which that speed is measured [s]."""
 
 
 def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] = ()) -> tuple[Check, ...]:
@@ -57,6 +61,9 @@ def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] 
     if not still:
         return ()
     about: dict[str, Any] = {"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN, "rocking": ROCKS}
+    placed = [(term.arguments["object"], term.name) for term in goal if term.name in RESTING]
+    if contained := [name for name in still if {kind for obj, kind in placed if obj == name} == {"in_cavity"}]:
+        about["contained"] = contained
     targets = dict.fromkeys(term.arguments.get("target") for term in goal if term.name in RESTING)
     if loose := [name for name in targets if name and name not in handled and _movable(scene, name)]:
         about["let_go"] = loose
@@ -80,6 +87,7 @@ def lasting_after(
     angle: float,
     rocking: float = 0.0,
     let_go: Sequence[str] = (),
+    contained: Sequence[str] = (),
 ) -> bool:
     """Return whether objects stay where they are for some time, also without support from a robot.
 
@@ -91,9 +99,10 @@ def lasting_after(
         angle: How far each may lean over [rad].
         rocking: How far each may lean for good where it rocks or rolls about its place [rad]; 0 lets none rock.
         let_go: Containers and supports that no hand may hold up meanwhile.
+        contained: Those of the objects that may roll about in their container.
     """
     with imagined(scene, let_go):
-        return not _moving(scene, objects, after, distance, angle, rocking)
+        return not _moving(scene, objects, after, distance, angle, rocking, contained)
 
 
 def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
@@ -138,13 +147,19 @@ def imagined(scene: Scene, let_go: Collection[str] = ()) -> Iterator[None]:
 
 
 def _moving(
-    scene: Scene, objects: Sequence[str], after: float, distance: float, angle: float, rocking: float = 0.0
+    scene: Scene,
+    objects: Sequence[str],
+    after: float,
+    distance: float,
+    angle: float,
+    rocking: float = 0.0,
+    contained: Sequence[str] = (),
 ) -> str:
     """Simulate with all targets held and all bases stopped; return which object did not stay in place."""
     for robot in scene.robots.values():
         if robot.base is not None:
             robot.base.drive_at(scene.world.data.ctrl, np.zeros(3))
-    watch, strictly = _Watch(scene, objects), angle if not rocking else np.pi
+    watch, strictly = _Watch(scene, objects, contained), angle if not rocking else np.pi
     moving = watch.runs(after, distance, strictly)
     if not moving and watch.most_lean > angle:
         moving = watch.runs(after, distance, strictly)
@@ -160,17 +175,22 @@ class _Watch:
     Args:
         scene: The scene.
         objects: What is watched.
+        contained: Those that may roll about.
     """
 
-    def __init__(self, scene: Scene, objects: Sequence[str]) -> None:
-        self._scene = scene
+    def __init__(self, scene: Scene, objects: Sequence[str], contained: Sequence[str] = ()) -> None:
+        self._scene, self._contained = scene, frozenset(contained)
         self._before = {name: scene.object_pose(name) for name in objects}
         self._window = 1 + frames_of(WINDOW, scene.instance.fps)
         self._lately: deque[dict[str, Array]] = deque(maxlen=2 * self._window)
         self.most_lean = 0.0
         """How far something has leaned over at most [rad]."""
-        self.seconds = 0.0
+        self._frames = 0
+
+    @property
+    def seconds(self) -> float:
         """How long they have been watched [s]."""
+        return self._frames / self._scene.instance.fps
 
     def runs(self, seconds: float, distance: float, angle: float) -> str:
         """Simulate for some time; return which object moved or leaned over too far.
@@ -187,14 +207,25 @@ class _Watch:
                 return str(error)
             now = {name: self._scene.object_pose(name) for name in self._before}
             self._lately.append(now)
+            self._frames += 1
             for name, T in self._before.items():
                 self.most_lean = max(self.most_lean, _lean(T, now[name]))
+                if name in self._contained:
+                    if self._speed(name) > ROLLS:
+                        return f"{name} moves by more than {1000.0 * ROLLS:.0f} mm in a second"
+                    continue
                 if float(np.linalg.norm(now[name][:3, 3] - T[:3, 3])) > distance:
                     return f"{name} moves by more than {1000.0 * distance:.0f} mm"
                 if _lean(T, now[name]) > angle:
                     return _leaning_words(name, angle)
-        self.seconds += seconds
         return ""
+
+    def _speed(self, name: str) -> float:
+        """Return how fast an object has moved lately [m/s]."""
+        frames = min(frames_of(STRIDE, self._scene.instance.fps), len(self._lately) - 1)
+        before = self._lately[-1 - frames][name] if frames else self._before[name]
+        way = float(np.linalg.norm(self._lately[-1][name][:3, 3] - before[:3, 3]))
+        return way * self._scene.instance.fps / max(frames, 1)
 
     def creeps(self) -> bool:
         """Return whether something has moved in the last half second, if only a little."""
@@ -205,7 +236,7 @@ class _Watch:
     def fallen(self, angle: float) -> str:
         """Return which object leaned over by more than an angle [rad] all through the last second."""
         for name, T in self._before.items():
-            if min(_lean(T, then[name]) for then in self._lately) > angle:
+            if name not in self._contained and min(_lean(T, then[name]) for then in self._lately) > angle:
                 return _leaning_words(name, angle)
         return ""
 
