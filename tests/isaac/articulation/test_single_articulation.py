@@ -262,7 +262,7 @@ def test_solver_settings_that_do_not_exist_are_reported_unused(robot: SingleArti
         ("stabilization_threshold", 0.2),
         ("solver_velocity_iteration_count", 4),
     ):
-        with pytest.warns(UserWarning, match=f"{name} = {value} is kept but has no effect"):
+        with pytest.warns(UserWarning, match=f"{name} = {value} is stored but has no effect"):
             getattr(robot, f"set_{name}")(value)
         assert getattr(robot, f"get_{name}")() == value
     assert robot.get_enabled_self_collisions() is False
