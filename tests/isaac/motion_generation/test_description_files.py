@@ -83,7 +83,7 @@ def test_mistakes_in_a_urdf_name_the_file_and_the_element(arm_files, old, new, s
         ("yaml", "cspace:", "c_space:", "c_space.*cspace"),
         ("yaml", "[j1, j2, j3]", "[j1, j2, tip_joint]", "'tip_joint' is fixed"),
         ("xrdf", "format_version: 1.0", "format_version: 7.0", "format_version"),
-        ("xrdf", "clone: [arm]", "clone: [all]", "circle: all > all"),
+        ("xrdf", "clone: [arm]", "clone: [all]", "cycle: all > all"),
         ("xrdf", "geometry: all, buffer", "geometry: non, buffer", "no geometry group named 'non'"),
         ("xrdf", "{one: 0.01}", "{one: -0.5}", "radius 0.05 with the buffer -0.5"),
         ("xrdf", "tool_frames: [tip]", "tool_frames: [tpi]", "no tool frame named 'tpi'"),

@@ -236,7 +236,7 @@ def test_arcs_without_a_circle_are_refused_with_a_warning(caplog):
     assert not spec.add_translation([0, 0, 0])
     spec.add_rotation(Rotation3(0, 1, 0, 0))
     assert not spec.add_tangent_arc([1, 0, 0])
-    assert "tangent arc needs a segment before it" in caplog.text
+    assert "tangent arc needs a preceding segment" in caplog.text
     with pytest.raises(InputError, match="at least one segment"):
         create_task_space_path_spec(np.eye(4)).generate_path()
 

@@ -1,4 +1,4 @@
-"""Paths of a frame through space: lines, arcs, rotations, blends; and paths made of such and of joint motions."""
+"""Paths of a frame through space: lines, arcs, rotations, blends; and composites of these with joint motions."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -31,7 +31,7 @@ class Rotation3:
     z: float
 
     def matrix(self) -> Array:
-        """Return it as (3, 3)."""
+        """Return the rotation as a matrix (3, 3)."""
         quat = np.array([self.w, self.x, self.y, self.z], float)
         if not np.linalg.norm(quat) > 1e-9:
             raise InputError("a rotation's quaternion has length zero")
@@ -46,7 +46,7 @@ class Pose3:
     translation: ArrayLike
 
     def matrix(self) -> Array:
-        """Return it as (4, 4)."""
+        """Return the pose as a matrix (4, 4)."""
         return make_pose(rotation_matrix(self.rotation), np.asarray(self.translation, float))
 
 
@@ -70,14 +70,14 @@ def pose_matrix(pose: Any) -> Array:
 
 
 class TransitionMode(IntEnum):
-    """How a composite path gets from where it is to the next part."""
+    """Transition of a composite path to its next part."""
 
     SKIP = 0
-    """Leave out the first point of the new part."""
+    """Omit the first point of the new part."""
     FREE = 1
     """Any joint motion."""
     LINEAR_TASK_SPACE = 2
-    """A straight line of the frame; only to a task-space part."""
+    """A straight line of the frame; only allowed to a task-space part."""
 
 
 class TaskSpacePathSpec:
@@ -97,7 +97,7 @@ class TaskSpacePathSpec:
         return self._segments[-1].pose(1.0) if self._segments else self.initial_pose
 
     def add_linear_path(self, target_pose: PoseLike, blend_radius: float = 0.0) -> bool:
-        """Move on a straight line to a pose, turning evenly."""
+        """Move on a straight line to a pose, with uniform rotation."""
         T = pose_matrix(target_pose)
         return self._append("add_linear_path", (T, blend_radius), LinePiece(self._end, T), blend_radius)
 
@@ -118,18 +118,18 @@ class TaskSpacePathSpec:
         target, middle = _point(target_position), _point(intermediate_position)
         arc = three_point_arc(self._end[:3, 3], middle, target)
         if arc is None:
-            return warn("three points of an arc lie on one line")
+            return warn("the three points of the arc are collinear")
         piece = ArcPiece(arc, self._end[:3, :3], None, turns=not constant_orientation)
         return self._append("add_three_point_arc", (target, middle, constant_orientation), piece)
 
     def add_three_point_arc_with_orientation_target(
         self, target_pose: PoseLike, intermediate_position: ArrayLike
     ) -> bool:
-        """Move on the arc through a point to a pose, turning evenly."""
+        """Move on the arc through a point to a pose, with uniform rotation."""
         T, middle = pose_matrix(target_pose), _point(intermediate_position)
         arc = three_point_arc(self._end[:3, 3], middle, T[:3, 3])
         if arc is None:
-            return warn("three points of an arc lie on one line")
+            return warn("the three points of the arc are collinear")
         piece = ArcPiece(arc, self._end[:3, :3], T[:3, :3], turns=False)
         return self._append("add_three_point_arc_with_orientation_target", (T, middle), piece)
 
@@ -140,7 +140,7 @@ class TaskSpacePathSpec:
         return piece is not None and self._append("add_tangent_arc", (target, constant_orientation), piece)
 
     def add_tangent_arc_with_orientation_target(self, target_pose: PoseLike) -> bool:
-        """As ``add_tangent_arc``, turning evenly to a pose."""
+        """As ``add_tangent_arc``, with uniform rotation to a pose."""
         T = pose_matrix(target_pose)
         piece = self._tangent_piece(T[:3, 3], T[:3, :3], False)
         return piece is not None and self._append("add_tangent_arc_with_orientation_target", (T,), piece)
@@ -149,27 +149,27 @@ class TaskSpacePathSpec:
         direction = self._segments[-1].direction_at_end() if self._segments else None
         arc = None if direction is None else arc_from_tangent(self._end[:3, 3], direction, target)
         if arc is None:
-            warn("a tangent arc needs a segment before it that moves, and a target beside its line")
+            warn("a tangent arc needs a preceding segment of nonzero length and a target off its line")
             return None
         return ArcPiece(arc, self._end[:3, :3], R, turns=turns)
 
     def _append(self, name: str, given: tuple[Any, ...], piece: PathPiece, blend_radius: float = 0.0) -> bool:
         if piece.length < 1e-9 and piece.angle < 1e-9:
-            return warn(f"{name}: the target is where the path already is")
+            return warn(f"{name}: the target is the current end of the path")
         piece.blend_radius = max(0.0, float(blend_radius))
         self._segments.append(piece)
         self._calls.append((name, given))
         return True
 
     def starting_at(self, pose: Array) -> "TaskSpacePathSpec":
-        """Return the same segments from another start."""
+        """Return the same segments from a different start."""
         moved = TaskSpacePathSpec(pose)
         for name, given in self._calls:
             getattr(moved, name)(*given)
         return moved
 
     def generate_path(self) -> "TaskSpacePath":
-        """Return the path, corners blended where radii were given."""
+        """Return the path, with corners blended where radii were given."""
         if not self._segments:
             raise InputError("a task-space path needs at least one segment")
         pieces: list[PathPiece] = []
@@ -201,7 +201,7 @@ class PathDomain:
 
 @dataclass(frozen=True, eq=False)
 class TaskSpacePath:
-    """Poses over a parameter s that grows with metres moved and, where it is more, with radians turned."""
+    """Poses over a parameter s that grows with metres moved or radians turned, whichever is larger."""
 
     segments: tuple[PathPiece, ...]
     _edges: Array = field(init=False)
@@ -241,11 +241,11 @@ class TaskSpacePath:
         return float(sum(segment.angle for segment in self.segments))
 
     def min_position(self) -> Array:
-        """Return the lower corner of the box around all positions (3,) [m], from 512 samples."""
+        """Return the lower corner of the bounding box of all positions (3,) [m], from 512 samples."""
         return self._positions().min(axis=0)
 
     def max_position(self) -> Array:
-        """Return the upper corner of the box around all positions (3,) [m], from 512 samples."""
+        """Return the upper corner of the bounding box of all positions (3,) [m], from 512 samples."""
         return self._positions().max(axis=0)
 
     def _positions(self) -> Array:
