@@ -51,7 +51,7 @@ def test_a_device_that_fails_is_named_once_and_the_session_goes_on(caplog: pytes
         for _ in range(3):
             session.step(pulse(1.0, 0.0, 0.1))
     assert [record.getMessage() for record in caplog.records if "unplugged" in record.getMessage()] == [
-        "PulseDevice: haptic feedback of right failed, which is not said again: unplugged"
+        "PulseDevice: haptic feedback of right failed; further failures are not logged: unplugged"
     ]
 
 
