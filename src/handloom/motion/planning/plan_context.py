@@ -1,4 +1,4 @@
-"""What the steps of one planning request share: checkers, notes, timings, and how it ends."""
+"""Shared state of the steps of a planning request: checkers, notes, timings, and the result."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from handloom.motion.planning.scene_check import SceneCheck
 
 
 class PlanContext:
-    """One request on its way."""
+    """A request in progress."""
 
     def __init__(self, scene: SceneCheck, open_end: OpenEnd, search: Search, options: PlannerOptions) -> None:
         self.scene, self.open_end, self.options = scene, open_end, options
@@ -27,7 +27,7 @@ class PlanContext:
         self.use(search)
 
     def use(self, search: Search) -> None:
-        """Search this way from now on."""
+        """Use this search from now on."""
         self.search = search
         search.reset()
 
@@ -84,7 +84,7 @@ class PlanContext:
         )
 
     def start(self, q: ArrayLike) -> PathEnd | PlanResult:
-        """Return where a path can start, or the failure."""
+        """Return the start of a path, or the failure."""
         inside = self.within_limits(q, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
@@ -99,7 +99,7 @@ class PlanContext:
     def find(
         self, start: PathEnd, goals: Sequence[PathEnd], *, iterations: int | None = None, rounds: int = len(ROUNDS)
     ) -> Found:
-        """Search a path; count the samples and note when it had to come closer to obstacles than asked."""
+        """Search for a path; count the samples and note if it had to come closer to obstacles than requested."""
         wanted, budget = self.options.padding, self.options.iterations if iterations is None else iterations
         found = self.search.run(self.scene, start, goals, iterations=budget, rounds=rounds)
         self.iterations += found.iterations
