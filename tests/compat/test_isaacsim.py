@@ -223,7 +223,7 @@ def test_mistakes_on_the_stage_are_typed(tmp_path) -> None:
     (tmp_path / "robot.usd").write_text("#usda 1.0", encoding="utf-8")
     with pytest.raises(FileError, match="give the robot as MJCF or URDF"):
         stage_utils.add_reference_to_stage(tmp_path / "robot.usd", "/World/robot")
-    with pytest.raises(InputError, match="a prim path is"):
+    with pytest.raises(InputError, match="a prim path has the form"):
         stage_utils.add_reference_to_stage(FRANKA, "panda")
     with pytest.raises(StateError, match="the stage is empty"):
         _ = stage_utils.get_current_stage().world

@@ -82,7 +82,7 @@ class DifferentialIk:
         self.clearance = clearance
         self._speed = np.asarray(speed_limit, float)
         if self._speed.shape != (chain.dof,) or not np.all(self._speed > 0.0):
-            raise InputError(f"the arm has {chain.dof} joints with speed limits > 0, got {speed_limit!r}")
+            raise InputError(f"the arm needs {chain.dof} speed limits > 0, got {speed_limit!r}")
         self._q = chain.middle
         self.is_blocked = False
         """Whether a joint limit or a solid that must not be touched constrained the last step."""
@@ -103,7 +103,7 @@ class DifferentialIk:
         """Start from joints (n,), possibly outside the limits or in collision; they are kept until the first motion."""
         joints = np.array(q, float)
         if joints.shape != (self.chain.dof,) or not np.all(np.isfinite(joints)):
-            raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q!r}")
+            raise InputError(f"the arm needs {self.chain.dof} finite joint positions, got {q!r}")
         self._q = joints
 
     def step(self, T_base_target: ArrayLike, dt: float) -> Array:
@@ -115,9 +115,9 @@ class DifferentialIk:
         """
         T = np.asarray(T_base_target, float)
         if T.shape != (4, 4) or not np.all(np.isfinite(T)):
-            raise InputError(f"a target is a finite pose (4, 4), got {T_base_target!r}")
+            raise InputError(f"a target must be a finite pose (4, 4), got {T_base_target!r}")
         if not 0.0 < dt < np.inf:
-            raise InputError(f"a control period is > 0 s, got {dt}")
+            raise InputError(f"a control period must be > 0 s, got {dt}")
         error = self._error(T, dt)
         self.is_blocked = False
         if error is not None:
@@ -134,9 +134,9 @@ class DifferentialIk:
         """
         target = np.asarray(q_target, float)
         if target.shape != self._q.shape or not np.all(np.isfinite(target)):
-            raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q_target!r}")
+            raise InputError(f"the arm needs {self.chain.dof} finite joint positions, got {q_target!r}")
         if not 0.0 < dt < np.inf:
-            raise InputError(f"a control period is > 0 s, got {dt}")
+            raise InputError(f"a control period must be > 0 s, got {dt}")
         way = target - self._q
         way *= min(1.0, fastest * dt / max(float(np.abs(way).max()), 1e-12))
         self.is_blocked = False

@@ -36,7 +36,7 @@ def parsed_line(text: str, *, place: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except ValueError as error:
-        raise FileError(f"{place}: not a line of JSON: {error}") from error
+        raise FileError(f"{place}: not a JSON line: {error}") from error
     if not isinstance(record, dict):
         raise FileError(f"{place}: a line must be a JSON object, got {type(record).__name__}")
     return record
@@ -47,7 +47,7 @@ def check_header(record: dict[str, Any], *, place: str) -> None:
     if record.get("format") != FORMAT:
         raise FileError(f"{place}: not a device recording; its format is {record.get('format')!r}, not {FORMAT!r}")
     if record.get("version") != VERSION:
-        raise FileError(f"{place}: version {record.get('version')!r} is not known here; this is version {VERSION}")
+        raise FileError(f"{place}: version {record.get('version')!r} is unknown; this is version {VERSION}")
 
 
 def parsed_frame(record: dict[str, Any], *, place: str) -> DeviceFrame:
@@ -181,7 +181,9 @@ def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame],
             raise FileError(f"{place}: there are lines after the end")
         end = record["end"]
         if not isinstance(end, dict) or end.get("frames") != len(frames) or not isinstance(end.get("time_ns"), int):
-            raise FileError(f"{place}: the end says {end!r}, but {len(frames)} frames were read; the file was changed")
+            raise FileError(
+                f"{place}: the end record is {end!r}, but the file has {len(frames)} frames; it was changed"
+            )
         return frames, end["time_ns"]
     return frames, None
 

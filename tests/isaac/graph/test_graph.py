@@ -184,8 +184,8 @@ def test_a_push_graph_computes_every_node_sources_first() -> None:
         ("c0.outputs:total", "c1.inputs:biass", "no input 'biass'; did you mean 'bias'"),
         ("c9.outputs:total", "c1.inputs:bias", "no node named 'c9'"),
         ("c0.inputs:bias", "c1.inputs:bias", "no output 'bias'"),
-        ("c0.outputs:total", "c1.outputs:total", "ends at an input"),
-        ("c0:total", "c1.inputs:bias", "reads node.inputs:port"),
+        ("c0.outputs:total", "c1.outputs:total", "must end at an input"),
+        ("c0:total", "c1.inputs:bias", "has the form node.inputs:port"),
         ("c0.outputs:total", "c0.inputs:bias", "create a cycle"),
         ("tick.outputs:tick", "c0.inputs:execIn", "already exists"),
     ],
@@ -297,7 +297,7 @@ def test_a_graph_survives_a_file(tmp_path) -> None:
     [
         ("nodes: {a: {typ: ConstantInt}}", "g.yaml:1: nodes.a.typ: unknown key, did you mean 'type'"),
         ("nodes: {a: {type: ConstantInt, values: {value: 1.5}}}", r"g.yaml: a.inputs:value takes int, got 1.5"),
-        ("nodes: {a: {type: ConstantInt}}\nconnect: [a.inputs:value]", "a connection reads"),
+        ("nodes: {a: {type: ConstantInt}}\nconnect: [a.inputs:value]", "a connection has the form"),
         (
             "nodes: {a: {type: ConstantToken}, d: {type: DifferentialController}}\n"
             "connect: ['a.inputs:value -> d.inputs:wheelRadius']",

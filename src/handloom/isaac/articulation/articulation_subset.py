@@ -26,7 +26,7 @@ class ArticulationSubset:
         self._names = tuple(joint_names)
         self._indices = np.array([articulation.get_dof_index(name) for name in self._names], dtype=np.int64)
         if np.unique(self._indices).size != self._indices.size:
-            raise InputError(f"a subset cannot have a joint twice: {', '.join(self._names)}")
+            raise InputError(f"a joint is listed twice in a subset: {', '.join(self._names)}")
 
     @property
     def articulation(self) -> SingleArticulation:

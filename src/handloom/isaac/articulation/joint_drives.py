@@ -301,7 +301,7 @@ class JointDrives:
         effort remains a force.
         """
         if mode not in ("force", "acceleration"):
-            raise InputError(f"an effort mode is 'force' or 'acceleration', got {mode!r}")
+            raise InputError(f"an effort mode must be 'force' or 'acceleration', got {mode!r}")
         self._registers = np.array(self.targets())
         self._accelerating[joints] = mode == "acceleration"
         self._accelerating &= self.driven

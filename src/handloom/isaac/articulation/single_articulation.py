@@ -107,7 +107,7 @@ class SingleArticulation(SolverSettings):
             if name not in found:
                 raise unknown_name(f"hinge or slide joint of {self.name!r}", name, found)
         if len(set(dof_names)) != len(dof_names):
-            raise InputError(f"robot {self.name!r}: dof_names has a joint twice: {', '.join(dof_names)}")
+            raise InputError(f"robot {self.name!r}: dof_names lists a joint twice: {', '.join(dof_names)}")
         return tuple(dof_names)
 
     def initialize(self) -> None:
@@ -326,7 +326,7 @@ class SingleArticulation(SolverSettings):
         """Set linear [m/s], then angular [rad/s] velocity of a floating base, in world (6,)."""
         values = np.asarray(velocity)
         if values.shape != (6,):
-            raise InputError(f"a velocity has 6 numbers, linear then angular, got shape {values.shape}")
+            raise InputError(f"a velocity must have 6 numbers, linear then angular, got shape {values.shape}")
         self.root.set_velocity(values[:3], values[3:])
 
     def get_linear_velocity(self) -> Array:

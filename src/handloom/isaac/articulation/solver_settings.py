@@ -30,7 +30,7 @@ class SolverSettings:
     def set_solver_position_iteration_count(self, count: int) -> None:
         """Set the maximum number of solver iterations, for the whole world."""
         if not isinstance(count, int | np.integer) or count < 1:
-            raise InputError(f"the solver needs a whole number of iterations >= 1, got {count!r}")
+            raise InputError(f"the number of solver iterations must be an integer >= 1, got {count!r}")
         self.world.model.opt.iterations = int(count)
 
     def get_solver_position_iteration_count(self) -> int:

@@ -234,7 +234,7 @@ def register_robot(wrapper: Wrapper) -> Wrapper:
     Usable as a decorator. Nothing is stored: the robot file names the class.
     """
     if not (isinstance(wrapper, type) and issubclass(wrapper, TemplateRobot)):
-        raise InputError(f"a robot wrapper derives from TemplateRobot, {wrapper!r} does not")
+        raise InputError(f"a robot wrapper must derive from TemplateRobot, {wrapper!r} does not")
     if wrapper.__name__ in TARGET_CLASSES:
         raise InputError(f"{wrapper.__name__!r} is the published class of a built-in robot; choose another name")
     return wrapper

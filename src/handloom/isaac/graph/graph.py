@@ -114,7 +114,7 @@ class Graph:
 
     def _create(self, name: str, type_name: str, version: int | None = None) -> PlacedNode:
         if not name or any(letter in name for letter in "./: "):
-            raise InputError(f"a node name has no dots, slashes, colons or spaces, got {name!r}")
+            raise InputError(f"a node name must not contain dots, slashes, colons or spaces, got {name!r}")
         if name in self._nodes:
             raise InputError(f"a node {name!r} exists already")
         kind = node_class(type_name, version)
@@ -130,10 +130,10 @@ class Graph:
         source_node, source_side, source_port = split_attribute(source)
         target_node, target_side, target_port = split_attribute(target)
         if target_side != "inputs":
-            raise InputError(f"a connection ends at an input, got {target!r}")
+            raise InputError(f"a connection must end at an input, got {target!r}")
         start, end = self.node(source_node).output(source_port), self.node(target_node).input(target_port)
         if (source_side == "inputs") != start.source:
-            raise InputError(f"a connection starts at an output or at the value of a constant, got {source!r}")
+            raise InputError(f"a connection must start at an output or at the value of a constant, got {source!r}")
         if not end.type.accepts(start.type):
             raise InputError(f"cannot connect {source} ({start.type.name}) to {target} ({end.type.name})")
         new = Connection(source_node, source_port, target_node, target_port)

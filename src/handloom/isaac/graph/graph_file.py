@@ -51,7 +51,7 @@ def load_graph(path: str | Path) -> Graph:
     for text in file.connect:
         source, arrow, target = text.partition(ARROW.strip())
         if not arrow:
-            raise ConfigError(f"{path}: connect: a connection reads 'a.outputs:x -> b.inputs:y', got {text!r}")
+            raise ConfigError(f"{path}: connect: a connection has the form 'a.outputs:x -> b.inputs:y', got {text!r}")
         pairs.append((source.strip(), target.strip()))
     try:
         graph.edit(

@@ -222,5 +222,5 @@ def split_attribute(text: str) -> tuple[str, str, str]:
     node, dot, rest = text.rpartition(".")
     side, colon, port = rest.partition(":")
     if not (dot and colon and node and port) or side not in {"inputs", "outputs"}:
-        raise InputError(f"an attribute reads node.inputs:port or node.outputs:port, got {text!r}")
+        raise InputError(f"an attribute has the form node.inputs:port or node.outputs:port, got {text!r}")
     return node.rsplit("/", 1)[-1], side, port

@@ -133,7 +133,7 @@ def _any(value: Any, kind: PortType, where: str) -> Any:
     for family in ("bool", "integer", "number", "text"):
         with contextlib.suppress(InputError):
             return _SCALARS[family](value, kind, where)
-    raise InputError(f"{where} takes a number, a truth value or a text, got {value!r}")
+    raise InputError(f"{where} takes a number, a bool or a string, got {value!r}")
 
 
 _SCALARS: dict[str, Callable[[Any, PortType, str], Any]] = {
@@ -197,7 +197,7 @@ class Port:
         """Return a value in its stored form; InputError if it is not of the port's type or is NaN."""
         stored = self.type.read(value, where)
         if isinstance(stored, np.ndarray) and not self.nan and np.any(np.isnan(stored)):
-            raise InputError(f"{where} takes no NaN, got {stored.tolist()}")
+            raise InputError(f"{where} does not take NaN, got {stored.tolist()}")
         return stored
 
 

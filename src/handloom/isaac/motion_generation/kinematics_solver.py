@@ -172,7 +172,7 @@ class LulaKinematicsSolver(KinematicsSolver):
         R = np.eye(3) if target_orientation is None else _rotation(target_orientation)
         position = np.asarray(target_position, float)
         if position.shape != (3,) or not np.all(np.isfinite(position)):
-            raise InputError(f"target_position has three finite values, got {target_position!r}")
+            raise InputError(f"target_position must have three finite values, got {target_position!r}")
         solver = self._solver(chain, target_orientation is None, position_tolerance, orientation_tolerance)
         T = invert_pose(self.T_world_base) @ make_pose(R, position)
         seeds = [np.clip(seed[columns], chain.lower, chain.upper) for seed in (start, *self._seeds)]
@@ -227,7 +227,7 @@ class LulaKinematicsSolver(KinematicsSolver):
         """Set configurations (k, n) that are tried after the warm start."""
         rows = np.atleast_2d(np.asarray(seeds, float))
         if rows.shape[1:] != (self.robot.dof,):
-            raise InputError(f"seeds have {self.robot.dof} values each, got shape {rows.shape}")
+            raise InputError(f"seeds must have {self.robot.dof} values each, got shape {rows.shape}")
         self._seeds = rows
 
     def get_default_cspace_seeds(self) -> Array:
@@ -253,7 +253,7 @@ class LulaKinematicsSolver(KinematicsSolver):
     def _configuration(self, name: str, values: ArrayLike) -> Array:
         q = np.array(values, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
-            raise InputError(f"{name} has {self.robot.dof} finite values, got {values!r}")
+            raise InputError(f"{name} must have {self.robot.dof} finite values, got {values!r}")
         return q
 
 
@@ -330,5 +330,5 @@ class ArticulationKinematicsSolver:
 def _rotation(quat: ArrayLike) -> Array:
     values = np.asarray(quat, float)
     if values.shape != (4,) or not np.linalg.norm(values) > 1e-9:
-        raise InputError(f"an orientation is a quaternion wxyz (4,) that is not zero, got {quat!r}")
+        raise InputError(f"an orientation must be a nonzero quaternion wxyz (4,), got {quat!r}")
     return matrix_from_quat(values / np.linalg.norm(values))

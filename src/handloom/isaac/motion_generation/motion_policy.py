@@ -125,7 +125,7 @@ class ArticulationMotionPolicy(RobotJoints):
     def set_default_physics_dt(self, physics_dt: float) -> None:
         """Change the default time between calls [s]."""
         if not physics_dt > 0:
-            raise InputError(f"physics_dt is a positive number of seconds, got {physics_dt}")
+            raise InputError(f"physics_dt must be a positive number of seconds, got {physics_dt}")
         self.physics_dt = physics_dt
 
 

@@ -140,7 +140,9 @@ class RRT(PathPlanner):
         """Set a configuration (n,) as the target; replaces a pose target."""
         q = np.array(active_joint_targets, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
-            raise InputError(f"active_joint_targets has {self.robot.dof} finite values, got {active_joint_targets!r}")
+            raise InputError(
+                f"active_joint_targets must have {self.robot.dof} finite values, got {active_joint_targets!r}"
+            )
         self._target = q
 
     def set_end_effector_target(
@@ -154,24 +156,24 @@ class RRT(PathPlanner):
             return
         p = np.asarray(target_translation, float)
         if p.shape != (3,) or not np.all(np.isfinite(p)):
-            raise InputError(f"target_translation has three finite values, got {target_translation!r}")
+            raise InputError(f"target_translation must have three finite values, got {target_translation!r}")
         R = None
         if target_orientation is not None:
             quat = np.asarray(target_orientation, float)
             if quat.shape != (4,) or not np.linalg.norm(quat) > 1e-9:
-                raise InputError(f"target_orientation is a quaternion wxyz, got {target_orientation!r}")
+                raise InputError(f"target_orientation must be a quaternion wxyz, got {target_orientation!r}")
             R = matrix_from_quat(quat / np.linalg.norm(quat))
         self._target = (p, R)
 
     def set_max_iterations(self, max_iter: int) -> None:
         """Set the number of samples that a search may draw."""
         if not self.set_param("max_iterations", max_iter):
-            raise InputError(f"max_iterations is a positive whole number, got {max_iter!r}")
+            raise InputError(f"max_iterations must be a positive integer, got {max_iter!r}")
 
     def set_random_seed(self, random_seed: int) -> None:
         """Set the seed of the samples."""
         if not self.set_param("seed", random_seed):
-            raise InputError(f"a seed is a positive whole number, got {random_seed!r}")
+            raise InputError(f"a seed must be a positive integer, got {random_seed!r}")
 
     def set_param(self, param_name: str, value: Any) -> bool:
         """Set a parameter, ``group/name`` inside a group; return False, with no change, if either is invalid."""
@@ -209,7 +211,7 @@ class RRT(PathPlanner):
         q = np.asarray(active_joint_positions, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
             raise InputError(
-                f"active_joint_positions has {self.robot.dof} finite values, got {active_joint_positions!r}"
+                f"active_joint_positions must have {self.robot.dof} finite values, got {active_joint_positions!r}"
             )
         if self._target is None:
             raise InputError("there is no target; call set_cspace_target or set_end_effector_target")
@@ -301,7 +303,7 @@ def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Ar
     """Return a path (m, n) with ``ceil(length / distance)`` points per motion and its last configuration."""
     points = np.asarray(path, float)
     if not distance > 0:
-        raise InputError(f"a distance between configurations is positive, got {distance}")
+        raise InputError(f"a distance between configurations must be positive, got {distance}")
     rows = []
     for a, b in pairwise(points):
         count = int(np.ceil(np.linalg.norm(b - a, norm) / distance - 1e-12))

@@ -65,7 +65,7 @@ def reach_pose(
     """
     quat = np.asarray(orientation, float)
     if quat.shape != (4,) or not np.linalg.norm(quat) > 1e-9:
-        raise InputError(f"orientation is a quaternion wxyz, got {orientation!r}")
+        raise InputError(f"orientation must be a quaternion wxyz, got {orientation!r}")
     T = make_pose(matrix_from_quat(quat / np.linalg.norm(quat)), np.asarray(position, float))
     state, speed = np.array(q, float), np.zeros(policy.robot.dof)
     postures = _free_postures(policy, T, state)

@@ -240,12 +240,16 @@ class WorldInterface:
 def _pose(position: ArrayLike, orientation: ArrayLike) -> Array:
     p, q = np.asarray(position, float), np.asarray(orientation, float)
     if p.shape != (3,) or q.shape != (4,) or not np.all(np.isfinite(np.r_[p, q])):
-        raise InputError(f"a pose is a position (3,) and a quaternion wxyz (4,), got {position!r} and {orientation!r}")
+        raise InputError(
+            f"a pose must be a position (3,) and a quaternion wxyz (4,), got {position!r} and {orientation!r}"
+        )
     if not np.linalg.norm(q) > 1e-9:
-        raise InputError("a quaternion has length 1, got zero")
+        raise InputError("a quaternion must have length 1, got zero")
     return make_pose(matrix_from_quat(q / np.linalg.norm(q)), p)
 
 
 def _demand_positive(name: str, *sizes: float) -> None:
     if not all(np.isfinite(size) and size > 0 for size in sizes):
-        raise InputError(f"obstacle {name!r}: sizes are positive numbers of metres, got {', '.join(map(str, sizes))}")
+        raise InputError(
+            f"obstacle {name!r}: sizes must be positive numbers of metres, got {', '.join(map(str, sizes))}"
+        )

@@ -73,7 +73,7 @@ class Stage:
         """
         self._refuse_when_started("a reference cannot be added")
         if not re.fullmatch(r"(/\w+)+", prim_path):
-            raise InputError(f"a prim path is /Name/Name/..., got {prim_path!r}")
+            raise InputError(f"a prim path has the form /Name/Name/..., got {prim_path!r}")
         if prim_path in self._references:
             raise InputError(f"there is already a robot at {prim_path}")
         self._references[prim_path] = _reference(Path(asset))

@@ -98,7 +98,7 @@ class StageWorld:
     ) -> None:
         del settings, rendering_dt
         if stage_units_in_meters not in (None, 1.0):
-            raise InputError(f"a stage is in metres, got stage_units_in_meters={stage_units_in_meters}")
+            raise InputError(f"a stage must be in metres, got stage_units_in_meters={stage_units_in_meters}")
         self._dt = 1.0 / 60.0 if physics_dt is None else float(physics_dt)
         if not 0.0 < self._dt < 1.0:
             raise InputError(f"physics_dt must be between 0 and 1 s, got {physics_dt}")

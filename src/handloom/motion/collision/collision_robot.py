@@ -109,7 +109,7 @@ class CollisionRobot:
         if holder is None:
             raise unknown_name("moving body", body, self.bodies)
         if any(part.body == name for part in self.parts):
-            raise InputError(f"something named {name!r} is already attached or part of the robot")
+            raise InputError(f"{name!r} is already attached or part of the robot")
         centres, radii = cached_cover(shape, self.tolerance, least=HELD_TOLERANCE)
         T_link_object = holder.T_link_body @ T_body_object
         part = CollisionPart(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)

@@ -170,7 +170,7 @@ class CollisionWorld:
 def _pose(T: ArrayLike) -> Array:
     pose = np.array(T, float)
     if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
-        raise InputError(f"a pose is a finite 4x4 matrix, got shape {pose.shape}")
+        raise InputError(f"a pose must be a finite 4x4 matrix, got shape {pose.shape}")
     return pose
 
 

@@ -89,7 +89,7 @@ def hull_shape(points: ArrayLike) -> Shape:
     try:
         model = spec.compile()
     except ValueError as error:
-        raise InputError(f"these {len(vertices)} points span no convex solid: {error}") from error
+        raise InputError(f"these {len(vertices)} points do not span a convex solid: {error}") from error
     # MuJoCo moves the vertices to the mesh's inertial frame; the geom's pose reverses this.
     R = np.empty(9)
     mujoco.mju_quat2Mat(R, model.geom_quat[0])

@@ -89,5 +89,5 @@ class SphereChecker:
     def _rows(self, q: ArrayLike) -> Array:
         rows = np.ascontiguousarray(np.atleast_2d(np.asarray(q, float)))
         if rows.ndim != 2 or rows.shape[1] != self.dof:
-            raise InputError(f"configurations have shape (m, {self.dof}), got {np.shape(q)}")
+            raise InputError(f"configurations must have shape (m, {self.dof}), got {np.shape(q)}")
         return rows

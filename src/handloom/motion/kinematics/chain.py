@@ -144,7 +144,7 @@ class Chain:
         """
         given = np.asarray(q, float)
         if given.shape[-1:] != (self.dof,):
-            raise InputError(f"a configuration of {self.tool!r} has {self.dof} values, got shape {given.shape}")
+            raise InputError(f"a configuration of {self.tool!r} must have {self.dof} values, got shape {given.shape}")
         return np.require(given.reshape(-1, self.dof), requirements=["C", "W"]), given.shape[:-1]
 
 

@@ -231,7 +231,7 @@ class IkSolver:
         T = np.asarray(T_base_target, float)
         T = T[None] if T.ndim == 2 else T
         if T.ndim != 3 or T.shape[1:] != (4, 4):
-            raise InputError(f"targets have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
+            raise InputError(f"targets must have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
         if self._card is None and not are_poses:
             _check_poses(T)
         return T
@@ -242,7 +242,7 @@ class IkSolver:
         q = np.asarray(seed, float)
         if q.shape not in {(self.chain.dof,), (count, self.chain.dof)} or not np.all(np.isfinite(q)):
             raise InputError(
-                f"a seed has shape ({self.chain.dof},) or ({count}, {self.chain.dof}) and finite values, got {q.shape}"
+                f"a seed must be finite, with shape ({self.chain.dof},) or ({count}, {self.chain.dof}), got {q.shape}"
             )
         return np.array(np.broadcast_to(q, (count, self.chain.dof)), order="C")  # Always writable, as for the chain.
 

@@ -63,10 +63,10 @@ class JointTree:
         """
         reference = model.qpos0 if qpos is None else np.asarray(qpos, float)
         if reference.shape != (model.nq,):
-            raise InputError(f"qpos has {model.nq} values for this model, got shape {reference.shape}")
+            raise InputError(f"qpos must have {model.nq} values for this model, got shape {reference.shape}")
         ids = [_joint_id(model, name) for name in joints]
         if len(set(ids)) != len(ids):
-            raise InputError(f"a joint is named twice: {', '.join(joints)}")
+            raise InputError(f"a joint is listed twice: {', '.join(joints)}")
         data = mujoco.MjData(model)
         data.qpos[:] = reference
         mujoco.mj_kinematics(model, data)

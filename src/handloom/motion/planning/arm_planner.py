@@ -299,7 +299,7 @@ class ArmPlanner:
         poses, follower = Move(T_base_tool=T_base_tool).poses(len(self.arms)), self._line
         if keeping is not None:
             if len(self.arms) > 1:
-                raise InputError(f"keeping part of a pose is for one arm, and this planner moves {len(self.arms)}")
+                raise InputError(f"keeping part of a pose is for one arm, but this planner moves {len(self.arms)}")
             poses, follower = keeping.poses(poses), self._lines(keeping)
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
@@ -373,7 +373,7 @@ class ArmPlanner:
 
     def _at_most_two(self, what: str) -> None:
         if len(self.arms) > 2:
-            raise InputError(f"{what} is for one arm or two, and this planner moves {len(self.arms)}")
+            raise InputError(f"{what} is for one or two arms, but this planner moves {len(self.arms)}")
 
     def _context(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> PlanContext:
         self._scene.refresh(ignore, released=released)

@@ -317,13 +317,13 @@ class MovePlanner:
         counts = goals.counts(chosen=False)
         if goals.hold_broken and not len(goals.order):
             return self._context.fail(
-                PlanStatus.HOLD_BROKEN, f"every goal breaks the hold of the start ({counts})", counts=counts
+                PlanStatus.HOLD_BROKEN, f"every goal violates the hold of the start ({counts})", counts=counts
             )
         if goals.in_collision:
             why = f": {goals.touches[0]}" if goals.touches else ""
             return self._context.fail(
                 PlanStatus.GOAL_IN_COLLISION,
-                f"every goal that can be reached collides{why} ({counts})",
+                f"every reachable goal collides{why} ({counts})",
                 touches=goals.touches,
                 counts=counts,
             )

@@ -42,7 +42,7 @@ class Move:
             T = T[:, None]
         if T.ndim != 4 or T.shape[1:] != (arms, 4, 4):
             wanted = "(n, 4, 4)" if arms == 1 else f"(n, {arms}, 4, 4)"
-            raise InputError(f"goal poses have shape {wanted} here, got {np.shape(self.T_base_tool)}")
+            raise InputError(f"goal poses must have shape {wanted} here, got {np.shape(self.T_base_tool)}")
         return T
 
 

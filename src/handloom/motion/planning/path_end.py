@@ -132,7 +132,7 @@ class BlockedEnd:
         if self.touches:
             return str(self.touches[0])
         nearest = f": {self.near[0]}" if self.near else ""
-        return f"it is free, but no motion leads out of there{nearest}"
+        return f"it is free, but no motion leads out of it{nearest}"
 
 
 def look_at_end(

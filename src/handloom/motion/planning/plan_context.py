@@ -55,7 +55,7 @@ class PlanContext:
         given = np.array(q, float)
         tree = self.tree
         if given.shape != (tree.dof,):
-            raise InputError(f"a {what} configuration has {tree.dof} values here, got shape {given.shape}")
+            raise InputError(f"a {what} configuration must have {tree.dof} values here, got shape {given.shape}")
         if not np.all(np.isfinite(given)):
             bad = tree.joint_names[int(np.argmin(np.isfinite(given)))]
             return self.fail(PlanStatus.INVALID_REQUEST, f"the {what} value of joint {bad} is not finite", joint=bad)
@@ -115,7 +115,7 @@ class PlanContext:
         if refused is not None:
             return self.fail(
                 PlanStatus.VERIFICATION_FAILED,
-                f"every path that was found touches something exactly, the last one: {refused.touch}",
+                f"exact verification rejected every path found; the last one: {refused.touch}",
                 touches=(refused.touch,),
                 **details,
             )

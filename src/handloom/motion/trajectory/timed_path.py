@@ -125,7 +125,7 @@ def distinct_waypoints(path: ArrayLike) -> Array:
     """Return waypoints (m, n) without repetitions; a path without motion becomes one waypoint."""
     points = np.asarray(path, float)
     if points.ndim != 2 or len(points) == 0 or not np.all(np.isfinite(points)):
-        raise InputError(f"a path has finite waypoints (m, n), got shape {points.shape}")
+        raise InputError(f"a path must have finite waypoints (m, n), got shape {points.shape}")
     keep = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
     result = points[keep]
     # Dropping near repetitions must not move the end.

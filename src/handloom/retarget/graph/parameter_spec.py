@@ -33,7 +33,7 @@ class ParameterSpec(ABC):
 
     @abstractmethod
     def validate(self, value: Any) -> bool:
-        """Return whether a value is of the right kind and within bounds."""
+        """Return whether a value has the right type and is within bounds."""
 
     def serialize(self, value: Any) -> Any:
         """Return the value in its JSON form."""

@@ -49,7 +49,7 @@ class WorldForceAccumulator(BaseRetargeter):
 
     def __init__(self, name: str, num_inputs: int, weights: ArrayLike | None = None) -> None:
         if num_inputs < 1:
-            raise InputError(f"WorldForceAccumulator {name!r}: num_inputs is at least 1, got {num_inputs}")
+            raise InputError(f"WorldForceAccumulator {name!r}: num_inputs must be at least 1, got {num_inputs}")
         given = np.ones(num_inputs) if weights is None else np.asarray(weights).ravel()
         if len(given) != num_inputs:
             raise InputError(f"WorldForceAccumulator {name!r}: weights length {len(given)} is not {num_inputs}")

@@ -141,7 +141,7 @@ class PulseDevice(HapticDevice):
         pulse = np.asarray(values, dtype=np.float64).ravel()
         if pulse.size != NUM_CONTROLLER_HAPTIC_FIELDS:
             raise InputError(
-                f"a pulse is a 3-element vector [amplitude, frequency_hz, duration_s], got shape {np.shape(values)}"
+                f"a pulse must be a vector [amplitude, frequency_hz, duration_s], got shape {np.shape(values)}"
             )
         if np.isfinite(pulse).all():
             self._pending[endpoint] = (float(pulse[0]), float(pulse[1]), float(pulse[2]))

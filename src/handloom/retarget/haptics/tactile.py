@@ -304,4 +304,4 @@ def at_least_one(where: str, **counts: int) -> None:
     """
     for name, count in counts.items():
         if count < 1:
-            raise InputError(f"{where}: {name} is at least 1, got {count}")
+            raise InputError(f"{where}: {name} must be at least 1, got {count}")

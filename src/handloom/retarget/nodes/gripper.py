@@ -77,7 +77,7 @@ class GripperRetargeterConfig:
     def __post_init__(self) -> None:
         """Reject unknown sides and a reversed hysteresis band."""
         if self.hand_side not in {"left", "right"}:
-            raise InputError(f"hand_side is 'left' or 'right', got {self.hand_side!r}")
+            raise InputError(f"hand_side must be 'left' or 'right', got {self.hand_side!r}")
         if not 0.0 <= self.gripper_close_meters <= self.gripper_open_meters:
             raise InputError(
                 "gripper_close_meters must not be above gripper_open_meters, got "

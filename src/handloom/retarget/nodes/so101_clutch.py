@@ -162,7 +162,7 @@ def _position(home: Any) -> Vec3:
     if values.shape == (4, 4):
         values = values[:3, 3]
     if values.shape != (3,) or not np.all(np.isfinite(values)):
-        raise InputError(f"a home is a finite position (3,) or pose (4, 4), got {home!r}")
+        raise InputError(f"a home must be a finite position (3,) or pose (4, 4), got {home!r}")
     x, y, z = values.tolist()
     return x, y, z
 

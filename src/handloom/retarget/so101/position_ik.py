@@ -69,7 +69,7 @@ class PositionIk:
         """Start from measured joints (n,) [rad]; they may lie slightly outside the limits and are not clipped."""
         joints = np.array(q, float)
         if joints.shape != (self.chain.dof,) or not np.all(np.isfinite(joints)):
-            raise InputError(f"the arm has {self.chain.dof} joints, got {q!r}")
+            raise InputError(f"the arm needs {self.chain.dof} joint positions, got {q!r}")
         self._q, self._last_target = joints, None
 
     def correct(self, q: ArrayLike) -> None:
@@ -85,7 +85,7 @@ class PositionIk:
         """
         target = np.array(p_base_target, float)
         if target.shape != (3,) or not np.all(np.isfinite(target)) or not np.isfinite(roll):
-            raise InputError(f"a target is a finite position (3,) and a roll, got {p_base_target!r} and {roll!r}")
+            raise InputError(f"a target must be a finite position (3,) and a roll, got {p_base_target!r} and {roll!r}")
         q = self._q
         q[-1] = min(max(roll, self._lower[-1]), self._upper[-1])
         moved = 0.0 if self._last_target is None else float(np.linalg.norm(target - self._last_target))

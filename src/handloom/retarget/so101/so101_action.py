@@ -102,7 +102,7 @@ class SO101ActionController:
         """
         values = np.asarray(action, float)
         if values.shape != (len(ACTION),) or not np.all(np.isfinite(values)):
-            raise InputError(f"an action is {len(ACTION)} finite numbers ({', '.join(ACTION)}), got {action!r}")
+            raise InputError(f"an action must be {len(ACTION)} finite numbers ({', '.join(ACTION)}), got {action!r}")
         targets = np.full(self._controls, np.nan)
         targets[self.arm.ctrl_index] = self.ik.step(values[:3], float(values[3]))
         targets[self.arm.gripper_ctrl_index] = self.jaw.joint(float(values[4]))
@@ -130,7 +130,7 @@ def so101_action_graph(
 
     Args:
         device: Which controller.
-        position_scale: Metres of the robot per metre of the hand.
+        position_scale: Robot motion per hand motion [m/m].
         roll_axis: ``"world_z"`` for the absolute roll, ``"local_z"`` for the roll since engaging.
         limits: Speed limits of the position; None, as published, applies none.
     """

@@ -29,7 +29,7 @@ def selected_joints(robot: SingleArticulation, given: Mapping[str, Any]) -> tupl
     joints = tuple(robot.dof_names.index(name) for name in names) if names else tuple(indices)
     outside = [joint for joint in joints if not 0 <= joint < robot.num_dof]
     if outside:
-        raise InputError(f"jointIndices {outside} lie outside 0 ... {robot.num_dof - 1} of {robot.name!r}")
+        raise InputError(f"jointIndices {outside} are outside 0 ... {robot.num_dof - 1} of {robot.name!r}")
     if len(set(joints)) != len(joints):
         raise InputError(f"a joint of {robot.name!r} is selected twice: {list(names or indices)}")
     return joints

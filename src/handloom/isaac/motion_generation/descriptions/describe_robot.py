@@ -33,7 +33,7 @@ def write_description(robot: RobotDescription, output: Path, *, tolerance: float
         InputError: The ending is neither .xrdf nor .yaml, or the robot has no arm.
     """
     if output.suffix not in {".xrdf", ".yaml"}:
-        raise InputError(f"a description is an .xrdf or a .yaml file, got {output.name!r}")
+        raise InputError(f"a description must be an .xrdf or a .yaml file, got {output.name!r}")
     if not robot.arms:
         raise InputError(f"robot {robot.name!r} has no arm to describe")
     values = xrdf_values(robot, tolerance) if output.suffix == ".xrdf" else lula_values(robot, tolerance)

@@ -186,7 +186,7 @@ class XrdfFile(Config):
             more = which.buffer_distance.get(link, 0.0)
             for sphere in spheres:
                 if sphere.radius + more <= 0.0:
-                    raise ValueError(f"a sphere of {link!r} has the radius {sphere.radius} with the buffer {more}")
+                    raise ValueError(f"a sphere of {link!r} has radius {sphere.radius} with buffer {more}")
             found[link] = [(sphere.center, sphere.radius + more) for sphere in spheres]
         return found
 

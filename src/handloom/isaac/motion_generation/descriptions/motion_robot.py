@@ -126,7 +126,7 @@ def _from_lula(given: LulaFile, urdf: Urdf) -> MotionRobot:
     for link, found in spheres.items():
         for _, radius in found:
             if radius <= 0:
-                raise ValueError(f"a sphere of {link!r} has the radius {radius}")
+                raise ValueError(f"a sphere of {link!r} has radius {radius}")
     return _build(
         urdf,
         joints=given.cspace,

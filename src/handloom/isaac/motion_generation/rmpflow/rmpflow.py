@@ -59,7 +59,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
     ) -> None:
         super().__init__()
         if not maximum_substep_size > 0:
-            raise InputError(f"maximum_substep_size is a positive number of seconds, got {maximum_substep_size}")
+            raise InputError(f"maximum_substep_size must be a positive number of seconds, got {maximum_substep_size}")
         self.robot = load_motion_robot(robot_description_path, urdf_path)
         """Kinematics, limits, spheres."""
         self._files = (robot_description_path, urdf_path)
@@ -105,7 +105,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         """Return position and velocity targets (n,) after ``frame_duration`` [s]; see :class:`MotionPolicy`."""
         del watched_joint_positions, watched_joint_velocities
         if not (np.isfinite(frame_duration) and frame_duration >= 0):
-            raise InputError(f"frame_duration is a number of seconds >= 0, got {frame_duration}")
+            raise InputError(f"frame_duration must be a number of seconds >= 0, got {frame_duration}")
         if self._state is None or not self._ignore_state:
             q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
             qd = finite_vector("active_joint_velocities", active_joint_velocities, self.robot.dof)

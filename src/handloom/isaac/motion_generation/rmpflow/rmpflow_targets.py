@@ -105,5 +105,5 @@ def finite_vector(name: str, values: ArrayLike, size: int) -> Array:
     """
     vector = np.array(values, float)
     if vector.shape != (size,) or not np.all(np.isfinite(vector)):
-        raise InputError(f"{name} has {size} finite values, got {values!r}")
+        raise InputError(f"{name} must have {size} finite values, got {values!r}")
     return vector

@@ -65,7 +65,7 @@ def pose_matrix(pose: Any) -> Array:
     """Return a pose given as Pose3 or matrix as a matrix (4, 4)."""
     T = pose.matrix() if isinstance(pose, Pose3) else np.asarray(pose, float)
     if T.shape != (4, 4) or not np.all(np.isfinite(T)):
-        raise InputError(f"a pose is a Pose3 or a finite 4x4 matrix, got shape {T.shape}")
+        raise InputError(f"a pose must be a Pose3 or a finite 4x4 matrix, got shape {T.shape}")
     return T
 
 
@@ -218,7 +218,7 @@ class TaskSpacePath:
     def pose(self, s: float) -> Array:
         """Return the pose (4, 4) at s."""
         if not 0.0 <= s <= self._edges[-1] + 1e-9:
-            raise InputError(f"s runs from 0 to {self._edges[-1]:.6g}, got {s}")
+            raise InputError(f"s must be between 0 and {self._edges[-1]:.6g}, got {s}")
         k = int(np.clip(np.searchsorted(self._edges, s, side="right") - 1, 0, len(self.segments) - 1))
         width = self._edges[k + 1] - self._edges[k]
         return self.segments[k].pose(float(np.clip((s - self._edges[k]) / width, 0.0, 1.0)))
@@ -267,7 +267,7 @@ class CSpacePathSpec:
         """Append a configuration (n,); False, with a warning, if it has another size."""
         q = np.array(waypoint, float)
         if q.shape != self.waypoints[0].shape or not np.all(np.isfinite(q)):
-            return warn(f"a waypoint has {len(self.waypoints[0])} finite values, got shape {q.shape}")
+            return warn(f"a waypoint must have {len(self.waypoints[0])} finite values, got shape {q.shape}")
         self.waypoints.append(q)
         return True
 
@@ -316,5 +316,5 @@ def create_composite_path_spec(initial_c_space_position: ArrayLike) -> Composite
 def _point(values: ArrayLike) -> Array:
     point = np.asarray(values, float)
     if point.shape != (3,) or not np.all(np.isfinite(point)):
-        raise InputError(f"a position has three finite values, got {values!r}")
+        raise InputError(f"a position must have three finite values, got {values!r}")
     return point

@@ -124,7 +124,7 @@ class ArticulationTrajectory:
         """Return actions from the start, one per time step [s], excluding the end."""
         step = self._dt if timestep is None else timestep
         if not step > 0:
-            raise InputError(f"a time step is a positive number of seconds, got {step}")
+            raise InputError(f"a time step must be a positive number of seconds, got {step}")
         times = np.arange(self._trajectory.start_time, self._trajectory.end_time, step)
         return [self.get_action_at_time(float(time)) for time in times]
 
@@ -201,7 +201,7 @@ class LulaCSpaceTrajectoryGenerator:
         """
         waypoints, times = self._waypoints(waypoint_positions), np.asarray(timestamps, float)
         if times.shape != (len(waypoints),) or not np.all(np.diff(times) > 0):
-            raise InputError(f"timestamps are {len(waypoints)} ascending times, got {timestamps!r}")
+            raise InputError(f"timestamps must be {len(waypoints)} ascending times, got {timestamps!r}")
         motion = TimedWaypoints(times - times[0], waypoints, interpolation_mode)
         problem = motion.exceeded(*self._position, self._velocity, self._acceleration, self._jerk)
         if problem is not None:
@@ -257,7 +257,7 @@ class LulaCSpaceTrajectoryGenerator:
     def _waypoints(self, given: ArrayLike) -> Array:
         waypoints = np.asarray(given, float)
         if waypoints.ndim != 2 or waypoints.shape[1] != self.robot.dof or not np.all(np.isfinite(waypoints)):
-            raise InputError(f"waypoints have shape (m, {self.robot.dof}), got {np.shape(given)}")
+            raise InputError(f"waypoints must have shape (m, {self.robot.dof}), got {np.shape(given)}")
         lower, upper = self._position
         outside = np.argwhere((waypoints < lower - 1e-9) | (waypoints > upper + 1e-9))
         if len(outside):
@@ -271,13 +271,13 @@ class LulaCSpaceTrajectoryGenerator:
     def _per_joint(self, values: ArrayLike) -> Array:
         result = np.array(values, float)
         if result.shape != (self.robot.dof,):
-            raise InputError(f"limits have {self.robot.dof} values, got {values!r}")
+            raise InputError(f"limits must have {self.robot.dof} values, got {values!r}")
         return result
 
     def _positive(self, name: str, values: ArrayLike) -> Array:
         result = self._per_joint(values)
         if not np.all(result > 0):
-            raise InputError(f"{name} are positive, got {values!r}")
+            raise InputError(f"{name} must be positive, got {values!r}")
         return result
 
 
@@ -347,5 +347,5 @@ def valid_solver_param(name: str, value: Any) -> bool:
     if kind is None:
         return False
     if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
-        raise InputError(f"{name} is of type {kind.__name__}, got {value!r}")
+        raise InputError(f"{name} must be of type {kind.__name__}, got {value!r}")
     return value in SPLITS if kind is str else value >= 0 if kind is int else value > 0

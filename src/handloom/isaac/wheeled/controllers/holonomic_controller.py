@@ -290,5 +290,7 @@ def _least_effort(layout: HolonomicLayout) -> Array:
 def _rolling_inverse(layout: HolonomicLayout) -> Array:
     """Return the matrix (n, 3) from a body twist to the wheel speeds that roll without slip."""
     if np.any(layout.grip < RANK_TOLERANCE):
-        raise InputError("a roller angle of 0 or 180 degrees lets the wheel spin without pushing; omni wheels have 90")
+        raise InputError(
+            "a roller angle of 0 or 180 degrees lets the wheel spin without pushing; use 90 for omni wheels"
+        )
     return finite_result(layout.rolling / (layout.radius * layout.grip)[:, None], "a wheel layout")
