@@ -199,7 +199,7 @@ class RRT(PathPlanner):
         if param_name in ACTING:
             self._planners.clear()
         else:
-            LOGGER.info("%s is stored but has no effect: goals are solved for first, then connected", param_name)
+            LOGGER.info("%s is stored but has no effect: goals are computed first, then connected", param_name)
         return True
 
     def compute_path(self, active_joint_positions: ArrayLike, watched_joint_positions: ArrayLike = ()) -> Array | None:

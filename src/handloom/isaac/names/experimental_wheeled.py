@@ -108,7 +108,7 @@ class PathWheeledRobot(StageWheeledRobot):
     ) -> None:
         listed = [paths] if isinstance(paths, str) else list(paths)
         if len(listed) != 1:
-            raise InputError(f"a wheeled robot has one path here, got {listed}; make one object per robot")
+            raise InputError(f"a wheeled robot takes one path here, got {listed}; make one object per robot")
         super().__init__(
             listed[0],
             wheel_dof_names=wheel_dof_names,

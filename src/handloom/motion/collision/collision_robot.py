@@ -54,7 +54,7 @@ class CollisionRobot:
         Args:
             model: The model of the tree.
             tree: Joints that will move.
-            qpos: Configuration (nq,) of all other joints; the model's ``qpos0`` when None.
+            qpos: Configuration (nq,) of all other joints; None means the model's ``qpos0``.
             tolerance: Distance by which spheres may protrude from the solids [m].
         """
         parts = moving_parts(model, tree)

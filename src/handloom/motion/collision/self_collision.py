@@ -28,7 +28,7 @@ SAMPLES = 1024
 """Number of sampled configurations; the rates below are then known to about 3 %."""
 
 ALWAYS = 0.9
-"""Bodies that overlap in at least this fraction of all configurations overlap by design and may overlap."""
+"""Bodies that overlap in at least this fraction of all configurations do so by design and are allowed to."""
 
 FALSE_ALARMS = 0.3
 """If spheres overlap this much more often than the solids, they are inconclusive and the exact checker decides."""

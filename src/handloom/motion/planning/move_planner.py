@@ -139,7 +139,7 @@ class MovePlanner:
 
         Args:
             q_start: Present configuration (n,).
-            scores: Higher is better, one per candidate; the order given when None.
+            scores: Higher is better, one per candidate; None keeps the given order.
             only: Candidates that keep the hold, if there is one.
         """
         context = self._context

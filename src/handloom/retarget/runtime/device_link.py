@@ -36,7 +36,7 @@ class DeviceLink:
             frequency_hz: [Hz]; 0 selects the device's default.
             duration_s: [s]; 0 selects the device's shortest.
         """
-        raise StateError(f"these devices take no pulses (asked for {endpoint!r})")
+        raise StateError(f"these devices take no pulses (requested: {endpoint!r})")
 
     def push(self, collection_id: str, tensor_identifier: str, endpoint: str, values: Sequence[float]) -> None:
         """Send numbers to a named actuator, such as one power per finger of a glove."""

@@ -115,8 +115,8 @@ def _places(rng: np.random.Generator, config: StackCubeConfig) -> list[tuple[flo
         if min(distances) >= config.min_separation:
             return places
     raise InputError(
-        f"{len(CUBES)} cubes at {config.min_separation} m from each other were not found in {config.tries} draws of "
-        f"x {config.x_range}, y {config.y_range}; widen the region or lower min_separation"
+        f"{len(CUBES)} cubes at {config.min_separation} m from each other could not be placed in {config.tries} draws "
+        f"of x {config.x_range}, y {config.y_range}; widen the region or lower min_separation"
     )
 
 
