@@ -134,10 +134,10 @@ def test_a_file_cut_at_any_byte_is_noticed_and_what_is_whole_can_be_used(tmp_pat
     [
         (lambda lines: [lines[0].replace("handloom.device-frames", "other"), *lines[1:]], "1: not a device recording"),
         (lambda lines: [lines[0].replace('"version":1', '"version":2'), *lines[1:]], "1: version 2"),
-        (lambda lines: [*lines[:3], "{oops", *lines[3:]], "4: not a line of JSON"),
+        (lambda lines: [*lines[:3], "{oops", *lines[3:]], "4: not a JSON line"),
         (lambda lines: [*lines[:3], "[1]", *lines[3:]], "4: a line must be a JSON object"),
         (lambda lines: [*lines[:3], '{"time_ns": 0, "foot": {}}', *lines[3:]], "4: a device frame has no field 'foot'"),
-        (lambda lines: [*lines[:3], *lines[4:]], "the file was changed"),
+        (lambda lines: [*lines[:3], *lines[4:]], "it was changed"),
         (lambda lines: [*lines, lines[1]], "lines after the end"),
         (lambda lines: [lines[0], lines[2], lines[1], *lines[3:]], "not after frame"),
     ],

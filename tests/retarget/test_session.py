@@ -134,7 +134,7 @@ def test_steps_outside_the_block_and_blocks_within_blocks_are_refused() -> None:
     session = session_on([frame(0)])
     with pytest.raises(StateError, match="not open"):
         session.step(IDENTITY)
-    with session, pytest.raises(StateError, match="open already"), session:
+    with session, pytest.raises(StateError, match="still open"), session:
         pass
 
 
@@ -160,7 +160,7 @@ def test_graphs_whose_leaves_share_a_name_or_whose_control_must_be_fed_are_refus
             "b": ControllersSource("controllers").output("controller_left"),
         }
     )
-    with pytest.raises(InputError, match="two leaves are called 'controllers'"):
+    with pytest.raises(InputError, match="two leaves are named 'controllers'"):
         TeleopSession(TeleopSessionConfig("test", twice, **devices))
     manager = DefaultTeleopStateManager("state")
     with pytest.raises(InputError, match="may only read devices, but the external-input leaf state"):
@@ -171,7 +171,7 @@ def test_graphs_whose_leaves_share_a_name_or_whose_control_must_be_fed_are_refus
     ("options", "said"),
     [
         ({"joint_publisher": object()}, "joint_publisher draws the robot in an OpenXR headset"),
-        ({"devices": lambda: frame(0), "mode": SessionMode.REPLAY}, "mcap_config is required in mode replay"),
+        ({"devices": lambda: frame(0), "mode": SessionMode.REPLAY}, "mode replay requires mcap_config"),
         ({"devices": DeviceRecording(frames=(), end_time_ns=0)}, "mode replay takes a DeviceRecording"),
         ({"teleop_control_pipeline": graph()}, "must output 'teleop_state'; it has pose"),
     ],

@@ -1,1 +1,1 @@
-"""Isaac Sim's control and motion generation by their published names: a shell over motion and scene."""
+"""Isaac Sim's control and motion generation APIs, under their published names, on top of motion and scene."""

@@ -20,5 +20,5 @@ class BaseController(ABC):
     def forward(self, *args: Any, **kwargs: Any) -> ArticulationAction:
         """Return the action for a command."""
 
-    def reset(self) -> None:  # noqa: B027 - most controllers remember nothing
-        """Forget what was remembered between commands."""
+    def reset(self) -> None:  # noqa: B027 - most controllers are stateless
+        """Clear all state kept between commands."""

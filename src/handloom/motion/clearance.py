@@ -20,20 +20,20 @@ class Distances(NamedTuple):
     distance: Array
     """Signed distance of each pair (k,) [m]; negative where they overlap."""
     gradient: Array
-    """Its change with the joints (k, n) [m/rad or 1]."""
+    """Derivative of the distance with respect to the joints (k, n) [m/rad or 1]."""
 
 
 class Clearance(ExactChecker):
-    """Measures an arm against the fixed surroundings, the rest of its robot and itself.
+    """Measures distances of an arm to the fixed surroundings, the rest of its robot and itself.
 
-    Objects that can be moved do not count: a hand is there to touch them. Everything is kept in the frame of the arm's
-    base, so that a base that drives only changes where obstacles are. Fingers count where they were when this was made.
+    Movable objects are ignored: a hand is meant to touch them. All poses are in the frame of the arm's base, so that a
+    driving base only changes obstacle poses. Fingers keep the positions that they had at construction.
 
     Args:
         model: Compiled model with the arm in it.
         data: Present state.
         chain: The arm.
-        ignore: Obstacles whose name contains one of these texts never count.
+        ignore: Obstacles whose name contains one of these texts are ignored.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, chain: Chain, *, ignore: Iterable[str] = ()) -> None:
@@ -83,6 +83,6 @@ class Clearance(ExactChecker):
             for sign, geom in ((-1.0, geoms[k, 0]), (1.0, geoms[k, 1])):
                 point = contact.pos + 0.5 * sign * contact.dist * normal
                 mujoco.mj_jac(model, data, J, None, point, model.geom_bodyid[geom])
-                # All joints have one coordinate, so velocities lie where positions do.
+                # All joints have one coordinate, so velocities have the same indices as positions.
                 rows[row] += sign * (normal @ J)[self._qpos]
         return Distances(distances[chosen].copy(), rows)

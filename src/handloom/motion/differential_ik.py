@@ -17,24 +17,24 @@ class DifferentialIkConfig:
     """Settings of ``DifferentialIk``."""
 
     damping: float = 0.01
-    """Of the least squares: near a singularity joints stay slow and the tool lags behind instead [m/rad]."""
+    """Damping of the least squares: near a singularity, joints stay slow and the tool lags behind [m/rad]."""
     metres_per_radian: float = 0.3
     """Weight of rotation: an error of 1 rad counts as this many metres."""
     linear_speed: float = 0.8
-    """Fastest the tool is led [m/s]."""
+    """Maximum speed of the tool [m/s]."""
     angular_speed: float = 3.0
-    """Fastest the tool is turned [rad/s]."""
+    """Maximum rotation speed of the tool [rad/s]."""
     limit_margin: float = 0.01
     """Distance kept from joint limits [rad or m]."""
     clearance: float = 0.003
-    """Distance kept from what must not be touched [m]."""
+    """Distance kept from solids that must not be touched [m]."""
     look_ahead: float = 0.04
     """Approaches slow down below this distance [m] and stop at the clearance."""
     slow_down: float = 8.0
-    """Fastest approach per distance left [1/s]."""
+    """Maximum approach speed per remaining distance [1/s]."""
 
     def __post_init__(self) -> None:
-        """Refuse settings with which nothing would move, or nothing would stop."""
+        """Reject settings with which the arm would never move or never stop."""
         for name in ("damping", "metres_per_radian", "linear_speed", "angular_speed", "slow_down"):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise InputError(f"DifferentialIkConfig.{name} must be > 0 and finite, got {getattr(self, name)}")
@@ -46,11 +46,11 @@ class DifferentialIkConfig:
 
 
 STILL = (1e-7, 1e-6)
-"""Errors [m], [rad] below which the tool is there: the rounding of poses that went through 32 bits."""
+"""Errors [m], [rad] below which the tool has arrived: the rounding of poses in 32 bits."""
 TOUCHING = 1e-6
-"""How far beyond a bound [m, rad] a step must aim for the bound to count as active."""
+"""Excess beyond a bound [m, rad] that a step must request for the bound to count as active."""
 HALVINGS = 4
-"""How often a step that would come too near is halved before it is dropped."""
+"""Number of times that a step that would come too close is halved before it is dropped."""
 
 
 class DifferentialIk:
@@ -58,14 +58,15 @@ class DifferentialIk:
 
     Each step solves a small quadratic program: least squares of the pose error with damping, subject to the joint
     limits, the joint speeds and, for every pair of solids nearer than ``look_ahead``, a bound on how fast they may
-    approach. Standing still always satisfies these, so a target at the present tool pose causes no motion, whatever is
-    near. The state is what was commanded last, not what was measured: the arm's lag does not feed back.
+    approach. Zero motion always satisfies these bounds, so a target at the current tool pose causes no motion,
+    regardless of nearby solids. The state is the last command, not the measurement, so the arm's lag does not feed
+    back.
 
     Args:
         chain: The arm, from its base to the tool.
-        speed_limit: Fastest motion of each joint (n,) [rad/s or m/s].
+        speed_limit: Maximum speed of each joint (n,) [rad/s or m/s].
         config: Settings.
-        clearance: Measures what must not be touched; None leaves collisions to physics.
+        clearance: Measures distances to solids that must not be touched; None leaves collisions to physics.
     """
 
     def __init__(
@@ -81,16 +82,16 @@ class DifferentialIk:
         self.clearance = clearance
         self._speed = np.asarray(speed_limit, float)
         if self._speed.shape != (chain.dof,) or not np.all(self._speed > 0.0):
-            raise InputError(f"the arm has {chain.dof} joints with speed limits > 0, got {speed_limit!r}")
+            raise InputError(f"the arm needs {chain.dof} speed limits > 0, got {speed_limit!r}")
         self._q = chain.middle
         self.is_blocked = False
-        """Whether a joint limit or something that must not be touched was in the way of the last step."""
+        """Whether a joint limit or a solid that must not be touched constrained the last step."""
         self._least = 0.0
-        """Distance that the next joints keep [m]: the clearance, or the present distance if that is smaller."""
+        """Distance that the next joints keep [m]: the clearance, or the current distance if that is smaller."""
 
     @property
     def q(self) -> Array:
-        """The joints commanded last (n,) [rad or m]."""
+        """The last commanded joints (n,) [rad or m]."""
         return self._q.copy()
 
     @property
@@ -99,10 +100,10 @@ class DifferentialIk:
         return self.chain.T_base_tool(self._q, threads=1)
 
     def reset(self, q: ArrayLike) -> None:
-        """Start from joints (n,), possibly outside the limits or in collision; they are kept until it moves."""
+        """Start from joints (n,), possibly outside the limits or in collision; they are kept until the first motion."""
         joints = np.array(q, float)
         if joints.shape != (self.chain.dof,) or not np.all(np.isfinite(joints)):
-            raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q!r}")
+            raise InputError(f"the arm needs {self.chain.dof} finite joint positions, got {q!r}")
         self._q = joints
 
     def step(self, T_base_target: ArrayLike, dt: float) -> Array:
@@ -114,9 +115,9 @@ class DifferentialIk:
         """
         T = np.asarray(T_base_target, float)
         if T.shape != (4, 4) or not np.all(np.isfinite(T)):
-            raise InputError(f"a target is a finite pose (4, 4), got {T_base_target!r}")
+            raise InputError(f"a target must be a finite pose (4, 4), got {T_base_target!r}")
         if not 0.0 < dt < np.inf:
-            raise InputError(f"a control period is > 0 s, got {dt}")
+            raise InputError(f"a control period must be > 0 s, got {dt}")
         error = self._error(T, dt)
         self.is_blocked = False
         if error is not None:
@@ -127,15 +128,15 @@ class DifferentialIk:
         """Move towards joints for a control period, within the same bounds, and return the joints (n,) to command.
 
         Args:
-            q_target: Joints to go to (n,) [rad or m].
+            q_target: Target joints (n,) [rad or m].
             dt: Control period [s].
-            fastest: Speed that no joint exceeds [rad/s or m/s], below the limits of the joints.
+            fastest: Maximum speed of all joints [rad/s or m/s], in addition to their own limits.
         """
         target = np.asarray(q_target, float)
         if target.shape != self._q.shape or not np.all(np.isfinite(target)):
-            raise InputError(f"the arm has {self.chain.dof} joints with finite positions, got {q_target!r}")
+            raise InputError(f"the arm needs {self.chain.dof} finite joint positions, got {q_target!r}")
         if not 0.0 < dt < np.inf:
-            raise InputError(f"a control period is > 0 s, got {dt}")
+            raise InputError(f"a control period must be > 0 s, got {dt}")
         way = target - self._q
         way *= min(1.0, fastest * dt / max(float(np.abs(way).max()), 1e-12))
         self.is_blocked = False
@@ -144,7 +145,7 @@ class DifferentialIk:
         return self.q
 
     def _error(self, T: Array, dt: float) -> Array | None:
-        """Return what is left to the target (6,) [m, rad], cut to what one step may do; None when it is reached."""
+        """Return the remaining error (6,) [m, rad], limited to one step; None if the target is reached."""
         here = self.T_base_tool
         way = T[:3, 3] - here[:3, 3]
         turn = rotvec_from_matrix(T[:3, :3] @ here[:3, :3].T)
@@ -199,8 +200,8 @@ class DifferentialIk:
 def bounded_step(H: Array, g: Array, C: Array, d: Array) -> Array:
     """Return the x (n,) that minimises x'Hx / 2 - g'x subject to C x <= d.
 
-    With H = LL' and y = L'x - L^-1 g this is the point of a polytope nearest to the origin, which is found from
-    non-negative least squares (Lawson and Hanson 1974, chapter 23); most steps meet no bound and need none of that.
+    With H = LL' and y = L'x - L^-1 g this is the point of a polytope nearest to the origin, found by non-negative least
+    squares (Lawson and Hanson 1974, chapter 23); most steps reach no bound and need none of this.
 
     Args:
         H: Positive definite matrix (n, n).
@@ -221,7 +222,7 @@ def bounded_step(H: Array, g: Array, C: Array, d: Array) -> Array:
 
 
 ENTERING = 1e-12
-"""Slope below which nothing is gained by making another unknown positive."""
+"""Slope below which making another unknown positive has no benefit."""
 
 
 def nonnegative_least_squares(E: Array, f: Array) -> Array:

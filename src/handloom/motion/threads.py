@@ -1,4 +1,4 @@
-"""Spread a batch over threads in fixed slices, so that the result never depends on how many there are."""
+"""Spreads a batch over threads in fixed slices, so that the result never depends on the number of threads."""
 
 import os
 from collections.abc import Callable
@@ -8,17 +8,17 @@ from concurrent.futures import ThreadPoolExecutor
 def for_slices(count: int, call: Callable[[int, int], None], *, threads: int | None, smallest: int) -> None:
     """Call ``call(begin, end)`` over slices that cover ``range(count)``, on several threads when worthwhile.
 
-    Kernels release the GIL and write to disjoint rows, so a thread pool is all that is needed. Numba's own
-    parallel loops are avoided on purpose: their thread layers forbid a later fork, or calls from two threads.
+    Kernels release the GIL and write to disjoint rows, so a thread pool is sufficient. Numba's own parallel loops are
+    avoided: their thread layers forbid a later fork, or calls from two threads.
 
     Args:
         count: Number of rows of the batch.
-        call: Works on the rows ``begin <= row < end``; rows must not depend on each other.
-        threads: Most threads to use; None uses every core.
-        smallest: A slice smaller than this is not worth a thread.
+        call: Processes the rows ``begin <= row < end``; rows must not depend on each other.
+        threads: Maximum number of threads; None uses every core.
+        smallest: Smallest slice that is worth a thread.
     """
     slices = count // max(1, smallest)
-    # Counting cores takes 20 us, which small batches need not pay.
+    # Counting cores takes 20 us, which small batches avoid.
     workers = min(slices, threads or os.cpu_count() or 1) if slices > 1 else 1
     if workers <= 1:
         call(0, count)

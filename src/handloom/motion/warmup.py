@@ -1,4 +1,4 @@
-"""Compile every kernel of this folder by using it once."""
+"""Compiles every kernel of this folder by using it once."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from handloom.motion.planning import ArmPlanner, Hold, PlannerOptions
 from handloom.motion.trajectory import MotionLimits, jerk_limited
 from handloom.spatial import translation
 
-# Two links, so that compiling is all that takes time.
+# Only two links, so that almost all the time is compilation.
 _ARM = """
 <mujoco><compiler angle="radian"/><worldbody>
   <body name="upper"><joint name="a" axis="0 0 1" range="-3 3"/><geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
@@ -23,7 +23,7 @@ def warmup(on_step: Callable[[str, int, int], None] = lambda *_: None) -> None:
     """Compile and cache the kernels of kinematics, collision, planning and timing.
 
     Args:
-        on_step: Told what is being compiled, how many steps are done and how many there are.
+        on_step: Called with the item being compiled, the number of finished steps and the total number.
     """
     steps = (
         ("kinematics", _kinematics),

@@ -1,6 +1,6 @@
 """Retargeting: a typed graph of nodes that turns an operator's device input into robot commands.
 
-Quaternions in the groups of this folder are xyzw, the published layout; inside the nodes they are wxyz as everywhere
+Quaternions in the groups of this folder are xyzw, the published layout; inside the nodes they are wxyz, as everywhere
 else. The parts that need a simulated robot are in ``handloom.retarget.so101``.
 """
 

@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with`` block: recordings, links to devices, sessions."""
+"""Base class of objects that close at the end of a ``with`` block: recordings, links to devices, sessions."""
 
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -6,11 +6,11 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Base of what has to be closed; as a context manager it closes itself."""
+    """Base of objects that must be closed; as a context manager, it closes itself."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release what is held; nothing happens the second time."""
+        """Release all resources; further calls have no effect."""
 
     def __enter__(self) -> Self:
         return self

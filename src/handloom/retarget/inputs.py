@@ -1,4 +1,4 @@
-"""Standard groups: what controllers, hands, heads, pedals and robots send through the graph."""
+"""Standard group types for controllers, hands, heads, pedals and robots."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from handloom.retarget.graph.types import BoolType, DLDataType, FloatType, NDArr
 
 
 def slot_index(enum_name: str, group_type: TensorGroupType, *, prefix: str = "") -> Any:
-    """Return an ``IntEnum`` with one member per slot, named after it without ``prefix``, in capitals."""
+    """Return an ``IntEnum`` with one member per slot, named after it, without ``prefix``, in capitals."""
     names = [slot.name.removeprefix(prefix).upper() for slot in group_type.types]
     return IntEnum(enum_name, {name: index for index, name in enumerate(names)})
 
@@ -22,8 +22,8 @@ def ControllerInput() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of one controller, 14 slots.
 
     Poses are in the frame of the device's session (OpenXR: x right, y up, z backward) [m] with quaternions
-    xyzw. The grip pose is the palm, the aim pose points along -z. Clicks are 0 or 1, the stick lies in -1..1
-    (right and up are positive), squeeze and trigger in 0..1.
+    xyzw. The grip pose is the palm, the aim pose points along -z. Clicks are 0 or 1, the stick is in -1..1 (right and
+    up are positive), squeeze and trigger are in 0..1.
     """
     return TensorGroupType(
         "controller",
@@ -156,7 +156,7 @@ def TransformMatrix() -> TensorGroupType:  # noqa: N802 - published name
 
 
 @cache
-def EePose() -> TensorGroupType:  # noqa: N802 - reads like its neighbours
+def EePose() -> TensorGroupType:  # noqa: N802 - consistent with its neighbours
     """Return the type of an end-effector pose command (7,), float32: position [m], quaternion xyzw."""
     return TensorGroupType("ee_pose", [NDArrayType("pose", (7,))])
 
@@ -194,5 +194,5 @@ _OLD_NAMES = {"HeadPose": "HeadInput", "HeadPoseIndex": "HeadInputIndex"}
 def __getattr__(name: str) -> Any:
     if name not in _OLD_NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {suggest(name, globals())}")
-    warnings.warn(f"{name} is called {_OLD_NAMES[name]} now", DeprecationWarning, stacklevel=2)
+    warnings.warn(f"{name} is now called {_OLD_NAMES[name]}", DeprecationWarning, stacklevel=2)
     return globals()[_OLD_NAMES[name]]

@@ -1,7 +1,7 @@
 """Arithmetic on single quaternions as plain tuples (w, x, y, z), for nodes that run once per frame.
 
 The batched functions of ``handloom.spatial`` spend tens of microseconds on the array machinery of one
-quaternion; a whole node may take 25. The formulas are the same and a test holds them together.
+quaternion; a whole node may take 25. The formulas are the same, as a test verifies.
 """
 
 import math
@@ -17,7 +17,7 @@ Quat = tuple[float, float, float, float]
 Vec3 = tuple[float, float, float]
 
 IDENTITY: Quat = (1.0, 0.0, 0.0, 0.0)
-# Shorter quaternions carry no direction; the published clutch uses the same bound.
+# Shorter quaternions have no direction; the published clutch uses the same bound.
 SHORTEST = 1e-6
 # No room is this large [m]: such a position is a broken tracker, and float32 has lost the millimetres.
 FARTHEST = 1e3
@@ -41,7 +41,7 @@ def usable_quat(quat: Quat) -> Quat | None:
 def usable_pose(position: NDArray[np.float32], xyzw: NDArray[np.float32]) -> tuple[Vec3, Quat] | None:
     """Return position [m] and unit quaternion of two slots, or None if either carries no pose."""
     x, y, z = position.tolist()
-    # Written so that a NaN fails the comparison.
+    # Written this way so that a NaN fails the comparison.
     if not (abs(x) < FARTHEST and abs(y) < FARTHEST and abs(z) < FARTHEST):
         return None
     quat = usable_quat(quat_from_port(xyzw))
@@ -94,12 +94,12 @@ def rotvec(q: Quat) -> Vec3:
 
 
 def toward(a: Quat, b: Quat, fraction: float) -> Quat:
-    """Return the unit rotation a ``fraction`` of the shorter arc from a to b."""
+    """Return the unit quaternion at a ``fraction`` of the shorter arc from a to b."""
     x, y, z = (fraction * component for component in rotvec(multiply(conjugate(a), b)))
     angle = math.sqrt(x * x + y * y + z * z)
     half = 0.5 if angle < 1e-12 else math.sin(angle / 2.0) / angle
     moved = multiply(a, (math.cos(angle / 2.0), x * half, y * half, z * half))
-    # Products drift off the unit sphere by rounding; a limiter feeds its result back every frame.
+    # Rounding makes products drift off the unit sphere, and a limiter feeds its result back every frame.
     return usable_quat(moved) or b
 
 
@@ -114,7 +114,7 @@ def twist_angle(q: Quat, axis: Vec3) -> float:
     if w * w + along * along < 1e-12:
         return 0.0
     angle = 2.0 * math.atan2(along, w)
-    # atan2(-1, 0) is -pi / 2; half a turn either way is the same rotation and belongs to +pi.
+    # atan2(-1, 0) is -pi / 2; half a turn either way is the same rotation and is mapped to +pi.
     return math.pi if angle <= -math.pi else angle
 
 

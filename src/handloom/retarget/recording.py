@@ -36,18 +36,18 @@ def parsed_line(text: str, *, place: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except ValueError as error:
-        raise FileError(f"{place}: not a line of JSON: {error}") from error
+        raise FileError(f"{place}: not a JSON line: {error}") from error
     if not isinstance(record, dict):
         raise FileError(f"{place}: a line must be a JSON object, got {type(record).__name__}")
     return record
 
 
 def check_header(record: dict[str, Any], *, place: str) -> None:
-    """Refuse files of another format or of a newer version."""
+    """Reject files with another format or a newer version."""
     if record.get("format") != FORMAT:
         raise FileError(f"{place}: not a device recording; its format is {record.get('format')!r}, not {FORMAT!r}")
     if record.get("version") != VERSION:
-        raise FileError(f"{place}: version {record.get('version')!r} is not known here; this is version {VERSION}")
+        raise FileError(f"{place}: version {record.get('version')!r} is unknown; this is version {VERSION}")
 
 
 def parsed_frame(record: dict[str, Any], *, place: str) -> DeviceFrame:
@@ -67,25 +67,25 @@ def _line(record: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceRecording:
-    """Frames in order, and when they end.
+    """Frames in order, and their end time.
 
-    Iterate over it to play frame by frame; ask ``at`` to play by time. Both are pure: the same call gives the same
-    result, and neither loops or repeats the last frame past the end.
+    Iterate over it to play frame by frame; call ``at`` to play by time. Both are deterministic, and neither loops or
+    repeats the last frame past the end.
     """
 
     frames: tuple[DeviceFrame, ...]
     """The frames, in strictly increasing time."""
     end_time_ns: int
-    """Until when the last frame lasts [ns], on the clock of the frames."""
+    """Time at which the last frame ends [ns], on the clock of the frames."""
     title: str = ""
-    """One line about the recording."""
+    """One-line description of the recording."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the recorder noted."""
     complete: bool = True
     """False if the file was cut off before its end was written."""
 
     def __post_init__(self) -> None:
-        """Refuse frames out of order and an end before the last frame."""
+        """Reject frames out of order and an end before the last frame."""
         times = [frame.time_ns for frame in self.frames]
         for index, (earlier, later) in enumerate(pairwise(times)):
             if later <= earlier:
@@ -132,16 +132,16 @@ class DeviceRecording:
 
         Args:
             path: The file.
-            allow_cut_off: Read as much as there is of a truncated file; ``complete`` is then False.
+            allow_cut_off: Read the available part of a truncated file; ``complete`` is then False.
 
         Raises:
-            FileError: The file cannot be read, is of another format, is broken at a line, or was cut off.
+            FileError: The file cannot be read, has another format, has an invalid line, or was cut off.
         """
         try:
             lines = Path(path).read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
             raise FileError(f"{path}: cannot be read: {error}") from error
-        # A line is whole once its line feed is there; a rest behind the last one was cut off in the middle.
+        # A line is complete with its line feed; text after the last line feed was cut off.
         rest = lines.pop()
         if not lines:
             raise FileError(f"{path}: not a device recording; it has no complete line")
@@ -150,8 +150,8 @@ class DeviceRecording:
         frames, end = _frames_and_end(lines[1:], str(path))
         if end is None and not allow_cut_off:
             raise FileError(
-                f"{path}: cut off after {len(frames)} frames, there is no end; "
-                "pass allow_cut_off=True to use what is there"
+                f"{path}: cut off after {len(frames)} frames, before the end; "
+                "pass allow_cut_off=True to use these frames"
             )
         if end is not None and rest:
             raise FileError(f"{path}: there is text after the end")
@@ -169,7 +169,7 @@ class DeviceRecording:
 
 
 def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame], int | None]:
-    """Return the frames and the end time [ns], None if there is no end."""
+    """Return the frames and the end time [ns]; None if there is no end."""
     frames: list[DeviceFrame] = []
     for number, text in enumerate(lines, start=2):
         place = f"{path}:{number}"
@@ -181,7 +181,9 @@ def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame],
             raise FileError(f"{place}: there are lines after the end")
         end = record["end"]
         if not isinstance(end, dict) or end.get("frames") != len(frames) or not isinstance(end.get("time_ns"), int):
-            raise FileError(f"{place}: the end says {end!r}, but {len(frames)} frames were read; the file was changed")
+            raise FileError(
+                f"{place}: the end record is {end!r}, but the file has {len(frames)} frames; it was changed"
+            )
         return frames, end["time_ns"]
     return frames, None
 
@@ -189,13 +191,13 @@ def _frames_and_end(lines: Sequence[str], path: str) -> tuple[list[DeviceFrame],
 class DeviceRecorder(Closing):
     """A recording in progress; use it as a context manager.
 
-    Every frame is flushed, so a crash loses at most the frame being written. Leaving the block writes the
-    end, also after an error: the recording up to then is complete.
+    Every frame is flushed, so a crash loses at most the frame being written. Leaving the block writes the end, even
+    after an error, so that the recording up to that point is complete.
 
     Args:
         path: File to write; it must not exist yet.
-        title: One line about the recording.
-        facts: Anything else worth keeping, as JSON values (device model, frame rate, task).
+        title: One-line description of the recording.
+        facts: Additional metadata, as JSON values (device model, frame rate, task).
     """
 
     def __init__(self, path: str | Path, *, title: str = "", facts: dict[str, Any] | None = None) -> None:
@@ -235,7 +237,7 @@ class DeviceRecorder(Closing):
         """Write the end.
 
         Args:
-            end_time_ns: Until when the last frame lasts [ns]; the time of the last frame if not given.
+            end_time_ns: Time at which the last frame ends [ns]; the default is the time of the last frame.
         """
         if self._file.closed:
             return

@@ -1,4 +1,4 @@
-"""A session: devices are read, the graph runs, and what went in is recorded, one step after the other."""
+"""A session: reads devices, runs the graph and records the inputs, step by step."""
 
 import logging
 import time
@@ -45,20 +45,20 @@ HEALTH_FRAMES = 60
 
 @dataclass(frozen=True)
 class RetargetingStepInfo:
-    """Facts of one step, by their published names."""
+    """Statistics of one step, under their published names."""
 
     returned_frame_id: int | None = None
     """Number of the step whose outputs were returned, from 0."""
     submitted_frame_id: int | None = None
     """Number of the step."""
     returned_age_frames: int | None = None
-    """Steps between the two; 0 in mode sync, 1 as a rule in mode pipelined."""
+    """Difference of the two step numbers; 0 in mode sync, usually 1 in mode pipelined."""
     returned_age_s: float | None = None
-    """How long ago the returned step was asked for [s]."""
+    """Time since the returned step was requested [s]."""
     compute_duration_s: float | None = None
     """Wall time of the returned step [s]."""
     dropped_submissions: int = 0
-    """Earlier requests that this one replaced before they began."""
+    """Number of earlier requests that this one replaced before they started."""
     ran_synchronously: bool = False
     frame_deadline_miss: bool = False
     """Whether the outputs are more than one frame old."""
@@ -69,15 +69,16 @@ class RetargetingStepInfo:
 class TeleopSession(SessionLeaves):
     """Runs a graph on devices, step by step; use it as a context manager.
 
-    Every step reads the devices once, asks the control graph whether commands are wanted, and runs the pipeline in that
-    state. The outcome depends on the frames and the external inputs only, so a recording gives the same again. One
-    thread calls ``step``; in mode pipelined the work is done by another, see ``RetargetingExecutionConfig``.
+    Every step reads the devices once, evaluates the control graph to determine whether commands are active, and runs
+    the pipeline in that state. The result depends only on the frames and the external inputs, so a recording reproduces
+    it. ``step`` must be called from a single thread; in mode pipelined another thread does the work, see
+    ``RetargetingExecutionConfig``.
 
     Args:
-        config: What the session is made of.
+        config: Configuration of the session.
 
     Raises:
-        InputError: Two leaves share a name, the control graph needs inputs that no device gives, or a source names a
+        InputError: Two leaves share a name, the control graph needs inputs that no device provides, or a source names a
             vendor in mode replay.
     """
 
@@ -86,18 +87,18 @@ class TeleopSession(SessionLeaves):
         self.deviceio_session: Any = None
         """Device session of the current or last run."""
         self.oxr_session: Any = None
-        """What found the devices; None outside a run, and where the config names them."""
+        """The OpenXR session that found the devices; None outside a run, or if the config names the devices."""
         self.plugin_managers: list[Any] = []
         self.plugin_contexts: list[Any] = []
         """Plugins that run."""
         self.frame_count = 0
         """Steps so far."""
         self.start_time = 0.0
-        """When the session was opened [s], as ``time.time`` has it."""
+        """Time at which the session was opened [s], as in ``time.time``."""
         self.last_context: ComputeContext | None = None
         """Time and events of the outputs that the last step returned."""
         self.last_step_info = RetargetingStepInfo()
-        """Facts of the last step."""
+        """Statistics of the last step."""
         self._in_context = False
         self._exit_stack = ExitStack()
         self._async_runner: AsyncRetargetRunner | None = None
@@ -113,7 +114,7 @@ class TeleopSession(SessionLeaves):
             StateError: The session is open, or there are no devices.
         """
         if self._in_context:
-            raise StateError("the session is already active: its block is open already")
+            raise StateError("the session is already active: its block is still open")
         self._in_context = True
         stack = ExitStack()
         try:
@@ -129,7 +130,7 @@ class TeleopSession(SessionLeaves):
         return self
 
     def _module(self, name: str) -> ModuleType:
-        """Return where the classes of ``oxr``, ``deviceio`` and ``plugin_manager`` are taken from."""
+        """Return the namespace that provides the classes of ``oxr``, ``deviceio`` and ``plugin_manager``."""
         return plugins if name == "plugin_manager" else device_io
 
     def _enter_resources(self, stack: ExitStack) -> None:
@@ -199,7 +200,7 @@ class TeleopSession(SessionLeaves):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """Stop the worker, then close plugins and devices; an error of the block is never swallowed.
+        """Stop the worker, then close plugins and devices; an error in the block is never suppressed.
 
         Raises:
             AsyncRetargetWorkerError: A step failed in the worker and no call of ``step`` has reported it yet.
@@ -229,7 +230,7 @@ class TeleopSession(SessionLeaves):
         return None
 
     def get_elapsed_time(self) -> float:
-        """Return how long the session is open [s]."""
+        """Return the time since the session was opened [s]."""
         return time.time() - self.start_time
 
     @property
@@ -246,16 +247,16 @@ class TeleopSession(SessionLeaves):
         graph_time: GraphTime | None = None,
         execution_events: ExecutionEvents | None = None,
     ) -> RetargeterIO:
-        """Run one frame and return the outputs of the pipeline: of this frame, or in mode pipelined the newest ready.
+        """Run one frame and return the outputs of the pipeline: of this frame, or the newest ready in mode pipelined.
 
         Args:
-            external_inputs: Groups by port for every leaf that is not a device; each of its ports, in every step.
-            graph_time: When the frame is; the time of the device frame if not given.
+            external_inputs: Groups by port for every leaf that is not a device; every port must be fed in every step.
+            graph_time: Time of the frame; the default is the time of the device frame.
             execution_events: Events for the nodes, instead of those of the control graph or the frame.
 
         Raises:
             StateError: The session is not open, the recording has ended, or a step failed in the worker.
-            InputError: A leaf is not fed, or one was given that is a device.
+            InputError: A leaf is not fed, or inputs are given for a device.
         """
         if not self._in_context:
             raise StateError("the session is not open; use it in a with block")
@@ -288,7 +289,7 @@ class TeleopSession(SessionLeaves):
         except AsyncRetargetWorkerError as error:
             self.last_step_info = RetargetingStepInfo(worker_exception=error)
             raise
-        assert frame is not None  # The first frame was published before the worker had anything to do.
+        assert frame is not None  # The first frame was published before the worker had any work.
         return self._returned(frame, request, dropped, in_step=False)
 
     def _request(
@@ -319,7 +320,7 @@ class TeleopSession(SessionLeaves):
         events = request.execution_events or self._events(inputs, said)
         context = ComputeContext(when, ExecutionEvents(bool(events.reset), ExecutionState(events.execution_state)))
         if self._sinks:
-            # One cache for all graphs: a node that several of them share runs once.
+            # One cache for all graphs: a node shared by several graphs runs once.
             names = self._main_names | self._sink_names
             cache = ExecutionCache({name: groups for name, groups in inputs.items() if name in names}, context)
             outputs = self.pipeline.execute_pipeline_with_cache(cache)

@@ -15,15 +15,15 @@ from handloom.spatial import quat_from_matrix
 
 
 def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) -> Array:
-    """Return a rigid transform (4, 4) as float64, or raise with what is wrong.
+    """Return a rigid transform (4, 4) as float64, or raise an error.
 
     Args:
         matrix: The transform.
-        what: How the error calls it.
+        what: Name used in the error message.
         tolerance: Largest deviation of any entry of the bottom row, of R'R from the identity, of det R from 1.
 
     Raises:
-        InputError: It is not 4x4, not finite, or not rigid.
+        InputError: The matrix is not 4x4, not finite, or not rigid.
     """
     T = np.asarray(matrix, float)
     if T.shape != (4, 4):
@@ -36,12 +36,12 @@ def checked_transform(matrix: ArrayLike, *, what: str, tolerance: float = 1e-4) 
     if np.max(np.abs(R.T @ R - np.eye(3))) > tolerance:
         raise InputError(f"{what}: the rotation must be orthonormal, got\n{R}")
     if np.linalg.det(R) < 0.0:
-        raise InputError(f"{what}: the rotation must be a proper rotation (determinant +1), this one mirrors")
+        raise InputError(f"{what}: the rotation must be a proper rotation (determinant +1), not a reflection")
     return T
 
 
 def validate_transform_matrix(matrix: ArrayLike) -> Array:
-    """Return a 4x4 matrix, whose bottom row is that of a transform within 1e-6, as float64, or refuse it."""
+    """Return a 4x4 matrix, whose bottom row is that of a transform within 1e-6, as float64, or reject it."""
     T = np.asarray(matrix, dtype=np.float64)
     if T.shape != (4, 4):
         raise InputError(f"Transform matrix must be (4, 4), got {T.shape}")
@@ -57,22 +57,22 @@ def decompose_transform(matrix: ArrayLike) -> tuple[Array, Array]:
 
 
 def transform_position(position: Array, rotation_3x3: Array, translation: Array) -> None:
-    """Replace a position (3,) by R p + t, in place."""
+    """Replace a position (3,) with R p + t, in place."""
     transform_positions_batch(position, rotation_3x3, translation)
 
 
 def transform_positions_batch(positions: Array, rotation_3x3: Array, translation: Array) -> None:
-    """Replace positions (n, 3) by R p + t, in place."""
+    """Replace positions (n, 3) with R p + t, in place."""
     positions[...] = positions @ np.asarray(rotation_3x3).T + translation
 
 
 def transform_orientation(orientation_xyzw: Array, rotation_3x3: Array) -> None:
-    """Replace a quaternion xyzw (4,) by quat(R) q, in place."""
+    """Replace a quaternion xyzw (4,) with quat(R) q, in place."""
     transform_orientations_batch(orientation_xyzw, rotation_3x3)
 
 
 def transform_orientations_batch(orientations_xyzw: Array, rotation_3x3: Array) -> None:
-    """Replace quaternions xyzw (n, 4) by quat(R) q, in place."""
+    """Replace quaternions xyzw (n, 4) with quat(R) q, in place."""
     orientations_xyzw[...] = orientations_xyzw @ _left_multiplication(rotation_3x3).T
 
 
@@ -85,17 +85,17 @@ def _left_multiplication(rotation: ArrayLike) -> Array:
 class PoseTransform(BaseRetargeter):
     """Maps p to R p + t and q to quat(R) q in every pose of every device; the rest is passed on.
 
-    Absent devices stay absent; input arrays are never written to and never passed on. The matrix must be rigid.
+    Absent devices stay absent; input arrays are neither written to nor passed on. The matrix must be rigid.
 
     Args:
         name: Name of the node.
     """
 
     TRANSFORM = "transform"
-    # The transform of the last frame is remembered for speed only; the outputs depend on this frame alone.
+    # The transform of the last frame is cached only for speed; the outputs depend on the current frame only.
     stateful = False
     devices: ClassVar[tuple[str, ...]]
-    """Names of the ports, in and out."""
+    """Names of the ports, both inputs and outputs."""
     group_type: ClassVar[TensorGroupType]
     """Type of each port."""
     pose_slots: ClassVar[tuple[tuple[int, int], ...]]
@@ -121,7 +121,7 @@ class PoseTransform(BaseRetargeter):
             if given.is_none:
                 continue
             values = [given[index] for index in range(len(given))]
-            # Broken trackers send NaN and infinity; they pass through for the nodes downstream to judge.
+            # Faulty trackers send NaN and infinity; they pass through for the downstream nodes to handle.
             with np.errstate(invalid="ignore", over="ignore"):
                 for position, orientation in self.pose_slots:
                     values[position] = (values[position] @ self._turn.T + self._shift).astype(np.float32)
@@ -130,7 +130,7 @@ class PoseTransform(BaseRetargeter):
                 moved[index] = value.copy() if value is given[index] and isinstance(value, np.ndarray) else value
 
     def _learn(self, matrix: NDArray[np.float32]) -> None:
-        """Take the matrix apart, unless it is the one of the last frame; anchors rarely move."""
+        """Split the matrix, unless it is the same as in the last frame; anchors rarely move."""
         seen = matrix.tobytes()
         if seen == self._seen:
             return
@@ -141,7 +141,7 @@ class PoseTransform(BaseRetargeter):
 
 
 class ControllerTransform(PoseTransform):
-    """Carries grip and aim poses of both controllers."""
+    """Transforms the grip and aim poses of both controllers."""
 
     LEFT, RIGHT = "controller_left", "controller_right"
     devices = (LEFT, RIGHT)
@@ -150,7 +150,7 @@ class ControllerTransform(PoseTransform):
 
 
 class HandTransform(PoseTransform):
-    """Carries all joints of both hands."""
+    """Transforms all joints of both hands."""
 
     LEFT, RIGHT = "hand_left", "hand_right"
     devices = (LEFT, RIGHT)
@@ -159,7 +159,7 @@ class HandTransform(PoseTransform):
 
 
 class HeadTransform(PoseTransform):
-    """Carries the pose of the head."""
+    """Transforms the pose of the head."""
 
     HEAD = "head"
     devices = (HEAD,)

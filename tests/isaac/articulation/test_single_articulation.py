@@ -255,14 +255,14 @@ def test_a_floating_base_is_placed_and_pushed() -> None:
 def test_solver_settings_that_do_not_exist_are_reported_unused(robot: SingleArticulation) -> None:
     robot.set_solver_position_iteration_count(64)
     assert robot.get_solver_position_iteration_count() == robot.world.model.opt.iterations == 64
-    with pytest.raises(InputError, match="whole number"):
+    with pytest.raises(InputError, match="integer"):
         robot.set_solver_position_iteration_count(0)
     for name, value in (
         ("sleep_threshold", 0.1),
         ("stabilization_threshold", 0.2),
         ("solver_velocity_iteration_count", 4),
     ):
-        with pytest.warns(UserWarning, match=f"{name} = {value} is kept but has no effect"):
+        with pytest.warns(UserWarning, match=f"{name} = {value} is stored but has no effect"):
             getattr(robot, f"set_{name}")(value)
         assert getattr(robot, f"get_{name}")() == value
     assert robot.get_enabled_self_collisions() is False

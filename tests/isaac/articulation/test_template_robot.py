@@ -166,7 +166,7 @@ def test_a_users_class_is_checked_and_found_by_its_module_name(monkeypatch):
     with allow_code():
         assert robot_class("my_robots:Waver") is Waver
     assert robot_class("FR3") is TemplateRobot
-    with pytest.raises(InputError, match="derives from TemplateRobot"):
+    with pytest.raises(InputError, match="must derive from TemplateRobot"):
         register_robot(dict)
     with pytest.raises(NotFoundError, match="no target_class named 'FR4'"):
         robot_class("FR4")

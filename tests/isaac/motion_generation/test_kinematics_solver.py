@@ -119,7 +119,7 @@ def test_an_articulation_solver_before_initialisation_answers_none(fr3_world, so
 def test_mistakes_are_named(solver):
     with pytest.raises(NotFoundError, match="no frame named 'elbow'"):
         solver.compute_forward_kinematics("elbow", HOME)
-    with pytest.raises(InputError, match="joint_positions has 7 finite values"):
+    with pytest.raises(InputError, match="joint_positions must have 7 finite values"):
         solver.compute_forward_kinematics(TOOL, HOME[:6])
     with pytest.raises(InputError, match="quaternion"):
         solver.compute_inverse_kinematics(TOOL, [0.5, 0, 0.5], [0, 0, 0, 0])

@@ -144,7 +144,7 @@ def test_parameters_are_checked_and_change_nothing_when_wrong(rrt):
 def test_mistakes_are_named(rrt, tmp_path):
     with pytest.raises(InputError, match="there is no target"):
         rrt.compute_path(HOME)
-    with pytest.raises(InputError, match="active_joint_targets has 7 finite values"):
+    with pytest.raises(InputError, match="active_joint_targets must have 7 finite values"):
         rrt.set_cspace_target([0.0])
     with pytest.raises(InputError, match="orientation alone"):
         rrt.set_end_effector_target(None, [1, 0, 0, 0])

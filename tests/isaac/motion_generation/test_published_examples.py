@@ -92,7 +92,7 @@ def test_a_robot_that_does_not_ship_needs_a_policy_of_its_own():
     file = "<mujoco><worldbody><body name='arm'><joint name='swing'/><geom size='.1'/></body></worldbody></mujoco>"
     stranger = SingleArticulation(World(mujoco.MjModel.from_xml_string(file)))
     stranger.initialize()
-    with pytest.raises(InputError, match=r"no robot that ships has the joints swing at these places; give policy="):
+    with pytest.raises(InputError, match=r"no built-in robot has the joints swing in this arrangement; give policy="):
         RMPFlowController("rmpflow", stranger)
 
 

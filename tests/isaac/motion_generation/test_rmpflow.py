@@ -296,11 +296,11 @@ def test_an_obstacle_can_follow_a_body_of_a_world(fr3):
 
 
 def test_mistakes_are_named(fr3, fr3_policy_files, tmp_path):
-    with pytest.raises(InputError, match="active_joint_positions has 7 finite values"):
+    with pytest.raises(InputError, match="active_joint_positions must have 7 finite values"):
         fr3.compute_joint_targets([0.0], REST, [], [], 0.1)
     with pytest.raises(InputError, match="frame_duration"):
         fr3.compute_joint_targets(REST, REST, [], [], -1.0)
-    with pytest.raises(InputError, match="target_position has 3 finite values"):
+    with pytest.raises(InputError, match="target_position must have 3 finite values"):
         fr3.set_end_effector_target([np.nan, 0, 0])
     with pytest.raises(NotFoundError, match="no end effector frame named 'hnad'"):
         RmpFlow(**{**fr3_policy_files, "end_effector_frame_name": "hnad"})
@@ -314,7 +314,7 @@ def test_mistakes_are_named(fr3, fr3_policy_files, tmp_path):
         file.write_text(text)
         with pytest.raises(ConfigError, match=f"(?s)rmp.yaml.*{said}"):
             RmpFlow(**{**fr3_policy_files, "rmpflow_config_path": file})
-    with pytest.raises(InputError, match="sizes are positive"):
+    with pytest.raises(InputError, match="sizes must be positive"):
         Sphere(radius=-1.0)
 
 

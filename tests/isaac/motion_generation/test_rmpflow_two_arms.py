@@ -64,7 +64,7 @@ def test_two_hands_reach_two_targets(tmp_path):
         policy.set_pose_target("right_hand", [0, 0, 0])
     with pytest.raises(NotFoundError, match="did you mean 'right_hand'"):
         policy.add_target_frame("rigth_hand")
-    with pytest.raises(InputError, match="a target frame already"):
+    with pytest.raises(InputError, match="already a target frame"):
         policy.add_target_frame("left_hand")
 
 

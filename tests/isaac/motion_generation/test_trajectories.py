@@ -129,13 +129,13 @@ def test_limits_can_be_changed_and_solver_parameters_are_checked(generator):
     before = slow.compute_c_space_trajectory(move).end_time
     slow.set_c_space_velocity_limits(0.1 * np.ones(7))
     assert slow.compute_c_space_trajectory(move).end_time > max(4.9, before)
-    with pytest.raises(InputError, match="velocity_limits are positive"):
+    with pytest.raises(InputError, match="velocity_limits must be positive"):
         slow.set_c_space_velocity_limits(-np.ones(7))
     assert generator.set_solver_param("convergence_dt", 0.01)
     assert generator.set_solver_param("time_split_method", "uniform")
     assert not generator.set_solver_param("time_split_method", "random")
     assert not generator.set_solver_param("no_such_thing", 1)
-    with pytest.raises(InputError, match="max_segment_iterations is of type int"):
+    with pytest.raises(InputError, match="max_segment_iterations must be of type int"):
         generator.set_solver_param("max_segment_iterations", "many")
 
 
@@ -236,7 +236,7 @@ def test_arcs_without_a_circle_are_refused_with_a_warning(caplog):
     assert not spec.add_translation([0, 0, 0])
     spec.add_rotation(Rotation3(0, 1, 0, 0))
     assert not spec.add_tangent_arc([1, 0, 0])
-    assert "tangent arc needs a segment before it" in caplog.text
+    assert "tangent arc needs a preceding segment" in caplog.text
     with pytest.raises(InputError, match="at least one segment"):
         create_task_space_path_spec(np.eye(4)).generate_path()
 

@@ -67,5 +67,5 @@ def test_files_that_are_no_networks_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be read as ONNX"):
         load_network(tmp_path / "p.onnx", **SIZES)
     (tmp_path / "p.txt").write_text("nothing")
-    with pytest.raises(FileError, match=r"a policy is a file of the kind .onnx"):
+    with pytest.raises(FileError, match=r"a policy file ends in .onnx"):
         load_network(tmp_path / "p.txt", **SIZES)

@@ -52,7 +52,7 @@ def test_a_path_from_rest_to_rest_starts_and_ends_at_the_given_headings() -> Non
 
 
 def test_impossible_limits_and_steps_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"no path of up to 95 s keeps max_accel 0\.0"):
+    with pytest.raises(ValueError, match=r"no path of up to 95 s satisfies max_accel 0\.0"):
         quintic_polynomials_planner(0, 0, 0, 1, 0.1, 5, 5, 0, 1, 0.1, 0.0, 0.5, 0.1)
     with pytest.raises(InputError, match="dt must be > 0"):
         quintic_polynomials_planner(0, 0, 0, 1, 0.1, 5, 5, 0, 1, 0.1, 1.0, 0.5, 0.0)

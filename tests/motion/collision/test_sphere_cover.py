@@ -97,7 +97,7 @@ def test_ground_cannot_be_covered():
 def test_solids_without_extent_are_refused():
     with pytest.raises(InputError, match="a box needs lengths > 0"):
         Shape(kind=ShapeKind.BOX, size=(0.1, 0.0, 0.1))
-    with pytest.raises(InputError, match="span no convex solid"):
+    with pytest.raises(InputError, match="do not span a convex solid"):
         hull_shape([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
 
 

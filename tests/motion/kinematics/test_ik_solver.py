@@ -195,7 +195,7 @@ def test_bad_requests_are_refused_with_the_reason(chain):
         solver.solve(np.full((1, 4, 4), np.nan))
     with pytest.raises(InputError, match="not a rotation"):
         solver.solve(np.diag([2.0, 1.0, 1.0, 1.0]))
-    with pytest.raises(InputError, match="a seed has shape"):
+    with pytest.raises(InputError, match="a seed must be finite, with shape"):
         solver.solve(np.eye(4), seed=np.zeros(3))
     with pytest.raises(InputError, match="leaves no range for"):
         IkSolver(chain, IkOptions(limit_margin=2.0))

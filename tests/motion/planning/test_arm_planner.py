@@ -238,7 +238,7 @@ def test_two_arms_move_together_without_touching_each_other(two_arms):
 def test_malformed_requests_are_refused_as_errors(planner):
     with pytest.raises(InputError, match="7 values here"):
         planner.plan_to_joints(np.zeros(6), HOME)
-    with pytest.raises(InputError, match=r"goal poses have shape \(n, 4, 4\)"):
+    with pytest.raises(InputError, match=r"goal poses must have shape \(n, 4, 4\)"):
         planner.plan_to_poses(HOME, np.eye(3))
     with pytest.raises(InputError, match="scores of shape"):
         planner.plan_to_poses(HOME, np.eye(4), scores=[1.0, 2.0])

@@ -75,7 +75,7 @@ def test_an_optional_group_starts_absent_and_becomes_present_by_a_good_write_onl
 
 def test_an_index_out_of_range_names_the_slots() -> None:
     group = TensorGroup(PAIR)
-    with pytest.raises(IndexError, match=r"2 slots \(a, b\), there is no index 2"):
+    with pytest.raises(IndexError, match=r"2 slots \(a, b\); there is no index 2"):
         group[2] = 1.0
 
 

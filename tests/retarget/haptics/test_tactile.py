@@ -75,13 +75,13 @@ def test_smoothing_is_a_running_mean_that_a_reset_forgets() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: WorldForceAccumulator("x", 0), "num_inputs is at least 1"),
+        (lambda: WorldForceAccumulator("x", 0), "num_inputs must be at least 1"),
         (lambda: WorldForceAccumulator("x", 2, [1.0]), "weights length 1 is not 2"),
         (lambda: MagnitudeReducer("x", "norms"), "unknown mode 'norms'; did you mean 'norm'"),
         (lambda: TactileVectorToFingerPower("x", 5, reduction="least"), "unknown reduction 'least'"),
         (lambda: TactileVectorToFingerPower("x", 3), "finger_groups is required"),
         (lambda: TactileVectorToFingerPower("x", 3, [[0], [5]], 2), r"taxels \[5\] outside 0 to 2"),
-        (lambda: TactileHeatmapToWristPulse("x", 0, 1), "rows is at least 1"),
+        (lambda: TactileHeatmapToWristPulse("x", 0, 1), "rows must be at least 1"),
     ],
 )
 def test_what_cannot_work_is_refused(make, said: str) -> None:

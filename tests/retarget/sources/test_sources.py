@@ -184,7 +184,7 @@ def test_the_published_matrix_check() -> None:
 def test_leaves_that_share_a_name_are_refused() -> None:
     one, two = ControllersSource("same"), HeadSource("same")
     graph = OutputCombiner({"a": one.output("controller_left"), "b": two.output("head")})
-    with pytest.raises(InputError, match="two leaves of the graph are called 'same'"):
+    with pytest.raises(InputError, match="two leaves of the graph are named 'same'"):
         device_inputs(graph, DeviceFrame(time_ns=0))
 
 

@@ -25,8 +25,8 @@ MODES = {"position": (1.0, 1.0), "velocity": (0.0, 1.0), "effort": (0.0, 0.0)}
 class ArticulationController:
     """Position, velocity and effort targets, gains, modes and limits of the joints of one robot.
 
-    Targets stay in force until they are replaced, efforts too: a control loop that runs at the frame rate would
-    otherwise lose them after the first of many physics steps. A call that is refused writes nothing.
+    All targets, including efforts, stay in force until they are replaced: a control loop that runs at the frame rate
+    would otherwise lose them after the first of many physics steps. A rejected call writes nothing.
     """
 
     def __init__(self) -> None:
@@ -34,10 +34,10 @@ class ArticulationController:
         self._names: tuple[str, ...] = ()
         self._default_kps = self._default_kds = np.empty(0)
         self.stopped = False
-        """Whether the simulation was stopped and not played again: there is no applied action then."""
+        """Whether the simulation is stopped, in which case there is no applied action."""
 
     def initialize(self, articulation: "SingleArticulation | ArticulationView") -> None:
-        """Bind to a robot, or to a view of one, which is initialized if need be; its gains become the default ones."""
+        """Bind to a robot, or to a view of one, initializing it if needed; its gains become the defaults."""
         self.stopped = False
         if any(not robot.handles_initialized for robot in vars(articulation).get("robots", ())):
             articulation.initialize()
@@ -58,7 +58,7 @@ class ArticulationController:
         """Write the targets of an action; None and NaN keep the target in force.
 
         Raises:
-            InputError: Wrong length, type or index, a joint without a drive, or a position together with another
+            InputError: Wrong length, type or index, a joint without a drive, or a position together with a different
                 effort for one joint. Nothing was written.
         """
         drives = self.drives
@@ -78,7 +78,7 @@ class ArticulationController:
         drives.write_targets(*targets)
 
     def _refuse_two_ways(self, positions: Array, efforts: Array) -> None:
-        """Refuse a position target together with an effort: a joint is controlled one way at a time.
+        """Reject a position target together with an effort: a joint is controlled in one mode at a time.
 
         Zero effort, or the effort already in force, is allowed.
         """
@@ -86,7 +86,7 @@ class ArticulationController:
         for joint in np.flatnonzero(new & ~np.isnan(positions)):
             raise InputError(
                 f"joint {self._names[joint]!r} is given a position ({positions[joint]:g}) and an effort "
-                f"({efforts[joint]:g}) at once; give one of them, and None or NaN for the other"
+                f"({efforts[joint]:g}) at once; give one of them and set the other to None or NaN"
             )
 
     def get_applied_action(self) -> ArticulationAction | None:
@@ -112,7 +112,7 @@ class ArticulationController:
         Args:
             kps: Stiffness of the selected joints (k,).
             kds: Damping of the selected joints (k,).
-            save_to_usd: Without meaning here; accepted for ported code, with a warning.
+            save_to_usd: No effect; accepted for ported code, with a warning.
             joint_indices: The joints; None means all.
             update_default_gains: Whether ``switch_control_mode`` and ``post_reset`` return to these gains.
         """
@@ -156,7 +156,7 @@ class ArticulationController:
     # -- limits --------------------------------------------------------------------------------------------------
 
     def set_max_efforts(self, values: Any, joint_indices: JointSelection = None) -> None:
-        """Set the greatest effort of the selected drives (k,) [N m or N]; it clips the whole drive law.
+        """Set the maximum effort of the selected drives (k,) [N m or N]; it clips the whole drive law.
 
         None and NaN keep a limit; infinity lifts it.
         """
@@ -166,7 +166,7 @@ class ArticulationController:
         drives.set_max_efforts(self._scatter(limits, joints))
 
     def get_max_efforts(self) -> Array:
-        """Return the greatest effort of each drive (n,) [N m or N]; infinite when unlimited, zero without a drive."""
+        """Return the maximum effort of each drive (n,) [N m or N]; infinite when unlimited, zero without a drive."""
         return self.drives.max_efforts()
 
     def set_effort_modes(self, mode: str, joint_indices: JointSelection = None) -> None:

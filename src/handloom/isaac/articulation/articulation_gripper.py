@@ -14,12 +14,12 @@ from handloom.values import ArticulationAction
 
 
 class ArticulationGripper:
-    """Some joints of a robot that open and close together.
+    """The joints of a robot that open and close together as a gripper.
 
     Args:
         gripper_dof_names: The joints.
-        gripper_open_position: Where they are open (k,) [rad or m].
-        gripper_closed_position: Where they are closed (k,) [rad or m].
+        gripper_open_position: Open positions (k,) [rad or m].
+        gripper_closed_position: Closed positions (k,) [rad or m].
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ArticulationGripper:
 
         Args:
             articulation: The robot, initialized; the published method takes its prim path.
-            articulation_controller: The controller to command with; None takes the robot's.
+            articulation_controller: The controller to use; None takes the robot's.
         """
         self._indices = np.array([articulation.get_dof_index(name) for name in self._names], dtype=np.int64)
         self._robot = articulation
@@ -49,12 +49,12 @@ class ArticulationGripper:
 
     @property
     def open_position(self) -> Array | None:
-        """Where the joints are open (k,) [rad or m]."""
+        """Open joint positions (k,) [rad or m]."""
         return self._open
 
     @property
     def closed_position(self) -> Array | None:
-        """Where the joints are closed (k,) [rad or m]."""
+        """Closed joint positions (k,) [rad or m]."""
         return self._closed
 
     @property
@@ -83,7 +83,7 @@ class ArticulationGripper:
         """Command the joints; the action has one entry per joint of the gripper."""
         self._bound()
         if action.joint_indices is not None:
-            raise InputError("an action of a gripper has one entry per gripper joint; leave joint_indices out")
+            raise InputError("an action of a gripper has one entry per gripper joint; omit joint_indices")
         channels = (action.joint_positions, action.joint_velocities, action.joint_efforts)
         assert self._controller is not None
         self._controller.apply_action(ArticulationAction(*channels, joint_indices=self._indices))

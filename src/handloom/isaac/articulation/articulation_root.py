@@ -44,10 +44,10 @@ class ArticulationRoot:
         return make_pose(self.world.data.xmat[self.body].reshape(3, 3), self.world.data.xpos[self.body])
 
     def place(self, position: ArrayLike | None, orientation: ArrayLike | None) -> None:
-        """Move the base to a position [m] and an orientation wxyz; None keeps either.
+        """Move the base to a position [m] and an orientation wxyz; None leaves either unchanged.
 
-        A base that is fixed in the model can only be set to its current pose: moving it would invalidate what the
-        compiler derived from it.
+        A base that is fixed in the model can only be set to its current pose: moving it would invalidate values that
+        the compiler derived from it.
         """
         T_world_base = self.pose()
         if position is not None:
@@ -74,7 +74,7 @@ class ArticulationRoot:
         return np.concatenate([velocity[3:], velocity[:3]])
 
     def set_velocity(self, linear: ArrayLike | None, angular: ArrayLike | None) -> None:
-        """Set linear [m/s] and angular [rad/s] velocity of a floating base in world; None keeps either."""
+        """Set linear [m/s] and angular [rad/s] velocity of a floating base in world; None leaves either unchanged."""
         new_linear = None if linear is None else _numbers("linear velocity", linear, 3)
         new_angular = None if angular is None else _numbers("angular velocity", angular, 3)
         if not self.floating:

@@ -14,7 +14,7 @@ from handloom.values import ArticulationAction, JointsState
 
 
 class ArticulationSubset:
-    """A view on some joints of a robot; every array has one entry per joint of the subset, in its order.
+    """A view of some of a robot's joints; every array has one entry per joint of the subset, in its order.
 
     Args:
         articulation: The robot.
@@ -26,7 +26,7 @@ class ArticulationSubset:
         self._names = tuple(joint_names)
         self._indices = np.array([articulation.get_dof_index(name) for name in self._names], dtype=np.int64)
         if np.unique(self._indices).size != self._indices.size:
-            raise InputError(f"a subset cannot have a joint twice: {', '.join(self._names)}")
+            raise InputError(f"a joint is listed twice in a subset: {', '.join(self._names)}")
 
     @property
     def articulation(self) -> SingleArticulation:
@@ -105,7 +105,7 @@ class ArticulationSubset:
         return ArticulationAction(*(channel[self._indices] for channel in targets), joint_indices=self._indices.copy())
 
     def map_to_articulation_order(self, joint_values: Any) -> list[Any]:
-        """Return values of the subset, (k,) or (m, k), in the robot's order, None for the other joints."""
+        """Return values of the subset, (k,) or (m, k), in the robot's order, with None for the other joints."""
         if np.ndim(joint_values) == 2:
             return [self.map_to_articulation_order(row) for row in joint_values]
         values = checked_values("joint_values", joint_values, self._indices, self._articulation.dof_names)

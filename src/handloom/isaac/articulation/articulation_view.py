@@ -1,4 +1,4 @@
-"""Several robots of one kind at once: every array has one row per robot."""
+"""Several robots of the same kind; every array has one row per robot."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from handloom.isaac.articulation.single_articulation import SingleArticulation
 from handloom.values import ArticulationAction, ArticulationActions
 
 Rows = Sequence[int] | NDArray[Any] | None
-"""Numbers of robots; None means all."""
+"""Indices of robots; None means all."""
 
 
 class ArticulationView:
-    """A view of robots that have the same joints; ``indices`` choose robots (m,), ``joint_indices`` joints (k,).
+    """A view of robots that have the same joints; ``indices`` (m,) selects robots, ``joint_indices`` (k,) joints.
 
     Args:
         robots: The robots, each in a world; they may share one.
@@ -34,7 +34,7 @@ class ArticulationView:
         """Initialize the robots where needed, and check that all have the same joints.
 
         Args:
-            physics_sim_view: Without meaning here; accepted for ported code.
+            physics_sim_view: No effect; accepted for ported code.
         """
         del physics_sim_view
         for robot in self.robots:
@@ -64,7 +64,7 @@ class ArticulationView:
 
     @property
     def drives(self) -> JointDrives:
-        """The drives of the robot, if it is only one; an ``ArticulationController`` may then be bound to the view."""
+        """The drives of the only robot; an ``ArticulationController`` may be bound to a view of one robot."""
         if self.count != 1:
             raise InputError(f"view {self.name!r} has {self.count} robots; a controller drives one")
         return self.robots[0].drives
@@ -82,7 +82,7 @@ class ArticulationView:
         return self._stack(indices, lambda robot: robot.get_joint_velocities(joint_indices))
 
     def get_measured_joint_efforts(self, indices: Rows = None, joint_indices: Rows = None) -> Array:
-        """Return what the joints transmit along their axes (m, k) [N m or N]."""
+        """Return the efforts that the joints transmit along their axes (m, k) [N m or N]."""
         return self._stack(indices, lambda robot: robot.get_measured_joint_efforts(joint_indices))
 
     def get_world_poses(self, indices: Rows = None) -> tuple[Array, Array]:
@@ -118,7 +118,7 @@ class ArticulationView:
         """Write targets, one row per robot (m, k); NaN keeps the target in force.
 
         Raises:
-            InputError: A robot refused its row; earlier robots have already received theirs.
+            InputError: A robot rejected its row; earlier robots have already received theirs.
         """
         joints = control_actions.joint_indices
         if control_actions.joint_names is not None:

@@ -1,12 +1,12 @@
 """The drives of a robot's joints: position, velocity and effort targets, gains and limits.
 
-The law of a drive is ``effort = kp (q* - q) + kd (qd* - qd) + e``, clipped to the greatest effort. It is computed by
-MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that implicit integration knows them.
+The law of a drive is ``effort = kp (q* - q) + kd (qd* - qd) + e``, clipped to the maximum effort. It is computed by
+MuJoCo inside the step, with ``kp`` and ``kd`` as model parameters, so that implicit integration accounts for them.
 
-A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``: they are part of the state. A
-plain servo or motor has one control, which carries all three, ``q* + (kd qd* + e) / kp``; its force is the same, a
+A PID actuator with the inputs "pos vel ff" holds the three targets in ``data.ctrl``, as part of the state. A plain
+servo or motor has one control, which combines all three: ``q* + (kd qd* + e) / kp``. Its force is the same, and a
 restored state continues bit for bit, but the three targets can no longer be distinguished: values that other code
-writes to the control are read as a position target (or velocity, or effort, when the gains leave only that). For the
+writes to the control are read as a position target (or as a velocity or effort, if the gains allow only that). For the
 same reason an effort in acceleration mode, whose fraction of the control changes with the inertia, is not exact after a
 restore there. Gains and limits belong to the model and are outside the state in both cases.
 """
@@ -41,12 +41,13 @@ def is_position_servo(actuator: mujoco.MjsActuator) -> bool:
 def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...]:
     """Turn position servos of a spec into PID actuators with a position, a velocity and an effort input.
 
-    With the two new inputs at zero the force is the same. All three targets are then in ``data.ctrl``, so that a saved
-    state includes them; the number of controls grows, and ``World.ctrl_index`` says where those of each actuator begin.
+    With the two new inputs at zero, the force is the same. All three targets are then in ``data.ctrl``, so that a saved
+    state includes them; the number of controls grows, and ``World.ctrl_index`` says where the controls of each actuator
+    begin.
 
     Args:
         spec: The spec to change, before it is compiled.
-        prefix: Only actuators whose name starts with it.
+        prefix: Only change actuators whose name starts with it.
 
     Returns:
         Names of the actuators that were changed.
@@ -55,7 +56,7 @@ def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...
         actuator for actuator in spec.actuators if actuator.name.startswith(prefix) and is_position_servo(actuator)
     ]
     for actuator in changed:
-        # The bias, 0 -kp -kd, means the same in both kinds; the gain of a PID actuator is its integral gain.
+        # The bias, 0 -kp -kd, means the same in both types; the gain of a PID actuator is its integral gain.
         actuator.gaintype = mujoco.mjtGain.mjGAIN_PID
         actuator.gainprm[0] = 0.0
         actuator.ctrlspec = int(_ALL_INPUTS)
@@ -64,7 +65,7 @@ def add_drive_inputs(spec: mujoco.MjSpec, *, prefix: str = "") -> tuple[str, ...
 
 CHANNELS = ("position", "velocity", "effort")
 COUPLED = 1e-6
-"""How far a target of a coupled joint may be from what its leader implies: rounding of float32 commands [rad or m]."""
+"""Tolerance between the target of a coupled joint and the one implied by its leader: float32 rounding [rad or m]."""
 
 
 class Targets(NamedTuple):
@@ -79,7 +80,7 @@ class Targets(NamedTuple):
 
 
 class JointDrives:
-    """The drives of some joints of a world, in a given order.
+    """The drives of selected joints of a world, in a given order.
 
     Args:
         world: The world.
@@ -119,7 +120,7 @@ class JointDrives:
             if wiring.driven:
                 start = int(model.actuator_ctrladr[wiring.actuator])
                 model.actuator_ctrllimited[start : start + int(model.actuator_ctrlnum[wiring.actuator])] = False
-                # A motor is a servo with zero gains; with an affine bias it can be given some.
+                # A motor is a servo with zero gains; with an affine bias, gains can be set later.
                 model.actuator_biastype[wiring.actuator] = mujoco.mjtBias.mjBIAS_AFFINE.value
 
     # -- targets -------------------------------------------------------------------------------------------------
@@ -135,10 +136,10 @@ class JointDrives:
         return Targets(*registers)
 
     def write_targets(self, positions: Array, velocities: Array, efforts: Array) -> None:
-        """Replace targets (n,); NaN keeps the one in force.
+        """Replace targets (n,); NaN keeps the current one.
 
         Raises:
-            InputError: A joint that takes no such target was given one. Nothing was written.
+            InputError: A target was given for a joint that takes none of this kind. Nothing was written.
         """
         asked = self._without_followers(np.array([positions, velocities, efforts], dtype=np.float64))
         self._refuse_undriven(asked)
@@ -148,8 +149,8 @@ class JointDrives:
     def position_controls(self) -> NDArray[np.int64] | None:
         """Return the index in ``data.ctrl`` of each joint's position target (n,).
 
-        For control loops that only write all position targets, many times a second. None when a joint
-        takes none, or when a velocity or an effort is added to one.
+        For control loops that write only position targets, for all joints, many times a second. Returns None if a joint
+        takes no position target, or if a velocity or an effort is added to one.
         """
         _, velocities, efforts = self.targets()
         plain = ~self._folded | ((self.kps > 0.0) & (velocities == 0.0) & (efforts == 0.0))
@@ -159,7 +160,7 @@ class JointDrives:
     def _without_followers(self, asked: Array) -> Array:
         """Return targets (3, n) without those of coupled joints, which must agree with their leaders' targets.
 
-        Published commands name both fingers of a gripper; here one drive moves the two.
+        Isaac Sim commands name both fingers of a gripper; here one drive moves both.
         """
         followers = [j for j, w in enumerate(self.wirings) if w.coupling and not np.all(np.isnan(asked[:, j]))]
         if not followers:
@@ -190,7 +191,7 @@ class JointDrives:
             why = wiring.fault or f"its actuator has no {CHANNELS[channel]} input"
             raise InputError(
                 f"joint {self.names[joint]!r} takes no {CHANNELS[channel]} target: {why}; give None or NaN for it, or "
-                "leave it out of joint_indices"
+                "omit it from joint_indices"
             )
 
     def _write_controls(self) -> None:
@@ -204,11 +205,11 @@ class JointDrives:
         self.world.invalidate()
 
     def _fold(self) -> Array:
-        """Return the one control (n,) that has the effect of the three targets under the present gains."""
+        """Return the single control (n,) equivalent to the three targets under the current gains."""
         position, velocity, effort = self._registers
         kp, kd = self.kps * self._inertia, self.kds * self._inertia
         with np.errstate(divide="ignore", invalid="ignore"):
-            # The ratio of the gains as given is free of the inertia, so that this part is the same in every step.
+            # The ratio of the unscaled gains does not depend on the inertia, so this part is the same in every step.
             servo = position + self.kds / self.kps * velocity + effort / kp
             damper = velocity + effort / kd
         return np.where(kp > 0.0, servo, np.where(kd > 0.0, damper, effort))
@@ -223,7 +224,7 @@ class JointDrives:
         if np.any(foreign):
             acts_as = np.where(self.kps > 0.0, 0, np.where(self.kds > 0.0, 1, 2))
             for channel in range(3):
-                # The other channels act as zero; a position target that the gains silence is kept for later.
+                # The other channels act as zero; a position target without effect under these gains is kept for later.
                 if channel > 0:
                     self._registers[channel, foreign] = 0.0
                 mine = foreign & (acts_as == channel)
@@ -235,8 +236,8 @@ class JointDrives:
     def set_gains(self, kps: Array, kds: Array) -> None:
         """Set stiffness (n,) and damping (n,); NaN keeps a gain.
 
-        A coupled joint stores its targets but ignores them: its leader has the drive. Published code gives
-        both fingers of a gripper their gains.
+        A coupled joint stores its gains but ignores them: its leader has the drive. Isaac Sim code sets the gains of
+        both fingers of a gripper.
 
         Raises:
             InputError: A gain is negative, or belongs to a joint without a drive. Nothing was written.
@@ -262,7 +263,7 @@ class JointDrives:
         self._write_controls()
 
     def max_efforts(self) -> Array:
-        """Return the greatest effort of each drive (n,) [N m or N]; infinite when unlimited, zero without a drive."""
+        """Return the maximum effort of each drive (n,) [N m or N]; infinite when unlimited, zero without a drive."""
         model = self.world.model
         limits = np.where(self.driven, np.inf, 0.0)
         for joint, wiring in enumerate(self.wirings):
@@ -273,7 +274,7 @@ class JointDrives:
         return limits
 
     def set_max_efforts(self, values: Array) -> None:
-        """Set the greatest effort of each drive (n,), in both directions; NaN keeps it, infinity lifts it."""
+        """Set the maximum effort of each drive (n,), in both directions; NaN keeps it, infinity lifts it."""
         for joint in np.flatnonzero((values < 0.0) | (~self.driven & (np.nan_to_num(values) != 0.0))):
             why = "it must not be negative" if values[joint] < 0.0 else self.wirings[joint].fault
             raise InputError(f"max effort of joint {self.names[joint]!r} cannot be {values[joint]:g}: {why}")
@@ -282,7 +283,7 @@ class JointDrives:
             actuator, limited = self._actuator[joint], bool(np.isfinite(values[joint]))
             model.actuator_forcelimited[actuator] = limited
             model.actuator_forcerange[actuator] = (-values[joint], values[joint]) if limited else (0.0, 0.0)
-            # The limit at the joint, where a model has one, would otherwise stay in force beneath the new one.
+            # The limit of the joint, if the model has one, would otherwise stay in force alongside the new one.
             model.jnt_actfrclimited[self._joint[joint]] = False
         self.world.invalidate()
 
@@ -293,14 +294,14 @@ class JointDrives:
         return ["acceleration" if accelerating else "force" for accelerating in self._accelerating]
 
     def set_effort_modes(self, mode: str, joints: NDArray[np.int64]) -> None:
-        """Choose what the gains of some joints yield: a force, or an acceleration.
+        """Choose whether the gains of some joints yield a force or an acceleration.
 
-        In acceleration mode they are multiplied before every step by the inertia that the joint feels when the others
-        are free, ``1 / (M^-1)_ii``, so that a response looks the same whatever the robot carries. The added effort
-        stays a force.
+        In acceleration mode the gains are multiplied before every step by the inertia that the joint feels when the
+        others are free, ``1 / (M^-1)_ii``, so that the response is the same whatever the robot carries. The added
+        effort remains a force.
         """
         if mode not in ("force", "acceleration"):
-            raise InputError(f"an effort mode is 'force' or 'acceleration', got {mode!r}")
+            raise InputError(f"an effort mode must be 'force' or 'acceleration', got {mode!r}")
         self._registers = np.array(self.targets())
         self._accelerating[joints] = mode == "acceleration"
         self._accelerating &= self.driven

@@ -1,4 +1,4 @@
-"""Checks what a caller gives for joints, before anything is written."""
+"""Checks of joint indices and values given by a caller, before anything is written."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,11 +44,11 @@ def joint_indices(indices: Any, names: Sequence[str]) -> NDArray[np.int64]:
 def joint_values(
     channel: str, values: Any, joints: NDArray[np.int64], names: Sequence[str], *, infinite: bool = False
 ) -> Array:
-    """Return checked values (k,), NaN where nothing is commanded.
+    """Return checked values (k,), with NaN where nothing is commanded.
 
     Args:
-        channel: Name of the argument, for the message.
-        values: What the caller gave: a list or array of numbers, None or NaN.
+        channel: Name of the argument, for error messages.
+        values: Values given by the caller: a list or array of numbers, None or NaN.
         joints: The joints they belong to (k,).
         names: Names of all joints.
         infinite: Whether infinity is allowed.

@@ -1,4 +1,4 @@
-"""Which actuator drives a joint, and through which controls."""
+"""The actuator that drives a joint, and its controls."""
 
 from dataclasses import dataclass, replace
 
@@ -23,12 +23,12 @@ class Coupling:
     """c0 to c4."""
 
     def position(self, leader: float) -> float:
-        """Return where this joint is when the leader is at a position [rad or m]."""
+        """Return the position of this joint for a position of the leader [rad or m]."""
         d = leader - self.leader_zero
         return self.zero + sum(c * d**power for power, c in enumerate(self.coefficients))
 
     def slope(self, leader: float) -> float:
-        """Return how fast this joint moves per speed of the leader, at a position of the leader."""
+        """Return the speed of this joint per unit speed of the leader, at a position of the leader."""
         d = leader - self.leader_zero
         return sum(power * c * d ** (power - 1) for power, c in enumerate(self.coefficients) if power)
 
@@ -97,7 +97,7 @@ def wire_joint(world: World, joint_name: str) -> JointWiring:
 
 
 def _coupling(world: World, joint: int) -> Coupling | None:
-    """Return how a joint follows another, None if it follows none."""
+    """Return the coupling of a joint to its leader; None if it follows no other joint."""
     model = world.model
     for equality in range(model.neq):
         coupled = model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT.value

@@ -47,12 +47,12 @@ class SingleArticulation(SolverSettings):
         prefix: Name prefix of its bodies, joints and actuators, e.g. ``"fr3/"``.
         name: Name of the robot, for messages.
         position: Position of the base in world (3,) [m]; a fixed base must already be there.
-        translation: The same, under its other published name.
+        translation: The same as ``position``, under its other published name.
         orientation: Orientation of the base in world, wxyz (4,).
-        scale: Must be None or one: a compiled model has its size.
+        scale: Must be None or one: the size of a compiled model is fixed.
         visible: Must be None or True: visibility is set in the model.
-        reset_xform_properties: Without meaning here; accepted for ported code.
-        articulation_controller: A controller of your own; None makes one.
+        reset_xform_properties: No effect; accepted for ported code.
+        articulation_controller: A custom controller; None creates one.
         dof_names: The joints in the robot's order; None takes those of the model in its order.
     """
 
@@ -107,14 +107,14 @@ class SingleArticulation(SolverSettings):
             if name not in found:
                 raise unknown_name(f"hinge or slide joint of {self.name!r}", name, found)
         if len(set(dof_names)) != len(dof_names):
-            raise InputError(f"robot {self.name!r}: dof_names has a joint twice: {', '.join(dof_names)}")
+            raise InputError(f"robot {self.name!r}: dof_names lists a joint twice: {', '.join(dof_names)}")
         return tuple(dof_names)
 
     def initialize(self) -> None:
-        """Bind names to indices; the present joint positions and gains become the default ones.
+        """Bind names to indices; the current joint positions and gains become the defaults.
 
-        From here on the drives belong to this object: control ranges of their actuators are lifted, so that targets
-        are what was asked; joint limits and greatest efforts stay.
+        From here on, this object controls the drives: the control ranges of their actuators are lifted, so that targets
+        are not clamped; joint limits and maximum efforts stay.
         """
         self._drives = JointDrives(self.world, [self.prefix + name for name in self._dof_names])
         self._controller.initialize(self)
@@ -178,7 +178,7 @@ class SingleArticulation(SolverSettings):
         return self._dof_names.index(dof_name)
 
     def get_dof_info(self, dof_name: str) -> DOFInfo:
-        """Return where a joint is found in the model."""
+        """Return the wiring of a joint: its indices in the model."""
         index = self.get_dof_index(dof_name)
         return DOFInfo(self.prefix + dof_name, int(self.drives.dof[index]), dof_name, index)
 
@@ -193,9 +193,9 @@ class SingleArticulation(SolverSettings):
         return self.world.data.qvel[self.drives.dof[self._select(joint_indices)]]
 
     def set_joint_positions(self, positions: Any, joint_indices: JointSelection = None) -> None:
-        """Set joint positions (k,) [rad or m] immediately; None and NaN leave a joint alone.
+        """Set joint positions (k,) [rad or m] immediately; None and NaN leave a joint unchanged.
 
-        The position targets of driven joints go along, so that the drives hold the joints there.
+        The position targets of driven joints are set as well, so that the drives hold the joints there.
         """
         drives, joints = self.drives, self._select(joint_indices)
         values = checked_values("positions", positions, joints, self._dof_names)
@@ -208,7 +208,7 @@ class SingleArticulation(SolverSettings):
         self.world.forward()
 
     def set_joint_velocities(self, velocities: Any, joint_indices: JointSelection = None) -> None:
-        """Set joint velocities (k,) [rad/s or m/s] immediately; None and NaN leave a joint alone; targets stay."""
+        """Set joint velocities (k,) [rad/s or m/s] immediately; None and NaN leave a joint unchanged; targets stay."""
         joints = self._select(joint_indices)
         values = checked_values("velocities", velocities, joints, self._dof_names)
         given = ~np.isnan(values)
@@ -230,13 +230,13 @@ class SingleArticulation(SolverSettings):
         return np.nan_to_num(self.drives.targets().efforts[self._select(joint_indices)], nan=0.0)
 
     def get_measured_joint_efforts(self, joint_indices: JointSelection = None) -> Array:
-        """Return what the joints transmit along their axes (k,) [N m or N]: drive, friction, stops, couplings."""
+        """Return the efforts transmitted along the joint axes (k,) [N m or N]: drive, friction, stops, couplings."""
         return joint_efforts(self.world)[self.drives.dof[self._select(joint_indices)]]
 
     def get_measured_joint_forces(self, joint_indices: JointSelection = None) -> Array:
         """Return the wrench entering the base (row 0) and each joint's body (row joint + 1): (n + 1, 6) [N, N m].
 
-        With ``joint_indices`` the rows of those joints only, (k, 6).
+        With ``joint_indices``, only the rows of those joints (k, 6).
         """
         joints = np.array([wiring.joint for wiring in self.drives.wirings], dtype=np.int64)
         wrenches = joint_wrenches(self.world, self.root.body, joints)
@@ -245,7 +245,7 @@ class SingleArticulation(SolverSettings):
     # -- default state, reset, pause -----------------------------------------------------------------------------
 
     def set_joints_default_state(self, positions: Any = None, velocities: Any = None, efforts: Any = None) -> None:
-        """Choose the state that ``post_reset`` returns to; None keeps a part, None or NaN inside keeps an entry."""
+        """Set the state that ``post_reset`` restores; None keeps an array, None or NaN inside it keeps an entry."""
         state, everyone = self.get_joints_default_state(), np.arange(self.num_dof)
         new = [
             checked_values(word, values, everyone, self._dof_names)
@@ -255,7 +255,7 @@ class SingleArticulation(SolverSettings):
         self._default_state = JointsState(*(np.where(np.isnan(n), o, n) for n, o in zip(new, old, strict=True)))
 
     def get_joints_default_state(self) -> JointsState:
-        """Return the state that ``post_reset`` returns to."""
+        """Return the state that ``post_reset`` restores."""
         if self._default_state is None:
             raise StateError(f"SingleArticulation {self.name!r} is not initialized. Call initialize() first.")
         return self._default_state
@@ -273,7 +273,7 @@ class SingleArticulation(SolverSettings):
         self.world.forward()
 
     def pause_motion(self) -> None:
-        """Stop where the joints are now and hold them there; targets and velocities are remembered."""
+        """Stop the joints at their current positions and hold them there; targets and velocities are remembered."""
         if self._paused is not None:
             warnings.warn(f"{self.name!r} is paused already", stacklevel=2)
             return
@@ -326,7 +326,7 @@ class SingleArticulation(SolverSettings):
         """Set linear [m/s], then angular [rad/s] velocity of a floating base, in world (6,)."""
         values = np.asarray(velocity)
         if values.shape != (6,):
-            raise InputError(f"a velocity has 6 numbers, linear then angular, got shape {values.shape}")
+            raise InputError(f"a velocity must have 6 numbers, linear then angular, got shape {values.shape}")
         self.root.set_velocity(values[:3], values[3:])
 
     def get_linear_velocity(self) -> Array:

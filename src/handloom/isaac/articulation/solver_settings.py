@@ -12,10 +12,10 @@ from handloom.sim import World
 
 
 class SolverSettings:
-    """Iterations, thresholds and self-collision of a robot, as far as MuJoCo has them.
+    """Iterations, thresholds and self-collision of a robot, as far as MuJoCo supports them.
 
-    MuJoCo has one solver per world, so the number of iterations holds for the whole world. What exists only in PhysX
-    is kept and returned, and reported unused by a warning.
+    MuJoCo has one solver per world, so the number of iterations applies to the whole world. Settings that exist only in
+    PhysX are stored and returned, with a warning that they have no effect.
 
     Args:
         world: The world.
@@ -28,33 +28,33 @@ class SolverSettings:
         self._unused: dict[str, float] = {}
 
     def set_solver_position_iteration_count(self, count: int) -> None:
-        """Set the greatest number of solver iterations, for the whole world."""
+        """Set the maximum number of solver iterations, for the whole world."""
         if not isinstance(count, int | np.integer) or count < 1:
-            raise InputError(f"the solver needs a whole number of iterations >= 1, got {count!r}")
+            raise InputError(f"the number of solver iterations must be an integer >= 1, got {count!r}")
         self.world.model.opt.iterations = int(count)
 
     def get_solver_position_iteration_count(self) -> int:
-        """Return the greatest number of solver iterations of the world."""
+        """Return the maximum number of solver iterations of the world."""
         return int(self.world.model.opt.iterations)
 
     def set_solver_velocity_iteration_count(self, count: int) -> None:
-        """Keep a setting that only PhysX has."""
+        """Store a setting that exists only in PhysX."""
         self._keep_unused("solver_velocity_iteration_count", count)
 
     def get_solver_velocity_iteration_count(self) -> int:
-        """Return a setting that only PhysX has."""
+        """Return a setting that exists only in PhysX."""
         return int(self._unused.get("solver_velocity_iteration_count", 0))
 
     def set_stabilization_threshold(self, threshold: float) -> None:
-        """Keep a setting that only PhysX has."""
+        """Store a setting that exists only in PhysX."""
         self._keep_unused("stabilization_threshold", threshold)
 
     def get_stabilization_threshold(self) -> float:
-        """Return a setting that only PhysX has."""
+        """Return a setting that exists only in PhysX."""
         return self._unused.get("stabilization_threshold", 0.0)
 
     def set_sleep_threshold(self, threshold: float) -> None:
-        """Keep a setting without effect: bodies never sleep in a World, whose states must be exact."""
+        """Store a setting without effect: bodies never sleep in a World, whose states must be exact."""
         self._keep_unused("sleep_threshold", threshold)
 
     def get_sleep_threshold(self) -> float:
@@ -63,10 +63,10 @@ class SolverSettings:
 
     def _keep_unused(self, setting: str, value: float) -> None:
         self._unused[setting] = value
-        warnings.warn(f"{setting} = {value} is kept but has no effect on MuJoCo", stacklevel=3)
+        warnings.warn(f"{setting} = {value} is stored but has no effect on MuJoCo", stacklevel=3)
 
     def get_enabled_self_collisions(self) -> bool:
-        """Return whether two bodies of the robot may collide: not neighbours, not excluded, with matching bits."""
+        """Return whether two bodies may collide: not neighbours, not excluded, and with matching collision bits."""
         model = self.world.model
         geoms = [geom for geom in range(model.ngeom) if int(model.geom_bodyid[geom]) in self._body_set]
         excluded = set(model.exclude_signature.tolist())
@@ -89,10 +89,10 @@ class SolverSettings:
         return bool(bits) and a != b and not neighbours and (bodies[0] << 16) + bodies[1] not in excluded
 
     def set_enabled_self_collisions(self, flag: bool) -> None:
-        """Confirm the present setting; MuJoCo decides at compile time which bodies may collide."""
+        """Accept the current setting only; MuJoCo decides at compile time which bodies may collide."""
         if flag != self.get_enabled_self_collisions():
             raise InputError(
-                f"self-collision is {'off' if flag else 'on'} in the compiled model and cannot be switched any more; "
+                f"self-collision is {'off' if flag else 'on'} in the compiled model and cannot be changed afterwards; "
                 "use contype and conaffinity or <contact><exclude> in the spec"
             )
 
@@ -113,7 +113,7 @@ def joint_efforts(world: World) -> Array:
     """Return the effort that every joint transmits along its degree of freedom (nv,) [N m or N].
 
     This is what a sensor at the joint would feel: drive, spring, damper and applied effort, friction, stop and
-    couplings to other joints; not gravity, contacts or welds, which act on the links.
+    couplings to other joints; it excludes gravity, contacts and welds, which act on the links.
     """
     world.refresh()
     model, data = world.model, world.data
@@ -132,8 +132,8 @@ def joint_wrenches(world: World, base_body: int, joints: NDArray[np.int64]) -> A
     """Return the wrench that enters the base and each joint's body from its parent (n + 1, 6) [N, N m].
 
     Row 0 is the base body at its origin, row i + 1 the body of joint i at the joint's anchor; each row is force (3),
-    then torque (3), in the frame of the body that receives it. The weight of gravity-compensated links counts as
-    carried.
+    then torque (3), in the frame of the body that receives it. The weight of gravity-compensated links is included as a
+    load.
 
     Args:
         world: The world.

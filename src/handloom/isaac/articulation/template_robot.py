@@ -1,4 +1,4 @@
-"""The wrapper all robots share: a robot in a world, as its configuration describes it."""
+"""The wrapper class that all robots share: a robot in a world, described by its configuration."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
@@ -22,20 +22,20 @@ _SHARED: dict[str, str] = dict.fromkeys(
     ("handloom.robots:TemplateRobot", "handloom.isaac.articulation:TemplateRobot"),
     "handloom.isaac.articulation:TemplateRobot",
 )
-"""The class named in robot files written by `handloom robot add`."""
+"""The wrapper class named in robot files written by `handloom robot add`."""
 
 
 class TemplateRobot(SingleArticulation):
     """A robot in a world: homes, targets, observations, grasp poses, tool frames and contacts.
 
-    Everything that differs between robots comes from the description. Joint indices count in ``dof_names`` of the
+    Everything that differs between robots comes from the description. Joint indices refer to ``dof_names`` of the
     configuration, as published.
 
     Args:
         world: The world that holds the robot.
-        description: What the robot is.
+        description: Description of the robot.
         prefix: Name prefix of its parts in the world, e.g. ``"lift2/"``.
-        name: Name of the robot in the task; by default the description's.
+        name: Name of the robot in the task; the default is the description's name.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TemplateRobot(SingleArticulation):
         """Bind names, move every joint to its home position, and hold it there.
 
         Args:
-            generator: Source of the noise on the arms' homes; None: no noise.
+            generator: Source of noise for the home positions of the arms; None adds no noise.
         """
         super().initialize()
         self.go_home(generator)
@@ -73,7 +73,7 @@ class TemplateRobot(SingleArticulation):
         self.gripper_states = {arm.name: _gripper_state(arm) for arm in self.arms}
 
     def sample_home(self, generator: np.random.Generator | None = None) -> dict[str, float]:
-        """Return a home position for every joint that has one [m or rad]."""
+        """Return the home position of every joint that has one [rad or m]."""
         home = {self.description.resolve_joint(joint): value for joint, value in self.description.home.items()}
         if generator is None:
             return home
@@ -91,11 +91,12 @@ class TemplateRobot(SingleArticulation):
 
         Args:
             control_actions: Position targets (k,) [m or rad], or an ``ArticulationAction``.
-            joint_indices: Which joints the targets are for; None: all, in order. Not allowed beside an action.
+            joint_indices: The joints that the targets are for; None means all, in order. Not allowed together with an
+                action.
         """
         if isinstance(control_actions, ArticulationAction):
             if joint_indices is not None:
-                raise InputError("an ArticulationAction carries its own joint_indices; give none beside it")
+                raise InputError("an ArticulationAction carries its own joint_indices; omit the argument")
             super().apply_action(control_actions)
             return
         targets = np.asarray(control_actions, dtype=float)
@@ -174,7 +175,7 @@ class TemplateRobot(SingleArticulation):
     ) -> tuple[Array, Array] | Array:
         """Convert grasp annotations (n, 16 or 17) to end-effector poses (2 m, 4, 4) and scores (2 m,).
 
-        Poses (..., 4, 4) are returned as they are, without scores. See :func:`tool_poses_of_grasps`.
+        Poses (..., 4, 4) are returned unchanged, without scores. See :func:`tool_poses_of_grasps`.
         """
         given = np.asarray(poses, dtype=float)
         if given.shape[-2:] == (4, 4):
@@ -185,7 +186,7 @@ class TemplateRobot(SingleArticulation):
     # -- contacts ------------------------------------------------------------------------------------------------
 
     def finger_contacts(self, arm_name: str, bodies: str | Iterable[str]) -> tuple[str, ...]:
-        """Return the finger bodies of an arm that touch any of the given bodies of the world."""
+        """Return the finger bodies of an arm that touch any of the given bodies."""
         others = {bodies} if isinstance(bodies, str) else set(bodies)
         touched = {
             own for own, other in self._contacts(self.description.arm(arm_name).finger_bodies) if other in others
@@ -193,7 +194,7 @@ class TemplateRobot(SingleArticulation):
         return tuple(body for body in self.description.arm(arm_name).finger_bodies if body in touched)
 
     def forbidden_contacts(self, arm_name: str) -> tuple[tuple[str, str], ...]:
-        """Return pairs (body of the arm, what it touches) for arm bodies that must touch nothing, sorted."""
+        """Return sorted pairs (body of the arm, body it touches) for arm bodies that must not touch anything."""
         return tuple(sorted(self._contacts(self.description.arm(arm_name).forbidden_bodies)))
 
     def _contacts(self, bodies: Iterable[str]) -> set[tuple[str, str]]:
@@ -219,7 +220,7 @@ def _both_ways(contact: Contact) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def _gripper_state(arm: Arm) -> int:
-    """Return whether a gripper's home is nearer to open (1) or to closed (-1)."""
+    """Return 1 if a gripper's home is nearer to open, -1 if it is nearer to closed."""
     to_open = np.abs(arm.gripper_home - arm.gripper_open).sum()
     return OPEN if to_open <= np.abs(arm.gripper_home - arm.gripper_closed).sum() else CLOSED
 
@@ -230,19 +231,19 @@ Wrapper = TypeVar("Wrapper", bound=type[TemplateRobot])
 def register_robot(wrapper: Wrapper) -> Wrapper:
     """Check a user's wrapper class; ``target_class: my_module:MyRobot`` in a robot file then names it.
 
-    Usable as a decorator. Nothing is stored: the robot file says where the class is.
+    Usable as a decorator. Nothing is stored: the robot file names the class.
     """
     if not (isinstance(wrapper, type) and issubclass(wrapper, TemplateRobot)):
-        raise InputError(f"a robot wrapper derives from TemplateRobot, {wrapper!r} does not")
+        raise InputError(f"a robot wrapper must derive from TemplateRobot, {wrapper!r} does not")
     if wrapper.__name__ in TARGET_CLASSES:
-        raise InputError(f"{wrapper.__name__!r} is the published class of a robot that ships; choose another name")
+        raise InputError(f"{wrapper.__name__!r} is the published class of a built-in robot; choose another name")
     return wrapper
 
 
 def robot_class(target_class: str) -> type[TemplateRobot]:
     """Return the wrapper class a robot file names.
 
-    Published classes all share :class:`TemplateRobot`; a class of your own is named ``my_module:MyRobot``.
+    Published classes all share :class:`TemplateRobot`; custom classes are named ``my_module:MyRobot``.
     """
     if target_class in TARGET_CLASSES:
         return TemplateRobot

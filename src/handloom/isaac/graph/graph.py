@@ -41,9 +41,9 @@ class Evaluation:
     """What one evaluation did."""
 
     computed: tuple[str, ...]
-    """Nodes in the order they were computed."""
+    """Nodes in the order in which they were computed."""
     failures: Mapping[str, str]
-    """Node > why it computed nothing."""
+    """Node > reason why it computed nothing."""
 
 
 class Graph:
@@ -55,8 +55,8 @@ class Graph:
     Args:
         path: Path of the graph, e.g. ``/ActionGraph``.
         evaluator: ``execution`` or ``push``.
-        clear_commands_on_stop: Overwrite command inputs with zero or nothing on stop, as the published nodes do. Off by
-            default, so that the second play behaves like the first.
+        clear_commands_on_stop: Overwrite command inputs with zero or an empty value on stop, as the published nodes do.
+            Off by default, so that the second play behaves like the first.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class Graph:
         Args:
             changes: Any of ``Keys``: ``delete_nodes`` [name], ``disconnect`` [(source, target)], ``create_nodes``
                 [(name, type) or (name, type, version)], ``set_values`` [(``node.inputs:port``, value)], ``connect``
-                [(source, target)]; they are applied in this order.
+                [(source, target)]; applied in this order.
 
         Returns:
             The nodes created, by name.
 
         Raises:
-            InputError: A wrong type, a port fed twice, a circle; the graph is unchanged.
+            InputError: A wrong type, an input connected twice, or a cycle; the graph is unchanged.
             NotFoundError: A node, node type or port that does not exist; the graph is unchanged.
         """
         known = {Keys.CREATE_NODES, Keys.DELETE_NODES, Keys.SET_VALUES, Keys.CONNECT, Keys.DISCONNECT}
@@ -114,9 +114,9 @@ class Graph:
 
     def _create(self, name: str, type_name: str, version: int | None = None) -> PlacedNode:
         if not name or any(letter in name for letter in "./: "):
-            raise InputError(f"a node name has no dots, slashes, colons or spaces, got {name!r}")
+            raise InputError(f"a node name must not contain dots, slashes, colons or spaces, got {name!r}")
         if name in self._nodes:
-            raise InputError(f"there is a node {name!r} already")
+            raise InputError(f"a node {name!r} exists already")
         kind = node_class(type_name, version)
         self._nodes[name] = PlacedNode(name=name, node=kind(), versions=node_versions(kind))
         return self._nodes[name]
@@ -130,24 +130,24 @@ class Graph:
         source_node, source_side, source_port = split_attribute(source)
         target_node, target_side, target_port = split_attribute(target)
         if target_side != "inputs":
-            raise InputError(f"a connection ends at an input, got {target!r}")
+            raise InputError(f"a connection must end at an input, got {target!r}")
         start, end = self.node(source_node).output(source_port), self.node(target_node).input(target_port)
         if (source_side == "inputs") != start.source:
-            raise InputError(f"a connection starts at an output or at the value of a constant, got {source!r}")
+            raise InputError(f"a connection must start at an output or at the value of a constant, got {source!r}")
         if not end.type.accepts(start.type):
             raise InputError(f"cannot connect {source} ({start.type.name}) to {target} ({end.type.name})")
         new = Connection(source_node, source_port, target_node, target_port)
         for other in self._into(target_node, target_port):
             if other == new:
-                raise InputError(f"{new} is connected already")
+                raise InputError(f"{new} already exists")
             if end.type.family != "execution":
                 raise InputError(
-                    f"{target} is fed by {other.source_node}.{other.source_port} already; disconnect it first"
+                    f"{target} is already connected to {other.source_node}.{other.source_port}; disconnect it first"
                 )
         self._connections.append(new)
         if self._reaches(target_node, source_node):
             self._connections.pop()
-            raise InputError(f"connecting {source} to {target} would close a circle")
+            raise InputError(f"connecting {source} to {target} would create a cycle")
 
     def _disconnect(self, source: str, target: str) -> None:
         source_node, _, source_port = split_attribute(source)
@@ -181,13 +181,13 @@ class Graph:
         return tuple(self._connections)
 
     def node(self, name: str) -> PlacedNode:
-        """Return a node; NotFoundError names those that exist."""
+        """Return a node; NotFoundError lists the existing ones."""
         if name not in self._nodes:
             raise unknown_name("node", name, self._nodes)
         return self._nodes[name]
 
     def get(self, attribute: str) -> Any:
-        """Return the value of ``node.outputs:port``, or of ``node.inputs:port``: what feeds it, or as it was set."""
+        """Return the value of ``node.outputs:port``, or of ``node.inputs:port``, whether connected or set."""
         node, side, port = split_attribute(attribute)
         placed = self.node(node)
         if side == "outputs":
@@ -202,14 +202,16 @@ class Graph:
         return end.read(value, attribute)
 
     def set(self, attribute: str, value: Any) -> None:
-        """Set ``node.inputs:port``; InputError when it is an output, connected, or the value does not fit."""
+        """Set ``node.inputs:port``; InputError if it is an output or connected, or if the value does not fit."""
         node, side, port = split_attribute(attribute)
         if side != "inputs":
             raise InputError(f"only inputs can be set, got {attribute!r}")
         placed = self.node(node)
         placed.input(port)
         for other in self._into(node, port):
-            raise InputError(f"{attribute} is fed by {other.source_node}.{other.source_port}; disconnect it first")
+            raise InputError(
+                f"{attribute} is connected to {other.source_node}.{other.source_port}; disconnect it first"
+            )
         placed.set_value(port, value)
 
     # -- running -------------------------------------------------------------------------------------------------
@@ -219,10 +221,10 @@ class Graph:
 
         Args:
             context: Time and robots; None evaluates without either.
-            event: ``tick`` or ``physics``: which event nodes fire. A push graph ignores it.
+            event: ``tick`` or ``physics``: which event nodes fire. Ignored by a push graph.
 
         Returns:
-            What was computed. A failing node is logged and reported; nodes behind its execution output are not
+            What was computed. A failing node is logged and reported; nodes downstream of its execution output are not
             computed.
         """
         run = _Run(self, context or GraphContext())
@@ -236,7 +238,7 @@ class Graph:
         return Evaluation(computed=tuple(run.computed), failures=run.failures)
 
     def stop(self) -> None:
-        """Stop: nodes clear their memory and latched inputs, outputs return to their defaults."""
+        """Stop: nodes clear their memory and latched inputs, and outputs return to their defaults."""
         for placed in self._nodes.values():
             placed.stop(clear_commands=self.clear_commands_on_stop)
 
@@ -258,7 +260,7 @@ class _Run:
         self.failures: dict[str, str] = {}
 
     def pulse(self, placed: PlacedNode, pulse: str) -> None:
-        """Compute a node that execution reached, then what follows."""
+        """Compute a node that execution reached, then the nodes that follow it."""
         self._pulled.clear()
         result = self._compute(placed, pulse)
         for port in result.follow:
@@ -266,7 +268,7 @@ class _Run:
                 self.pulse(self._graph.node(connection.target_node), connection.target_port)
 
     def pull(self, name: str, *, everything: bool = False) -> None:
-        """Update a node before its outputs are read: pure data only, unless the whole graph is pushed."""
+        """Update a node before its outputs are read: only pure data nodes, unless the whole graph is pushed."""
         placed = self._graph.node(name)
         if name in self._pulled or not (everything or placed.node.is_pure()):
             return

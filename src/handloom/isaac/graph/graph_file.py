@@ -1,4 +1,4 @@
-"""Graphs as YAML files: load, save."""
+"""Loading and saving of graphs as YAML files."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ class NodeEntry(Config):
     """One node of a graph file."""
 
     type: str
-    """Published type, its last part, or ``my_module:MyNode``."""
+    """Published type, the last part of one, or ``my_module:MyNode``."""
     version: int | None = None
     """None: the newest."""
     values: dict[str, Any] = Field(default_factory=dict)
@@ -34,16 +34,16 @@ class GraphFile(Config):
     evaluator: Literal["execution", "push"] = "execution"
     clear_commands_on_stop: bool = False
     nodes: dict[str, NodeEntry]
-    """Nodes by name, in their order."""
+    """Nodes by name, in order."""
     connect: tuple[str, ...] = ()
-    """``node.outputs:port -> node.inputs:port``, in the order execution follows them."""
+    """``node.outputs:port -> node.inputs:port``, in the order in which execution follows them."""
 
 
 def load_graph(path: str | Path) -> Graph:
     """Read a graph from a YAML file.
 
     Raises:
-        ConfigError: A key, node, port, value or connection that is wrong; the text starts with the file.
+        ConfigError: A key, node, port, value or connection is invalid; the message starts with the file.
     """
     file = load_config(path, GraphFile)
     graph = Graph(file.graph, evaluator=file.evaluator, clear_commands_on_stop=file.clear_commands_on_stop)
@@ -51,7 +51,7 @@ def load_graph(path: str | Path) -> Graph:
     for text in file.connect:
         source, arrow, target = text.partition(ARROW.strip())
         if not arrow:
-            raise ConfigError(f"{path}: connect: a connection reads 'a.outputs:x -> b.inputs:y', got {text!r}")
+            raise ConfigError(f"{path}: connect: a connection has the form 'a.outputs:x -> b.inputs:y', got {text!r}")
         pairs.append((source.strip(), target.strip()))
     try:
         graph.edit(

@@ -1,4 +1,4 @@
-"""Play a graph with a world: physics steps, ticks, stop."""
+"""Runs a graph together with a world: physics steps, ticks, stop."""
 
 from collections.abc import Mapping
 
@@ -16,9 +16,9 @@ class GraphSession:
     Args:
         graph: The graph.
         world: The world it acts on.
-        robots: Path or name that the graph uses > robot, initialised.
+        robots: Path or name used in the graph > initialised robot.
         steps_per_frame: Physics steps per frame, >= 1.
-        surface_grippers: Path or name that the graph uses > surface gripper.
+        surface_grippers: Path or name used in the graph > surface gripper.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class GraphSession:
         """Advance by one frame: a tick, then its physics steps.
 
         Returns:
-            What the tick did. A failure in a physics event of the frame is among its failures.
+            What the tick did. Its failures include those in the physics events of the frame.
 
         Raises:
-            StateError: The session does not play.
+            StateError: The session is not playing.
         """
         if not self._playing:
-            raise StateError("the graph does not play; call play() first")
+            raise StateError("the graph is not playing; call play() first")
         step = self._world.timestep
         tick = self.graph.evaluate(self._context(step * self._steps), "tick")
         computed, failures = list(tick.computed), dict(tick.failures)
@@ -77,7 +77,7 @@ class GraphSession:
         return Evaluation(computed=tuple(computed), failures=failures)
 
     def stop(self) -> None:
-        """Stop: the graph is reset, and robots return to their default state until played again."""
+        """Stop: the graph is reset, and robots return to their default state."""
         self._playing = False
         self._frame = 0
         self.graph.stop()

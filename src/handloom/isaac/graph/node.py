@@ -1,4 +1,4 @@
-"""Nodes: their view of the world, the base class with ports and compute, and a node placed in a graph."""
+"""Nodes: the base class with ports and compute, the context of an evaluation, and a node placed in a graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -15,25 +15,25 @@ from handloom.sim import World
 
 @dataclass(frozen=True, kw_only=True)
 class GraphContext:
-    """Time and robots, as they are at one evaluation."""
+    """Time and robots during one evaluation."""
 
     robots: Mapping[str, SingleArticulation] = field(default_factory=dict)
-    """Path or name a graph uses > initialised robot."""
+    """Path or name used in a graph > initialised robot."""
     surface_grippers: Mapping[str, SurfaceGripper] = field(default_factory=dict)
-    """Path or name a graph uses > surface gripper."""
+    """Path or name used in a graph > surface gripper."""
     world: World | None = None
-    """The world, for ports that name a body."""
+    """The world, to look up bodies that ports name."""
     time: float = 0.0
     """Simulated time [s]."""
     delta_seconds: float = 0.0
     """Time since the last evaluation of this kind [s]."""
     frame: int = 0
-    """Count of ticks since play."""
+    """Number of ticks since play."""
     playing: bool = True
     """Whether the timeline runs."""
 
     def robot(self, path: str, prim: str | None) -> SingleArticulation:
-        """Return the robot of a node: its path wins over its target.
+        """Return the robot of a node; its path takes precedence over its target.
 
         Raises:
             InputError: Neither is given.
@@ -76,11 +76,11 @@ class NodeResult:
     """The result of a compute; made by ``done`` and ``failed``."""
 
     outputs: Mapping[str, Any] = field(default_factory=dict)
-    """New values of outputs; the others keep theirs."""
+    """New values of outputs; other outputs keep their values."""
     follow: tuple[str, ...] = ()
     """Execution outputs to follow now."""
     failure: str = ""
-    """Why nothing was computed; empty on success."""
+    """Reason why nothing was computed; empty on success."""
 
 
 def done(*follow: str, **outputs: Any) -> NodeResult:
@@ -94,7 +94,7 @@ def failed(why: str) -> NodeResult:
 
 
 class Node(ABC):
-    """A kind of node. Subclasses declare their ports and compute; memory lives in attributes that ``reset`` clears.
+    """A node type. Subclasses declare their ports and ``compute``; memory is kept in attributes that ``reset`` clears.
 
     A node without execution ports is pure data: it is computed when a consumer needs it.
     """
@@ -110,19 +110,19 @@ class Node(ABC):
         """Compute once.
 
         Args:
-            given: Value of every data input, latched ones as they were at the first compute.
+            given: Value of every data input; latched inputs keep their value from the first compute.
             context: Time and robots.
             pulse: The execution input that was reached, or the event; "" for pure data.
         """
 
-    def reset(self) -> None:  # noqa: B027 - most nodes remember nothing
-        """Forget everything, as after stop."""
+    def reset(self) -> None:  # noqa: B027 - most nodes are stateless
+        """Clear all memory, as on stop."""
 
     def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return outputs that do not go back to their defaults on stop.
 
         Args:
-            latched: Inputs as they were at the first compute; empty if there was none.
+            latched: Inputs of the first compute; empty if there was none.
         """
         return {}
 
@@ -146,13 +146,13 @@ class PlacedNode:
     name: str
     node: Node
     values: dict[str, Any] = field(default_factory=dict)
-    """Inputs that were set; the others have their defaults."""
+    """Inputs that were set; all others have their default values."""
     outputs: dict[str, Any] = field(default_factory=dict)
     """Last computed outputs."""
     latched: dict[str, Any] | None = None
     """Latched inputs; None before the first compute after play."""
     versions: Mapping[int, type[Node]] = field(default_factory=dict)
-    """Versions of this kind of node, for messages."""
+    """Versions of this node type, for error messages."""
 
     def __post_init__(self) -> None:
         """Start with the default outputs."""
@@ -165,7 +165,7 @@ class PlacedNode:
         return self.node.EVENT if isinstance(self.node, EventNode) else ""
 
     def input(self, name: str) -> Port:
-        """Return an input port; NotFoundError names those that exist."""
+        """Return an input port; NotFoundError lists the existing ones."""
         return self._find(name, self.node.INPUTS, "input")
 
     def output(self, name: str) -> Port:
@@ -182,11 +182,11 @@ class PlacedNode:
         self.values[name] = self.input(name).read(value, f"{self.name}.inputs:{name}")
 
     def value(self, name: str) -> Any:
-        """Return what an input holds when nothing is connected to it."""
+        """Return the value of an input when nothing is connected to it."""
         return self.values.get(name, self.input(name).default)
 
     def stop(self, *, clear_commands: bool) -> None:
-        """Forget latched inputs, memory and outputs; clear commands as the published nodes do, if asked."""
+        """Clear latched inputs, memory and outputs; on request also commands, as the published nodes do."""
         self.outputs = {port.name: port.default for port in self.node.OUTPUTS}
         for name, value in self.node.stopped_outputs(self.latched or {}).items():
             self.outputs[name] = self.output(name).read(value, f"{self.name}.outputs:{name}")
@@ -196,7 +196,7 @@ class PlacedNode:
             self.values.update({port.name: port.type.default for port in self.node.INPUTS if port.command})
 
     def other_version(self, name: str) -> str:
-        """Return a hint if another version of this kind of node has a port of that name; else empty."""
+        """Return a hint if another version of this node type has a port of that name; otherwise an empty string."""
         for version, kind in self.versions.items():
             if version != self.node.VERSION and any(port.name == name for port in (*kind.INPUTS, *kind.OUTPUTS)):
                 return f"version {version} of the node has it: create ({self.name!r}, {self.node.TYPE!r}, {version})"
@@ -217,10 +217,10 @@ def split_attribute(text: str) -> tuple[str, str, str]:
     """Split ``node.inputs:port`` into node, side and port; a leading graph path ``/Graph/`` is dropped.
 
     Raises:
-        InputError: The text does not have that form.
+        InputError: The text does not have this form.
     """
     node, dot, rest = text.rpartition(".")
     side, colon, port = rest.partition(":")
     if not (dot and colon and node and port) or side not in {"inputs", "outputs"}:
-        raise InputError(f"an attribute reads node.inputs:port or node.outputs:port, got {text!r}")
+        raise InputError(f"an attribute has the form node.inputs:port or node.outputs:port, got {text!r}")
     return node.rsplit("/", 1)[-1], side, port

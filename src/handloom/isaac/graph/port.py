@@ -1,4 +1,4 @@
-"""Ports of a node: name, type, default; the types and what values they take."""
+"""Ports of a node (name, type, default), and the port types with the values they accept."""
 
 import contextlib
 import math
@@ -15,14 +15,14 @@ from handloom.errors import InputError, unknown_name
 class PortType:
     """A published type name and its meaning here.
 
-    Values are stored so that they cannot be changed in place: numbers and texts as they are, arrays of numbers as
+    Values are stored so that they cannot be changed in place: numbers and strings unchanged, arrays of numbers as
     read-only ndarrays, other arrays as tuples.
     """
 
     name: str
     """Published name, e.g. ``double[3][]``."""
     family: str
-    """What a single value is: execution, number, integer, bool, text, target, or any of these."""
+    """Type of a single value: execution, number, integer, bool, text, target, or any of these."""
     shape: tuple[int | None, ...] = ()
     """Shape of an array; None stands for any length."""
 
@@ -41,7 +41,7 @@ class PortType:
 
         Args:
             value: What was given.
-            where: The port, for the message.
+            where: The port, for error messages.
 
         Raises:
             InputError: The value is not of this type.
@@ -63,9 +63,9 @@ class PortType:
         """Return whether an output of type ``source`` may feed an input of this type.
 
         Vectors and quaternions are plain arrays of their length, an integer is a number, tokens and strings are texts,
-        and an array of fixed length serves where any length will do.
+        and an array of fixed length may be connected where any length is allowed.
         """
-        # What comes out of an "any" port is checked when it is read.
+        # The value of an "any" port is checked when it is read.
         free = "any" in {source.family, self.family} and "execution" not in {source.family, self.family}
         if not free and source.family != self.family and (source.family, self.family) != ("integer", "number"):
             return False
@@ -93,7 +93,7 @@ class PortType:
 
 
 def port_type(name: str) -> PortType:
-    """Return the type of a published name; NotFoundError when there is none."""
+    """Return the type with a published name; NotFoundError if there is none."""
     if name not in PORT_TYPES:
         raise unknown_name("port type", name, PORT_TYPES)
     return PORT_TYPES[name]
@@ -133,7 +133,7 @@ def _any(value: Any, kind: PortType, where: str) -> Any:
     for family in ("bool", "integer", "number", "text"):
         with contextlib.suppress(InputError):
             return _SCALARS[family](value, kind, where)
-    raise InputError(f"{where} takes a number, a truth value or a text, got {value!r}")
+    raise InputError(f"{where} takes a number, a bool or a string, got {value!r}")
 
 
 _SCALARS: dict[str, Callable[[Any, PortType, str], Any]] = {
@@ -177,27 +177,27 @@ PORT_TYPES: dict[str, PortType] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Port:
-    """One input or output of a kind of node; made by ``port``."""
+    """One input or output of a node type; made by ``port``."""
 
     name: str
     """Published name without ``inputs:`` or ``outputs:``."""
     type: PortType
     default: Any = field(compare=False)
-    """Value of an input that was not set, and of an output not computed yet."""
+    """Value of an unset input, or of an output that is not computed yet."""
     latched: bool = False
-    """The value of the first compute stays in force until the graph stops."""
+    """Whether the value of the first compute stays in force until the graph stops."""
     command: bool = False
-    """A command, which the published node clears on stop."""
+    """Whether this is a command, which the published node clears on stop."""
     source: bool = False
-    """An input that may feed other inputs, such as the value of a constant."""
+    """Whether this input may feed other inputs, such as the value of a constant."""
     nan: bool = False
-    """Whether NaN has a meaning here; otherwise it is refused."""
+    """Whether NaN has a meaning here; otherwise it is rejected."""
 
     def read(self, value: Any, where: str) -> Any:
-        """Return a value in its stored form; InputError when it is not of the port's type, or NaN."""
+        """Return a value in its stored form; InputError if it is not of the port's type or is NaN."""
         stored = self.type.read(value, where)
         if isinstance(stored, np.ndarray) and not self.nan and np.any(np.isnan(stored)):
-            raise InputError(f"{where} takes no NaN, got {stored.tolist()}")
+            raise InputError(f"{where} does not take NaN, got {stored.tolist()}")
         return stored
 
 
@@ -216,7 +216,7 @@ def port(
     Args:
         name: Published name.
         type_name: Published type, e.g. ``double[]``.
-        default: Value if none is set; None takes that of the type.
+        default: Value if none is set; None takes the default of the type.
         latched: See ``Port``.
         command: See ``Port``.
         source: See ``Port``.

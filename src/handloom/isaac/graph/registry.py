@@ -1,4 +1,4 @@
-"""Which kinds of nodes exist."""
+"""Registry of node types."""
 
 from handloom.config import import_named
 from handloom.errors import InputError, unknown_name
@@ -6,7 +6,7 @@ from handloom.isaac.graph.node import Node
 
 _NODES = "handloom.isaac.graph.nodes"
 
-# Published type > version > our class. The highest version is the one a graph gets that asks for none.
+# Published type > version > our class. A graph that requests no version gets the highest one.
 NODE_TYPES: dict[str, dict[int, str]] = {
     "isaacsim.core.nodes.IsaacArticulationController": {1: f"{_NODES}.articulation_nodes:ArticulationControllerNode"},
     "isaacsim.core.nodes.IsaacArticulationState": {1: f"{_NODES}.articulation_nodes:ArticulationStateNode"},
@@ -43,10 +43,10 @@ NODE_TYPES: dict[str, dict[int, str]] = {
 
 
 def node_class(type_name: str, version: int | None = None) -> type[Node]:
-    """Return the class of a kind of node.
+    """Return the class of a node type.
 
     Args:
-        type_name: Published type, its last part alone, or ``my_module:MyNode`` for a node of your own.
+        type_name: Published type, its last part alone, or ``my_module:MyNode`` for a custom node.
         version: None takes the newest.
 
     Raises:
@@ -65,7 +65,7 @@ def node_class(type_name: str, version: int | None = None) -> type[Node]:
 
 
 def node_versions(kind: type[Node]) -> dict[int, type[Node]]:
-    """Return the versions of a kind of node; empty for a node of your own."""
+    """Return the versions of a node type; empty for a custom node."""
     return {v: _load(kind.TYPE, {kind.TYPE: row}) for v, row in NODE_TYPES.get(kind.TYPE, {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Motion generation by its published names: kinematics, planners, trajectories and policies from description files."""
+"""Motion generation under published names: kinematics, planners, trajectories and policies from description files."""
 
 from handloom.isaac.motion_generation.descriptions.motion_robot import MotionRobot, load_motion_robot
 from handloom.isaac.motion_generation.descriptions.supported_robots import (

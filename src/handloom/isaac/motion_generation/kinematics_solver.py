@@ -1,4 +1,4 @@
-"""Forward and inverse kinematics by their published names."""
+"""Forward and inverse kinematics under their published names."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +32,7 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "ccd_position_weight": 1.0,
     "irwin_hall_sampling_order": 2,
 }
-"""Published settings of a two-stage solver with their defaults; one damped descent takes the place of both stages."""
+"""Published settings of a two-stage solver with their defaults; a single damped descent replaces both stages."""
 
 
 class KinematicsSolver:
@@ -74,12 +74,12 @@ class KinematicsSolver:
 
 
 class LulaKinematicsSolver(KinematicsSolver):
-    """Kinematics of a robot given by its description and its URDF; obstacles do not count.
+    """Kinematics of a robot given by its description and its URDF; obstacles are ignored.
 
     Args:
         robot_description_path: Lula robot description YAML or XRDF.
         urdf_path: URDF beside it.
-        robot_description: A robot that is already loaded; then no path is needed.
+        robot_description: A robot that is already loaded, instead of the two paths.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class LulaKinematicsSolver(KinematicsSolver):
         self.T_world_base = np.eye(4)
         """Pose of the base (4, 4)."""
         self.max_num_descents = 100
-        """Starting points tried per target."""
+        """Number of starting points tried per target."""
         self.bfgs_max_iterations = 60
         """Steps per starting point."""
         self.bfgs_orientation_weight = 100.0
-        """Kept for ported code; orientation and position weigh as the tolerances do."""
+        """Kept for ported code; orientation and position are weighted by their tolerances."""
         self.sampling_seed = 123456
-        """Shifts the starting points after the given ones."""
+        """Seed of the starting points tried after the given ones."""
         self._position_tolerance, self._orientation_tolerance = 1e-3, 0.01
         self._seeds: Array = np.empty((0, self.robot.dof))
 
@@ -113,7 +113,7 @@ class LulaKinematicsSolver(KinematicsSolver):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in WITHOUT_EFFECT:
-            LOGGER.info("%s has no effect: one damped descent takes the place of the published two stages", name)
+            LOGGER.info("%s has no effect: a single damped descent replaces the two published stages", name)
         super().__setattr__(name, value)
 
     def set_robot_base_pose(self, robot_position: ArrayLike, robot_orientation: ArrayLike) -> None:
@@ -129,9 +129,9 @@ class LulaKinematicsSolver(KinematicsSolver):
         return list(self.robot.frame_names)
 
     def set_max_iterations(self, iterations: int) -> None:
-        """Set the steps per starting point; the same as ``bfgs_max_iterations``."""
+        """Set the number of steps per starting point; the same as ``bfgs_max_iterations``."""
         if iterations < 1:
-            raise InputError(f"iterations is at least 1, got {iterations}")
+            raise InputError(f"iterations must be at least 1, got {iterations}")
         self.bfgs_max_iterations = int(iterations)
 
     def compute_forward_kinematics(
@@ -161,8 +161,8 @@ class LulaKinematicsSolver(KinematicsSolver):
         Args:
             frame_name: Frame to bring to the target.
             target_position: In the world (3,) [m].
-            target_orientation: Quaternion wxyz (4,), of any length; None leaves it free.
-            warm_start: Configuration (n,) to start from; the default one when None.
+            target_orientation: Quaternion wxyz (4,), of any norm; None leaves it free.
+            warm_start: Configuration (n,) to start from; None uses the default one.
             position_tolerance: [m].
             orientation_tolerance: [rad].
         """
@@ -172,11 +172,11 @@ class LulaKinematicsSolver(KinematicsSolver):
         R = np.eye(3) if target_orientation is None else _rotation(target_orientation)
         position = np.asarray(target_position, float)
         if position.shape != (3,) or not np.all(np.isfinite(position)):
-            raise InputError(f"target_position has three finite values, got {target_position!r}")
+            raise InputError(f"target_position must have three finite values, got {target_position!r}")
         solver = self._solver(chain, target_orientation is None, position_tolerance, orientation_tolerance)
         T = invert_pose(self.T_world_base) @ make_pose(R, position)
         seeds = [np.clip(seed[columns], chain.lower, chain.upper) for seed in (start, *self._seeds)]
-        # The warm start and the default seeds alone first; then, from the warm start, points spread over the limits.
+        # First only the warm start and the default seeds; then the warm start and points spread over the limits.
         alone = IkSolver(chain, replace(solver.options, max_seeds=1))
         result = alone.solve(T, seed=seeds[0])
         for seed in seeds[1:]:
@@ -202,7 +202,7 @@ class LulaKinematicsSolver(KinematicsSolver):
         return IkSolver(chain, options)
 
     def supports_collision_avoidance(self) -> bool:
-        """Return False: obstacles do not count."""
+        """Return False: obstacles are ignored."""
         return False
 
     # -- defaults and limits -------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class LulaKinematicsSolver(KinematicsSolver):
         """Set configurations (k, n) that are tried after the warm start."""
         rows = np.atleast_2d(np.asarray(seeds, float))
         if rows.shape[1:] != (self.robot.dof,):
-            raise InputError(f"seeds have {self.robot.dof} values each, got shape {rows.shape}")
+            raise InputError(f"seeds must have {self.robot.dof} values each, got shape {rows.shape}")
         self._seeds = rows
 
     def get_default_cspace_seeds(self) -> Array:
@@ -239,26 +239,26 @@ class LulaKinematicsSolver(KinematicsSolver):
         return self.robot.lower.copy(), self.robot.upper.copy()
 
     def get_cspace_velocity_limits(self) -> Array:
-        """Return greatest speeds (n,) [rad/s or m/s]."""
+        """Return maximum speeds (n,) [rad/s or m/s]."""
         return self.robot.velocity.copy()
 
     def get_cspace_acceleration_limits(self) -> Array | None:
-        """Return greatest accelerations (n,), None when the description has none."""
+        """Return maximum accelerations (n,), None if the description has none."""
         return None if self.robot.acceleration is None else self.robot.acceleration.copy()
 
     def get_cspace_jerk_limits(self) -> Array | None:
-        """Return greatest jerks (n,), None when the description has none."""
+        """Return maximum jerks (n,), None if the description has none."""
         return None if self.robot.jerk is None else self.robot.jerk.copy()
 
     def _configuration(self, name: str, values: ArrayLike) -> Array:
         q = np.array(values, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
-            raise InputError(f"{name} has {self.robot.dof} finite values, got {values!r}")
+            raise InputError(f"{name} must have {self.robot.dof} finite values, got {values!r}")
         return q
 
 
 class ArticulationKinematicsSolver:
-    """Kinematics of a simulated robot: its present joints in, actions out.
+    """Kinematics of a simulated robot: reads its current joints and returns actions.
 
     Args:
         robot_articulation: The robot.
@@ -303,7 +303,7 @@ class ArticulationKinematicsSolver:
         """Change the frame.
 
         Raises:
-            InputError: There is no such frame; the text lists those that exist.
+            InputError: There is no such frame; the message lists the existing ones.
         """
         known: Sequence[str] = self._solver.get_all_frame_names()
         if end_effector_frame_name not in known:
@@ -330,5 +330,5 @@ class ArticulationKinematicsSolver:
 def _rotation(quat: ArrayLike) -> Array:
     values = np.asarray(quat, float)
     if values.shape != (4,) or not np.linalg.norm(values) > 1e-9:
-        raise InputError(f"an orientation is a quaternion wxyz (4,) that is not zero, got {quat!r}")
+        raise InputError(f"an orientation must be a nonzero quaternion wxyz (4,), got {quat!r}")
     return matrix_from_quat(values / np.linalg.norm(values))

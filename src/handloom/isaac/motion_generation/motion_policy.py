@@ -1,4 +1,4 @@
-"""Motion policies, which compute joint targets at every physics step: the interface, and how a robot follows one."""
+"""Motion policies, which compute joint targets at every physics step: the interface, and the adapter to a robot."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from handloom.values import ArticulationAction
 
 
 class JointMover(WorldInterface):
-    """What policies and planners share: the joints they move, and a target for them; this one moves none."""
+    """Common interface of policies and planners: joints that they move, and a target; the base class moves none."""
 
     def get_active_joints(self) -> list[str]:
-        """Return the joints that are moved, in order."""
+        """Return the names of the joints that are moved, in order."""
         return []
 
     def get_watched_joints(self) -> list[str]:
@@ -24,7 +24,7 @@ class JointMover(WorldInterface):
         return []
 
     def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
-        """Move the joints to a configuration (n,) from now on."""
+        """Set a configuration (n,) as the target of the joints."""
 
 
 class RobotJoints:
@@ -55,7 +55,7 @@ class RobotJoints:
 
 
 class MotionPolicy(JointMover):
-    """Published interface of a policy; this one stays where it is."""
+    """Published interface of a policy; the base class stays at its current position."""
 
     def compute_joint_targets(
         self,
@@ -81,7 +81,7 @@ class MotionPolicy(JointMover):
     def set_end_effector_target(
         self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
     ) -> None:
-        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
+        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None releases it."""
 
 
 class ArticulationMotionPolicy(RobotJoints):
@@ -90,7 +90,7 @@ class ArticulationMotionPolicy(RobotJoints):
     Args:
         robot_articulation: The robot; it may be initialised later.
         motion_policy: The policy.
-        default_physics_dt: Time between calls that give none [s].
+        default_physics_dt: Default time between calls [s].
     """
 
     def __init__(
@@ -119,13 +119,13 @@ class ArticulationMotionPolicy(RobotJoints):
         return self.motion_policy
 
     def get_default_physics_dt(self) -> float:
-        """Return the time between calls that give none [s]."""
+        """Return the default time between calls [s]."""
         return self.physics_dt
 
     def set_default_physics_dt(self, physics_dt: float) -> None:
-        """Change the time between calls that give none [s]."""
+        """Change the default time between calls [s]."""
         if not physics_dt > 0:
-            raise InputError(f"physics_dt is a positive number of seconds, got {physics_dt}")
+            raise InputError(f"physics_dt must be a positive number of seconds, got {physics_dt}")
         self.physics_dt = physics_dt
 
 
@@ -157,7 +157,7 @@ class MotionPolicyController:
         self._policy.reset()
 
     def get_articulation_motion_policy(self) -> ArticulationMotionPolicy:
-        """Return what drives the robot."""
+        """Return the articulation policy that drives the robot."""
         return self._driver
 
     def get_motion_policy(self) -> Any:

@@ -1,4 +1,4 @@
-"""Path planners by their published names: the interface, RRT, and how a robot follows a plan."""
+"""Path planners under their published names: the interface, RRT, and the conversion of plans to actions."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -22,16 +22,16 @@ from handloom.values import ArticulationAction
 
 
 class PathPlanner(JointMover):
-    """Published interface of a planner; this one finds no path."""
+    """Published interface of a planner; the base class finds no path."""
 
     def compute_path(self, active_joint_positions: ArrayLike, watched_joint_positions: ArrayLike) -> Array | None:
-        """Return configurations (m, n) joined by straight joint motions that touch nothing, or None."""
+        """Return configurations (m, n) connected by collision-free straight joint motions, or None."""
         del active_joint_positions, watched_joint_positions
 
     def set_end_effector_target(
         self, target_translation: ArrayLike | None = None, target_orientation: ArrayLike | None = None
     ) -> None:
-        """Plan to a position (3,) [m] and a quaternion wxyz (4,) in the world from now on."""
+        """Set a position (3,) [m] and a quaternion wxyz (4,) in the world as the target."""
 
 
 class TaskSpacePlanningParams(Config):
@@ -94,12 +94,12 @@ ACTING = {
     "task_space_planning_params/translation_target_final_tolerance",
     "task_space_planning_params/orientation_target_final_tolerance",
 }
-"""Parameters that change what is planned. The others steer the published tree searches: kept, without effect here,
-because goal configurations are solved for first and joined by RRT-Connect, which finds more paths in less time."""
+"""Parameters that have an effect here. The others tune the published tree searches and are only stored: here goal
+configurations are solved for first and connected by RRT-Connect, which finds more paths in less time."""
 
 
 class RRT(PathPlanner):
-    """Published planner: collision-free paths to configurations and poses; it repeats bit for bit.
+    """Published planner: collision-free paths to configurations and poses; results repeat bit for bit.
 
     Args:
         robot_description_path: Lula robot description YAML or XRDF.
@@ -130,23 +130,25 @@ class RRT(PathPlanner):
         self._planners: dict[bool, ArmPlanner] = {}
         self._placed: dict[bool, dict[str, KeptObstacle]] = {}
         self.last_result: PlanResult | None = None
-        """What the last ``compute_path`` found, with the reason where there is no path."""
+        """Result of the last ``compute_path``, with the reason if there is no path."""
 
     def get_active_joints(self) -> list[str]:
         """Return the planned joints, in order."""
         return list(self.robot.joint_names)
 
     def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
-        """Plan to a configuration (n,) from now on; a pose target is forgotten."""
+        """Set a configuration (n,) as the target; replaces a pose target."""
         q = np.array(active_joint_targets, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
-            raise InputError(f"active_joint_targets has {self.robot.dof} finite values, got {active_joint_targets!r}")
+            raise InputError(
+                f"active_joint_targets must have {self.robot.dof} finite values, got {active_joint_targets!r}"
+            )
         self._target = q
 
     def set_end_effector_target(
         self, target_translation: ArrayLike | None = None, target_orientation: ArrayLike | None = None
     ) -> None:
-        """Plan to a position and, where given, an orientation; a configuration target is forgotten."""
+        """Set a position and, if given, an orientation as the target; replaces a configuration target."""
         if target_translation is None:
             if target_orientation is not None:
                 raise InputError("a target needs a position; an orientation alone is not enough")
@@ -154,27 +156,27 @@ class RRT(PathPlanner):
             return
         p = np.asarray(target_translation, float)
         if p.shape != (3,) or not np.all(np.isfinite(p)):
-            raise InputError(f"target_translation has three finite values, got {target_translation!r}")
+            raise InputError(f"target_translation must have three finite values, got {target_translation!r}")
         R = None
         if target_orientation is not None:
             quat = np.asarray(target_orientation, float)
             if quat.shape != (4,) or not np.linalg.norm(quat) > 1e-9:
-                raise InputError(f"target_orientation is a quaternion wxyz, got {target_orientation!r}")
+                raise InputError(f"target_orientation must be a quaternion wxyz, got {target_orientation!r}")
             R = matrix_from_quat(quat / np.linalg.norm(quat))
         self._target = (p, R)
 
     def set_max_iterations(self, max_iter: int) -> None:
-        """Set how many samples a search may draw."""
+        """Set the number of samples that a search may draw."""
         if not self.set_param("max_iterations", max_iter):
-            raise InputError(f"max_iterations is a positive whole number, got {max_iter!r}")
+            raise InputError(f"max_iterations must be a positive integer, got {max_iter!r}")
 
     def set_random_seed(self, random_seed: int) -> None:
         """Set the seed of the samples."""
         if not self.set_param("seed", random_seed):
-            raise InputError(f"a seed is a positive whole number, got {random_seed!r}")
+            raise InputError(f"a seed must be a positive integer, got {random_seed!r}")
 
     def set_param(self, param_name: str, value: Any) -> bool:
-        """Set a parameter, ``group/name`` inside a group; False, and no change, where name or value is not valid."""
+        """Set a parameter, ``group/name`` inside a group; return False, with no change, if either is invalid."""
         group, _, name = param_name.rpartition("/")
         owner: Any = getattr(self._params, group, None) if group else self._params
         if not isinstance(owner, Config) or name not in type(owner).model_fields:
@@ -197,19 +199,19 @@ class RRT(PathPlanner):
         if param_name in ACTING:
             self._planners.clear()
         else:
-            LOGGER.info("%s is kept and has no effect: goals are solved for first, then joined", param_name)
+            LOGGER.info("%s is stored but has no effect: goals are computed first, then connected", param_name)
         return True
 
     def compute_path(self, active_joint_positions: ArrayLike, watched_joint_positions: ArrayLike = ()) -> Array | None:
-        """Return configurations (m, n) from the given one to the target, joined by free straight motions, or None.
+        """Return configurations (m, n) to the target, connected by collision-free straight motions, or None.
 
-        ``last_result`` has the reason where there is no path.
+        ``last_result`` has the reason if there is no path.
         """
         del watched_joint_positions
         q = np.asarray(active_joint_positions, float)
         if q.shape != (self.robot.dof,) or not np.all(np.isfinite(q)):
             raise InputError(
-                f"active_joint_positions has {self.robot.dof} finite values, got {active_joint_positions!r}"
+                f"active_joint_positions must have {self.robot.dof} finite values, got {active_joint_positions!r}"
             )
         if self._target is None:
             raise InputError("there is no target; call set_cspace_target or set_end_effector_target")
@@ -301,7 +303,7 @@ def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Ar
     """Return a path (m, n) with ``ceil(length / distance)`` points per motion and its last configuration."""
     points = np.asarray(path, float)
     if not distance > 0:
-        raise InputError(f"a distance between configurations is positive, got {distance}")
+        raise InputError(f"a distance between configurations must be positive, got {distance}")
     rows = []
     for a, b in pairwise(points):
         count = int(np.ceil(np.linalg.norm(b - a, norm) / distance - 1e-12))
@@ -310,7 +312,7 @@ def interpolate(path: ArrayLike, distance: float, *, norm: float = np.inf) -> Ar
 
 
 class PathPlannerVisualizer(RobotJoints):
-    """Plans for a simulated robot and returns the plan as actions.
+    """Plans for a simulated robot, returned as actions.
 
     Args:
         robot_articulation: The robot.
@@ -322,7 +324,7 @@ class PathPlannerVisualizer(RobotJoints):
         self._planner = path_planner
 
     def compute_plan_as_articulation_actions(self, max_cspace_dist: float = 0.05) -> list[ArticulationAction]:
-        """Return a plan from where the robot is as actions; empty when there is none.
+        """Return a plan from the robot's current position as actions; empty if there is none.
 
         Args:
             max_cspace_dist: Largest joint motion from one action to the next [rad or m].
@@ -334,7 +336,7 @@ class PathPlannerVisualizer(RobotJoints):
         return [self._active.make_articulation_action(q, None) for q in self.interpolate_path(path, max_cspace_dist)]
 
     def interpolate_path(self, path: ArrayLike, max_cspace_dist: float = 0.05) -> Array:
-        """Return a path with more configurations, so that no joint moves further than a distance between two."""
+        """Return a path with more configurations, with no joint motion longer than a distance between two."""
         return interpolate(path, max_cspace_dist)
 
     def get_path_planner(self) -> PathPlanner:

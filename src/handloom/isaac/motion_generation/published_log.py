@@ -1,4 +1,4 @@
-"""What the published interfaces log instead of raising."""
+"""Logging for published interfaces that log errors instead of raising them."""
 
 import logging
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Reach for a pose with RMPflow and report whether it was reached or where the arm is stuck."""
+"""Moves to a pose with RMPflow and reports whether it was reached or where the arm got stuck."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from handloom.motion.kinematics import IkOptions, IkSolver
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat
 
 POSTURES = 16
-"""Arm postures at the target that are considered."""
+"""Number of arm postures considered at the target."""
 STALLED = 0.01
-"""Progress that the tool [m], or the joints [rad], must make within ``PATIENCE``; else the next posture is tried."""
+"""Progress that the tool [m] or the joints [rad] must make within ``PATIENCE``; otherwise the next posture is tried."""
 PATIENCE = 1.5
 """[s]."""
 NEAR = 0.1
@@ -23,16 +23,16 @@ NEAR = 0.1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReachResult:
-    """What became of a reach."""
+    """Result of a reach."""
 
     reached: bool
-    """False: the arm is stuck, or time is up."""
+    """False if the arm is stuck or time has run out."""
     distance: float
-    """From the target at the end [m]."""
+    """Distance from the target at the end [m]."""
     angle: float
-    """From the target at the end [rad]."""
+    """Angle from the target at the end [rad]."""
     smallest_gap: float
-    """Smallest distance between the arm and an obstacle on the way [m]; negative: contact."""
+    """Smallest distance between the arm and an obstacle along the way [m]; negative means contact."""
     states: Array
     """Configurations (m, n), one per frame."""
     reason: str = ""
@@ -49,15 +49,15 @@ def reach_pose(
     frame: float = 1 / 60,
     tolerance: tuple[float, float] = (0.02, 0.1),
 ) -> ReachResult:
-    """Roll a policy out to a pose among its obstacles, starting at rest.
+    """Roll out a policy to a pose among its obstacles, starting at rest.
 
-    RMPflow is a local policy and may come to rest short of a target. If the tool stops getting closer, the joints
-    go to an arm posture that reaches the pose freely, still keeping away from obstacles, the nearest posture first.
+    RMPflow is a local policy and may come to rest short of a target. If the tool stops getting closer, the joints are
+    pulled to a collision-free arm posture at the pose, nearest first, still keeping away from obstacles.
 
     Args:
-        policy: Policy with its obstacles; its targets are set.
-        q: Where the joints are (n,).
-        position: Of the end effector in the world (3,) [m].
+        policy: Policy with its obstacles; its targets are replaced.
+        q: Joint positions at the start (n,).
+        position: Target position of the end effector in the world (3,) [m].
         orientation: Quaternion wxyz (4,).
         seconds: Time after which the arm counts as stuck [s].
         frame: Time between two calls of the policy [s].
@@ -65,7 +65,7 @@ def reach_pose(
     """
     quat = np.asarray(orientation, float)
     if quat.shape != (4,) or not np.linalg.norm(quat) > 1e-9:
-        raise InputError(f"orientation is a quaternion wxyz, got {orientation!r}")
+        raise InputError(f"orientation must be a quaternion wxyz, got {orientation!r}")
     T = make_pose(matrix_from_quat(quat / np.linalg.norm(quat)), np.asarray(position, float))
     state, speed = np.array(q, float), np.zeros(policy.robot.dof)
     postures = _free_postures(policy, T, state)
@@ -99,7 +99,7 @@ def reach_pose(
 
 
 def _free_postures(policy: RmpFlow, T: Array, q: Array) -> list[Array]:
-    """Return configurations that bring the end effector to a pose and touch nothing, nearest first."""
+    """Return collision-free configurations that bring the end effector to a pose, nearest first."""
     robot = policy.robot
     chain = robot.chain(policy.end_effector_frame)
     columns = [robot.joint_names.index(name) for name in chain.joint_names]

@@ -1,4 +1,4 @@
-"""Compile the kernels of motion policies by using each once."""
+"""Compiles the kernels of motion policies by using each once."""
 
 import numpy as np
 

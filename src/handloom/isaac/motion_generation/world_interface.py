@@ -1,4 +1,4 @@
-"""Obstacles by their published names, and the world that kinematics solvers, planners and policies keep of them."""
+"""Obstacles under their published names, and the world model of kinematics solvers, planners and policies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_quat, quat_from
 
 
 class MotionObstacle:
-    """A solid at a pose; give it a World and the name of a body to follow that body.
+    """A solid at a pose; with a World and the name of a body, it follows that body.
 
     Args:
-        name: What messages call it.
+        name: Name, used in messages.
         position: Centre in the world (3,) [m].
         orientation: Quaternion wxyz (4,).
         world: World that holds ``body``.
-        body: Body whose pose is taken at every ``update_world``.
+        body: Body whose pose is read at every ``update_world``.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class MotionObstacle:
 
 
 class Cuboid(MotionObstacle):
-    """A box with full sides ``size * scale`` [m]."""
+    """A box with full side lengths ``size * scale`` [m]."""
 
     def __init__(self, name: str = "", *, size: float = 1.0, scale: ArrayLike = (1.0, 1.0, 1.0), **pose: Any) -> None:
         super().__init__(name, **pose)
@@ -93,7 +93,7 @@ class Cone(Capsule):
 
 
 class GroundPlane(MotionObstacle):
-    """The plane z = 0 of its pose."""
+    """The plane z = 0 of its own frame."""
 
 
 GROUND = (50.0, 50.0, 0.001)
@@ -108,7 +108,7 @@ class KeptObstacle:
     kind: str
     """``cuboid``, ``sphere`` or ``capsule``."""
     size: tuple[float, float, float]
-    """Full sides; radius; or radius and height [m]."""
+    """Full side lengths; radius; or radius and height [m]."""
     T_obstacle_solid: Array
     static: bool
     T_base: Array
@@ -117,13 +117,13 @@ class KeptObstacle:
 
 
 class WorldInterface:
-    """Published interface: add, move, switch and remove obstacles; what is not supported warns and returns False."""
+    """Published interface: add, move, disable and remove obstacles; unsupported calls warn and return False."""
 
     def __init__(self) -> None:
         self._T_world_base, self._base_moved = np.eye(4), False
         self._kept: dict[int, KeptObstacle] = {}
         self.world_version = 0
-        """Grows with every change of the obstacles or their poses."""
+        """Increases with every change of the obstacles or their poses."""
 
     def set_robot_base_pose(self, robot_position: ArrayLike, robot_orientation: ArrayLike) -> None:
         """Place the robot's base in the world: position (3,) [m], quaternion wxyz (4,)."""
@@ -133,14 +133,14 @@ class WorldInterface:
 
     @property
     def obstacles(self) -> tuple[KeptObstacle, ...]:
-        """Everything that was added and not removed."""
+        """All obstacles that were added and not removed."""
         return tuple(self._kept.values())
 
     def update_world(self, updated_obstacles: Sequence[MotionObstacle] | None = None) -> None:
-        """Take over where obstacles are.
+        """Read the current poses of the obstacles.
 
         Args:
-            updated_obstacles: Update only these; None, or a moved base, updates all that are not static.
+            updated_obstacles: Update only these; None, or a moved base, updates all non-static ones.
         """
         only = None if updated_obstacles is None or self._base_moved else {id(item) for item in updated_obstacles}
         T_base_world = invert_pose(self._T_world_base)
@@ -152,7 +152,7 @@ class WorldInterface:
         self.world_version += 1
 
     def add_obstacle(self, obstacle: MotionObstacle, static: bool = False) -> bool:
-        """Add an obstacle of any kind; False, with a warning, where its kind is not supported."""
+        """Add an obstacle of any kind; False, with a warning, if its kind is not supported."""
         adders: dict[type[MotionObstacle], Any] = {
             Cuboid: self.add_cuboid,
             Sphere: self.add_sphere,
@@ -164,7 +164,7 @@ class WorldInterface:
         for kind, add in adders.items():
             if isinstance(obstacle, kind):
                 return add(obstacle, static)
-        return warn(f"{type(obstacle).__name__} is not a kind of obstacle; Cuboid, Sphere, Capsule, GroundPlane are")
+        return warn(f"{type(obstacle).__name__} is not an obstacle type; use Cuboid, Sphere, Capsule or GroundPlane")
 
     def add_cuboid(self, cuboid: Cuboid, static: bool = False) -> bool:
         """Add a box."""
@@ -182,12 +182,12 @@ class WorldInterface:
     def add_cylinder(self, cylinder: Cylinder, static: bool = False) -> bool:
         """Cylinders are not supported: warns, returns False."""
         del static
-        return warn(f"{cylinder.name}: {type(self).__name__} does not support cylinders; it is left out")
+        return warn(f"{cylinder.name}: {type(self).__name__} does not support cylinders; it is ignored")
 
     def add_cone(self, cone: Cone, static: bool = False) -> bool:
         """Cones are not supported: warns, returns False."""
         del static
-        return warn(f"{cone.name}: {type(self).__name__} does not support cones; it is left out")
+        return warn(f"{cone.name}: {type(self).__name__} does not support cones; it is ignored")
 
     def add_ground_plane(self, ground_plane: GroundPlane, static: bool = True) -> bool:
         """Add a plane as a thin box of 50 m x 50 m with its top on the plane; it is always static."""
@@ -240,12 +240,16 @@ class WorldInterface:
 def _pose(position: ArrayLike, orientation: ArrayLike) -> Array:
     p, q = np.asarray(position, float), np.asarray(orientation, float)
     if p.shape != (3,) or q.shape != (4,) or not np.all(np.isfinite(np.r_[p, q])):
-        raise InputError(f"a pose is a position (3,) and a quaternion wxyz (4,), got {position!r} and {orientation!r}")
+        raise InputError(
+            f"a pose must be a position (3,) and a quaternion wxyz (4,), got {position!r} and {orientation!r}"
+        )
     if not np.linalg.norm(q) > 1e-9:
-        raise InputError("a quaternion has length 1, got zero")
+        raise InputError("a quaternion must have length 1, got zero")
     return make_pose(matrix_from_quat(q / np.linalg.norm(q)), p)
 
 
 def _demand_positive(name: str, *sizes: float) -> None:
     if not all(np.isfinite(size) and size > 0 for size in sizes):
-        raise InputError(f"obstacle {name!r}: sizes are positive numbers of metres, got {', '.join(map(str, sizes))}")
+        raise InputError(
+            f"obstacle {name!r}: sizes must be positive numbers of metres, got {', '.join(map(str, sizes))}"
+        )

@@ -1,1 +1,1 @@
-"""The stage of Isaac Sim, by prim path: worlds, scenes and robots that ported code puts on it."""
+"""The stage of Isaac Sim, by prim path: the worlds, scenes and robots that ported code adds to it."""

@@ -1,4 +1,4 @@
-"""Wheeled robots as Isaac Sim 6 publishes them: controllers take keywords and return arrays, robots take paths."""
+"""Wheeled robots with the Isaac Sim 6 API: controllers take keywords and return arrays, robots take paths."""
 
 import inspect
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ def _speeds(action: ArticulationAction) -> Array:
 
 
 class ArrayController:
-    """A controller with keyword settings; settings without a default must be given, and are attributes afterwards.
+    """A controller with keyword settings; settings without a default are required; all become attributes.
 
     Args:
-        settings: What the controller takes besides its name.
+        settings: Arguments of the controller besides its name.
 
     Raises:
         InputError: A setting is missing.
     """
 
     kind: ClassVar[type[Any]]
-    """The controller that is asked."""
+    """The controller that computes the commands."""
 
     def __init__(self, **settings: Any) -> None:
         given = inspect.signature(self.kind).parameters
@@ -45,7 +45,7 @@ class ArrayController:
         return getattr(self._controller, name)
 
     def reset(self) -> None:
-        """Start again: ramps at rest, steering straight."""
+        """Reset: ramps at rest, steering straight."""
         self._controller.reset()
 
 
@@ -55,22 +55,22 @@ class ArrayDifferentialController(ArrayController):
     kind = DifferentialController
 
     def forward(self, command: ArrayLike) -> Array:
-        """Return the wheel speeds (2,) of a command ``[v [m/s], w [rad/s]]``."""
+        """Return the wheel speeds (2,) for a command ``[v [m/s], w [rad/s]]``."""
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
 
 class ArrayHolonomicController(ArrayController):
-    """Turns ``[forward, lateral, yaw]`` speeds into those of the wheels [rad/s]; see ``HolonomicController``."""
+    """Turns ``[forward, lateral, yaw]`` speeds into wheel speeds [rad/s]; see ``HolonomicController``."""
 
     kind = HolonomicController
 
     def forward(self, command: ArrayLike) -> Array:
-        """Return the wheel speeds (n,) of a command ``[vx [m/s], vy [m/s], w [rad/s]]``."""
+        """Return the wheel speeds (n,) for a command ``[vx [m/s], vy [m/s], w [rad/s]]``."""
         return _speeds(self._controller.forward(np.asarray(command, dtype=np.float64)))
 
 
 class ArrayAckermannController(ArrayController):
-    """Turns a steering angle and a speed into those of the wheels [rad], [rad/s]; see ``AckermannController``."""
+    """Turns a steering angle and a speed into wheel angles [rad] and speeds [rad/s]; see ``AckermannController``."""
 
     kind = AckermannController
 
@@ -85,15 +85,15 @@ class ArrayAckermannController(ArrayController):
 
 
 class PathWheeledRobot(StageWheeledRobot):
-    """A robot with wheels at a path; it is found in the world when it is first used.
+    """A wheeled robot at a path; it is looked up in the world on first use.
 
     Args:
         paths: Path of the robot, existing or new; one path, or a list of one.
         wheel_dof_names: Wheel joints.
-        wheel_dof_indices: The same as indices.
+        wheel_dof_indices: The same joints as indices.
         usd_path: File or published asset of a robot that is not on the stage yet.
-        positions: Place of the base (3,) or (1, 3) [m].
-        orientations: How the base is turned, wxyz (4,) or (1, 4).
+        positions: Position of the base (3,) or (1, 3) [m].
+        orientations: Orientation of the base, wxyz (4,) or (1, 4).
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class PathWheeledRobot(StageWheeledRobot):
     ) -> None:
         listed = [paths] if isinstance(paths, str) else list(paths)
         if len(listed) != 1:
-            raise InputError(f"a wheeled robot has one path here, got {listed}; make one object per robot")
+            raise InputError(f"a wheeled robot takes one path here, got {listed}; make one object per robot")
         super().__init__(
             listed[0],
             wheel_dof_names=wheel_dof_names,
@@ -122,7 +122,7 @@ class PathWheeledRobot(StageWheeledRobot):
     def apply_wheel_actions(  # pyright: ignore[reportIncompatibleMethodOverride] - published name of the argument
         self, velocities: ArrayLike | ArticulationAction
     ) -> None:
-        """Give the wheels speeds (k,) or (1, k) [rad/s]."""
+        """Command wheel speeds (k,) or (1, k) [rad/s]."""
         if not self.handles_initialized:
             self.initialize()
         if not isinstance(velocities, ArticulationAction):

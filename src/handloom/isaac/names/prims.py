@@ -1,4 +1,4 @@
-"""Robots by prim path: classes that take a path on the current stage where ours take a World and a prefix."""
+"""Robots by prim path: classes that take a path on the current stage, instead of a World and a prefix."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ class _OnStage:
         raise StateError(f"the robot at {where} has no {name!r} yet. Call initialize() first.")
 
     def _wait(self, settings: dict[str, Any]) -> None:
-        """Store the constructor arguments until ``initialize``; the controller exists from the beginning."""
+        """Store the constructor arguments until ``initialize``; the controller is created at once."""
         controller = settings.pop("articulation_controller", None) or ArticulationController()
         self._settings = {**settings, "articulation_controller": controller}
         self._controller = controller
@@ -27,14 +27,14 @@ class _OnStage:
 
 
 class StageArticulation(_OnStage, SingleArticulation):
-    """A robot at a prim path; the stage starts, and the robot is found in it, when ``initialize`` is called.
+    """A robot at a prim path; ``initialize`` starts the stage and looks up the robot in it.
 
     Args:
-        prim_path: Where ``add_reference_to_stage`` put it.
+        prim_path: Path given to ``add_reference_to_stage``.
         name: Name of the robot.
-        position: Place of the base (3,) [m]; before the stage is started.
-        translation: The same, under its other published name.
-        orientation: How the base is turned, wxyz (4,); before the stage is started.
+        position: Position of the base (3,) [m]; only before the stage is started.
+        translation: The same as ``position``, under its other published name.
+        orientation: Orientation of the base, wxyz (4,); only before the stage is started.
         settings: What ``SingleArticulation`` takes besides.
     """
 
@@ -52,10 +52,10 @@ class StageArticulation(_OnStage, SingleArticulation):
         self._wait(settings)
 
     def initialize(self, physics_sim_view: object = None) -> None:
-        """Find the robot in the world of the stage and bind its names; see ``SingleArticulation``.
+        """Look up the robot in the world of the stage and bind its names; see ``SingleArticulation``.
 
         Args:
-            physics_sim_view: Without meaning here; accepted for ported code.
+            physics_sim_view: No effect; accepted for ported code.
         """
         del physics_sim_view
         SingleArticulation.__init__(self, *_place(self), **self._settings)
@@ -63,18 +63,18 @@ class StageArticulation(_OnStage, SingleArticulation):
 
 
 class StageWheeledRobot(_OnStage, WheeledRobot):
-    """A robot with wheels at a prim path.
+    """A wheeled robot at a prim path.
 
     Args:
-        prim_path: Where the robot is, or shall be.
+        prim_path: Path of the robot, existing or new.
         name: Name of the robot.
-        robot_path: Without meaning here; accepted for ported code.
+        robot_path: No effect; accepted for ported code.
         wheel_dof_names: Wheel joints.
-        wheel_dof_indices: The same as indices.
+        wheel_dof_indices: The same joints as indices.
         usd_path: File or published asset of a robot that is not on the stage yet.
         create_robot: Put ``usd_path`` on the stage.
-        position: Place of the base (3,) [m].
-        orientation: How the base is turned, wxyz (4,).
+        position: Position of the base (3,) [m].
+        orientation: Orientation of the base, wxyz (4,).
         settings: What ``WheeledRobot`` takes besides.
     """
 
@@ -93,7 +93,7 @@ class StageWheeledRobot(_OnStage, WheeledRobot):
     ) -> None:
         del robot_path
         if wheel_dof_names is None and wheel_dof_indices is None:
-            raise InputError(f"robot {name!r}: give wheel_dof_names or wheel_dof_indices, one of the two")
+            raise InputError(f"robot {name!r}: give either wheel_dof_names or wheel_dof_indices")
         self._stage, self.prim_path, self.name = get_current_stage(), prim_path, name
         if create_robot and usd_path is not None:
             self._stage.add(usd_path, prim_path)
@@ -101,10 +101,10 @@ class StageWheeledRobot(_OnStage, WheeledRobot):
         self._wait({"wheel_dof_names": wheel_dof_names, "wheel_dof_indices": wheel_dof_indices, **settings})
 
     def initialize(self, physics_sim_view: object = None) -> None:
-        """Find the robot in the world of the stage and bind its names; see ``WheeledRobot``.
+        """Look up the robot in the world of the stage and bind its names; see ``WheeledRobot``.
 
         Args:
-            physics_sim_view: Without meaning here; accepted for ported code.
+            physics_sim_view: No effect; accepted for ported code.
         """
         del physics_sim_view
         WheeledRobot.__init__(self, *_place(self), **self._settings)
@@ -117,10 +117,10 @@ def _place(robot: "StageArticulation | StageWheeledRobot") -> tuple[Any, str, st
 
 
 class StageArticulationView(ArticulationView):
-    """Several robots of one kind on the current stage.
+    """Several robots of the same kind on the current stage.
 
     Args:
-        prim_paths_expr: Regular expression that their prim paths match whole, e.g. ``/World/envs/env_.*/panda``.
+        prim_paths_expr: Regular expression that matches their full prim paths, e.g. ``/World/envs/env_.*/panda``.
         name: Name of the view.
     """
 
@@ -140,7 +140,7 @@ class StageHolonomicSetup(HolonomicRobotSetup):
 
     Args:
         robot_prim_path: The robot.
-        com_prim_path: Body the wheels are seen from, or its prim path; "" takes the robot's root.
+        com_prim_path: Reference body for the wheel poses, or its prim path; "" takes the robot's root.
     """
 
     def __init__(self, robot_prim_path: str, com_prim_path: str = "") -> None:

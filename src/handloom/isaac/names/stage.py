@@ -1,6 +1,6 @@
-"""The stage of ported Isaac Sim code: references to robots at prim paths, which become one World when it starts.
+"""The stage of ported Isaac Sim code: references to robots at prim paths, compiled to one World when it starts.
 
-Isaac Sim has one current stage per process, and its functions act on it without naming it; so do these.
+As in Isaac Sim, there is one current stage per process, and functions act on it implicitly.
 """
 
 import re
@@ -40,9 +40,9 @@ class Reference:
     position: Sequence[float] = (0.0, 0.0, 0.0)
     """Position of its base (3,) [m]."""
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0)
-    """How it is turned, wxyz (4,)."""
+    """Orientation of its base, wxyz (4,)."""
     attributes: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """(joint, name of the attribute) > value."""
+    """(joint, attribute name) > value."""
 
 
 class Stage:
@@ -67,15 +67,15 @@ class Stage:
 
         Raises:
             InputError: The path is taken or not absolute.
-            FileError: A file that cannot be read, or a USD file.
-            NotFoundError: No such file, and no robot of the zoo replaces it.
-            StateError: The stage was started already.
+            FileError: The file cannot be read, or is a USD file.
+            NotFoundError: There is no such file, and no robot of the zoo replaces it.
+            StateError: The stage was already started.
         """
         self._refuse_when_started("a reference cannot be added")
         if not re.fullmatch(r"(/\w+)+", prim_path):
-            raise InputError(f"a prim path is /Name/Name/..., got {prim_path!r}")
+            raise InputError(f"a prim path has the form /Name/Name/..., got {prim_path!r}")
         if prim_path in self._references:
-            raise InputError(f"there is a robot at {prim_path} already")
+            raise InputError(f"there is already a robot at {prim_path}")
         self._references[prim_path] = _reference(Path(asset))
         return Prim(self, prim_path)
 
@@ -83,7 +83,7 @@ class Stage:
         """Return the robot at a prim path.
 
         Raises:
-            NotFoundError: There is none; the message lists those that exist.
+            NotFoundError: There is none; the message lists the existing ones.
         """
         if prim_path not in self._references:
             known = suggest(prim_path, self._references) or "the stage is empty"
@@ -91,7 +91,7 @@ class Stage:
         return self._references[prim_path]
 
     def place(self, prim_path: str, position: Sequence[float] | None, quat: Sequence[float] | None) -> None:
-        """Place the base of a robot before the stage is started; None keeps either."""
+        """Set the base pose of a robot before the stage is started; None leaves either part unchanged."""
         if position is not None or quat is not None:
             self._refuse_when_started(f"{prim_path} cannot be placed")
         robot = self.reference(prim_path)
@@ -100,13 +100,13 @@ class Stage:
 
     @property
     def world(self) -> World:
-        """The world of all robots on a level floor; it is compiled when it is first asked for."""
+        """The world of all robots on a level floor, compiled on first access."""
         if self._world is None:
             if not self._references:
                 raise StateError("the stage is empty; call add_reference_to_stage(file, prim_path) first")
             spec = mujoco.MjSpec()
             options = [robot.spec.option for robot in self._references.values()]
-            # A world has one set of options: those of the first robot, and the shortest time step.
+            # A world has one set of options: those of the first robot, with the shortest time step.
             options[0].timestep = min(option.timestep for option in options)
             for option in (spec.option, *options[1:]):
                 for name in ("timestep", "integrator", "cone", "impratio"):
@@ -121,7 +121,7 @@ class Stage:
         return self._world
 
     def GetPrimAtPath(self, path: str) -> "Prim":  # noqa: N802 - published name
-        """Return what is at a path: a robot, or one of its parts."""
+        """Return the prim at a path: a robot, or one of its parts."""
         return Prim(self, path)
 
     def set_attribute(self, path: str, name: str, value: Any) -> None:
@@ -129,7 +129,7 @@ class Stage:
 
         Raises:
             NotFoundError: No robot has a joint at that path.
-            StateError: The stage was started already.
+            StateError: The stage was already started.
         """
         self._refuse_when_started(f"{name} of {path} cannot be set")
         root, joint = self._owner(path)
@@ -152,7 +152,7 @@ class Stage:
 
     def _refuse_when_started(self, what: str) -> None:
         if self._world is not None:
-            raise StateError(f"{what}: the stage was started; call create_new_stage() for another")
+            raise StateError(f"{what}: the stage was already started; call create_new_stage() first")
 
 
 class Prim:
@@ -176,7 +176,7 @@ class Prim:
         return self.path.rsplit("/", 1)[-1]
 
     def CreateAttribute(self, name: str, value_type: object = None) -> "Attribute":  # noqa: N802 - published name
-        """Return an attribute of this joint, to be set; its type is that of the value."""
+        """Return an attribute of this joint, to be set; the value determines its type."""
         del value_type
         return Attribute(self._stage, self.path, name)
 
@@ -187,7 +187,7 @@ class Prim:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A value on a joint, e.g. ``isaacmecanumwheel:radius``."""
+    """An attribute of a joint, e.g. ``isaacmecanumwheel:radius``."""
 
     stage: Stage
     path: str
@@ -204,7 +204,7 @@ class Attribute:
 
 
 class _Context:
-    """The one context of the process; it holds the current stage."""
+    """The single context of the process; it holds the current stage."""
 
     def __init__(self) -> None:
         self.stage = Stage()
@@ -228,7 +228,7 @@ def get_current_stage() -> Stage:
 
 
 def create_new_stage() -> Stage:
-    """Replace the current stage by an empty one."""
+    """Replace the current stage with an empty one."""
     _CONTEXT.stage = Stage()
     return _CONTEXT.stage
 
@@ -261,5 +261,5 @@ def _zoo_robot(asset: Path) -> str:
     words = re.split(r"[^a-z0-9_]+", str(asset).lower())
     found = [robot for word, robot in ZOO.items() if any(word in part for part in words)]
     if not found:
-        raise NotFoundError(f"{asset} does not exist, and no robot of the zoo stands for it; known: {', '.join(ZOO)}")
+        raise NotFoundError(f"{asset} does not exist, and no robot of the zoo replaces it; known: {', '.join(ZOO)}")
     return found[0]

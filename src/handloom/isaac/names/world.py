@@ -1,4 +1,4 @@
-"""The world and its scene as published scripts use them: add robots, reset, step, read."""
+"""The world and its scene, with the API used in Isaac Sim scripts: add robots, reset, step, read."""
 
 import math
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from handloom.sim import World
 
 
 class StageRobot(StageArticulation):
-    """A robot at a prim path, under the name that tasks and scenes use; a ``SingleArticulation``."""
+    """A robot at a prim path, under the name used in tasks and scenes; a ``SingleArticulation``."""
 
 
 class StageScene:
-    """What a world holds, by name."""
+    """Contents of a world, by name."""
 
     def __init__(self) -> None:
         self._objects: dict[str, Any] = {}
@@ -27,7 +27,7 @@ class StageScene:
             InputError: The name is already taken.
         """
         if obj.name in self._objects:
-            raise InputError(f"the scene has an object named {obj.name!r} already; give this one another name")
+            raise InputError(f"the scene already has an object named {obj.name!r}; give this one another name")
         self._objects[obj.name] = obj
         return obj
 
@@ -42,7 +42,7 @@ class StageScene:
         return add_reference_to_stage(usd_path, prim_path)
 
     def object_exists(self, name: str) -> bool:
-        """Return whether there is an object of a name."""
+        """Return whether an object with this name exists."""
         return name in self._objects
 
     def get_object(self, name: str) -> Any:
@@ -78,10 +78,10 @@ class StageScene:
 class StageWorld:
     """The current stage as a world that is reset and stepped; one at a time, see ``instance``.
 
-    ``step`` advances by ``physics_dt``, in as many steps as the robots' models need. There is nothing to render.
+    ``step`` advances by ``physics_dt``, in as many steps as the robots' models need. Nothing is rendered.
 
     Args:
-        physics_dt: Time that a step takes [s].
+        physics_dt: Duration of a step [s].
         rendering_dt: Accepted for ported code; the same as ``physics_dt``.
         stage_units_in_meters: Must be 1: everything is in metres.
         settings: Accepted for ported code: backend, device, physics_prim_path and so on.
@@ -98,7 +98,7 @@ class StageWorld:
     ) -> None:
         del settings, rendering_dt
         if stage_units_in_meters not in (None, 1.0):
-            raise InputError(f"a stage is in metres, got stage_units_in_meters={stage_units_in_meters}")
+            raise InputError(f"a stage must be in metres, got stage_units_in_meters={stage_units_in_meters}")
         self._dt = 1.0 / 60.0 if physics_dt is None else float(physics_dt)
         if not 0.0 < self._dt < 1.0:
             raise InputError(f"physics_dt must be between 0 and 1 s, got {physics_dt}")
@@ -111,12 +111,12 @@ class StageWorld:
 
     @classmethod
     def instance(cls) -> "StageWorld | None":
-        """Return the world that was made last; None when there is none."""
+        """Return the most recently created world; None if there is none."""
         return cls._instance
 
     @classmethod
     def clear_instance(cls) -> None:
-        """Forget the world that was made last."""
+        """Forget the most recently created world."""
         StageWorld._instance = None
 
     @property
@@ -135,7 +135,7 @@ class StageWorld:
         return self._steps
 
     def get_physics_dt(self) -> float:
-        """Return the time that a step takes [s]."""
+        """Return the duration of a step [s]."""
         return self._dt
 
     get_rendering_dt = get_physics_dt
@@ -145,11 +145,11 @@ class StageWorld:
         return self._playing
 
     def is_stopped(self) -> bool:
-        """Return whether the simulation was stopped, or never began."""
+        """Return whether the simulation was stopped or never started."""
         return not self._playing and self._substeps == 0
 
     def reset(self, soft: bool = False) -> None:
-        """Start the stage, or return it to its first state, and initialize what is in the scene.
+        """Start the stage, or return it to its initial state, and initialize the objects in the scene.
 
         Args:
             soft: Only return the objects to their default states.
@@ -181,14 +181,14 @@ class StageWorld:
         self._playing = False
 
     def stop(self) -> None:
-        """End the simulation: there is no applied action until ``reset`` or ``play``."""
+        """Stop the simulation: there is no applied action until ``reset`` or ``play``."""
         self._playing = False
         self._substeps = 0
         for controller in self.scene.controllers():
             controller.stopped = True
 
     def step(self, render: bool = True) -> None:
-        """Advance by ``physics_dt``, after the callbacks; nothing happens while it is not playing.
+        """Advance by ``physics_dt``, after the callbacks; does nothing while stopped or paused.
 
         Raises:
             StateError: The world was never reset.
@@ -212,14 +212,14 @@ class StageWorld:
         """Remove a callback.
 
         Raises:
-            NotFoundError: There is no callback of that name.
+            NotFoundError: There is no callback with this name.
         """
         if callback_name not in self._callbacks:
             raise unknown_name("physics callback", callback_name, self._callbacks)
         del self._callbacks[callback_name]
 
     def physics_callback_exists(self, callback_name: str) -> bool:
-        """Return whether there is a callback of a name."""
+        """Return whether a callback with this name exists."""
         return callback_name in self._callbacks
 
     def clear(self) -> None:

@@ -1,4 +1,4 @@
-"""Controllers that are trained networks: observations, actuation, and walking robots."""
+"""Controllers based on trained networks: observations, actuation, and walking robots."""
 
 from handloom.isaac.policy.network import Network, load_network
 from handloom.isaac.policy.observations import TERMS, Reading

@@ -1,4 +1,4 @@
-"""Networks of policies from files: ONNX, and TorchScript where torch is installed."""
+"""Policy networks from files: ONNX, and TorchScript where torch is installed."""
 
 import warnings
 from collections.abc import Mapping
@@ -27,30 +27,30 @@ class Network(Protocol):
 
 
 def load_network(file: str | Path, *, inputs: int, layout: str, outputs: int) -> Network:
-    """Read a network and make sure that it fits.
+    """Load a network and check that it fits.
 
     Args:
         file: ``.onnx``, or ``.pt``, ``.pth`` or ``.jit`` (TorchScript).
         inputs: Length of the observation.
-        layout: The observation in words, for messages.
+        layout: Description of the observation, for messages.
         outputs: Number of joints it drives.
 
     Raises:
         FileError: There is no such file, or it cannot be read.
-        ConfigError: Weights that are not finite, inputs that nothing provides, or a wrong length; names which.
-        MissingExtraError: The package for this kind of file is not installed.
+        ConfigError: Weights are not finite, an input is not provided, or a length is wrong; the message names it.
+        MissingExtraError: The package for this file type is not installed.
     """
     path = Path(file)
     if not path.is_file():
         raise FileError(f"{path}: no such policy file")
     kinds = {".onnx": OnnxNetwork, ".pt": TorchScriptNetwork, ".pth": TorchScriptNetwork, ".jit": TorchScriptNetwork}
     if path.suffix not in kinds:
-        raise FileError(f"{path}: a policy is a file of the kind {', '.join(kinds)}")
+        raise FileError(f"{path}: a policy file ends in {', '.join(kinds)}")
     return kinds[path.suffix](path, inputs, layout, outputs)
 
 
 class OnnxNetwork:
-    """A network of an ONNX file, run on one core."""
+    """A network from an ONNX file, run on one core."""
 
     def __init__(self, path: Path, inputs: int, layout: str, outputs: int) -> None:
         onnx = require("onnx", extra="policy")
@@ -88,7 +88,7 @@ class OnnxNetwork:
 
 
 class TorchScriptNetwork:
-    """A network of a TorchScript file, run on one core."""
+    """A network from a TorchScript file, run on one core."""
 
     def __init__(self, path: Path, inputs: int, layout: str, outputs: int) -> None:
         self._torch: Any = require("torch", extra="policy")

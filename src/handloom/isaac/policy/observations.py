@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 
-# Commands smaller than this count as zero: the clock stops and the robot stands [m/s, rad/s].
+# Commands smaller than this count as zero: the gait clock stops and the robot stands [m/s, rad/s].
 REST = 0.05
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
-    """A robot at one moment, as its policy needs it; a leading axis holds many robots.
+    """State of a robot at one moment, as its policy needs it; leading axes hold many robots.
 
     Linear and angular velocities, gravity and command are in the frame of the base: x forward, z up.
     """
@@ -29,17 +29,17 @@ class Reading:
     command: Array
     """(..., 3): vx [m/s], vy [m/s], wz [rad/s]."""
     joint_pos: Array
-    """(..., n), less the default positions [rad or m]."""
+    """(..., n), relative to the default positions [rad or m]."""
     joint_vel: Array
-    """(..., n), less the default velocities [rad/s or m/s]."""
+    """(..., n), relative to the default velocities [rad/s or m/s]."""
     last_action: Array
     """(..., n), last raw output of the network."""
     phase: Array
-    """(...), part of the gait cycle that has passed, 0 to 1."""
+    """(...), completed fraction of the gait cycle, 0 to 1."""
 
 
 def gait_phase(reading: Reading) -> Array:
-    """Return sine and cosine (..., 2) of the phase of the gait; zeros while there is no command."""
+    """Return sine and cosine (..., 2) of the phase of the gait; zeros while the command is zero."""
     angle, moving = 2.0 * np.pi * reading.phase, is_moving(reading.command)
     clock = np.empty((*np.shape(angle), 2))
     clock[..., 0], clock[..., 1] = np.sin(angle) * moving, np.cos(angle) * moving
@@ -47,23 +47,23 @@ def gait_phase(reading: Reading) -> Array:
 
 
 def is_moving(command: Array) -> NDArray[np.bool_]:
-    """Return whether commands (..., 3) ask for motion (...)."""
+    """Return whether commands (..., 3) request motion (...)."""
     return (command * command).sum(axis=-1) > REST**2
 
 
 def advance_phase(phase: Array, command: Array, params: Mapping[str, Any], dt: float) -> Array:
-    """Return the phase of the gait after a control period; it starts from zero with every walk.
+    """Return the phase of the gait after a control period; it restarts from zero with every walk.
 
     Args:
         phase: (...), 0 to 1.
         command: (..., 3).
-        params: Of the term ``gait_phase``: ``frequency``, steps of one foot per second [Hz].
+        params: Of the term ``gait_phase``: ``frequency``: steps of one foot per second [Hz].
         dt: Control period [s].
     """
     return np.where(is_moving(command), np.mod(phase + params["frequency"] * dt, 1.0), 0.0)
 
 
-# Name of the function in an environment file > what it reads. gait_phase is ours, the others are published.
+# Function name in an environment file > the quantity it reads. All but gait_phase are published names.
 TERMS: dict[str, Callable[[Reading], Array]] = {
     "base_lin_vel": lambda reading: reading.lin_vel,
     "base_ang_vel": lambda reading: reading.ang_vel,

@@ -18,10 +18,10 @@ from handloom.values import ArticulationAction
 
 
 class PolicyController:
-    """A robot whose joint targets come from a network, evaluated less often than physics steps.
+    """A robot whose joint targets come from a network, which runs at a lower rate than physics.
 
-    Load a policy, initialize, then call ``forward`` before every physics step. The network sees what its environment
-    file lists; its action, scaled, is added to the default joint positions.
+    Load a policy, initialize, then call ``forward`` before every physics step. Its environment file lists the
+    observations of the network; its scaled action is added to the default joint positions.
 
     Args:
         name: Name of the robot, for messages.
@@ -29,7 +29,7 @@ class PolicyController:
         prefix: Name prefix of its bodies, joints and actuators.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
-        dof_names: The joints in the order the policy counts them in; None takes that of the model.
+        dof_names: The joints in the policy's order; None takes that of the model.
     """
 
     def __init__(
@@ -55,14 +55,14 @@ class PolicyController:
         self._clear()
 
     def load_policy(self, policy_file_path: str | Path, policy_env_path: str | Path) -> None:
-        """Read a network and its environment file, and make sure that they and the robot fit together.
+        """Load a network and its environment file, and check that they fit each other and the robot.
 
         Args:
             policy_file_path: ``.onnx``, or TorchScript ``.pt``.
             policy_env_path: ``env.yaml`` as Isaac Lab writes it.
 
         Raises:
-            ConfigError: A field of the file or of the network is missing, wrong, or does not fit; the text names it.
+            ConfigError: A field of the file or of the network is missing, wrong, or does not fit; the message names it.
         """
         env = PolicyEnv(policy_env_path)
         joints = self.robot.dof_names
@@ -104,14 +104,14 @@ class PolicyController:
         set_limits: bool = True,
         set_articulation_props: bool = True,
     ) -> None:
-        """Bind to the robot, put its joints where the policy starts from, and give it the policy's gains and limits.
+        """Bind to the robot, set its joints to the policy's initial positions, and apply the policy's gains and limits.
 
         Args:
             effort_modes: Whether gains yield a "force" or an "acceleration".
             control_mode: "position", "velocity" or "effort".
             set_gains: Take stiffness and damping from the environment file.
-            set_limits: Take the greatest efforts from the environment file.
-            set_articulation_props: Without meaning here: solver settings belong to the world. Accepted for ported
+            set_limits: Take the maximum efforts from the environment file.
+            set_articulation_props: No effect: solver settings belong to the world. Accepted for ported
                 code.
         """
         del set_articulation_props
@@ -135,11 +135,11 @@ class PolicyController:
         """Set the joint targets for the next physics step; the network runs once per control period.
 
         Args:
-            dt: Length of a physics step [s]. The control period of the policy is kept whatever it is.
+            dt: Length of a physics step [s]. It does not change the control period of the policy.
             command: ``[vx, vy, wz]`` [m/s, m/s, rad/s] in the frame of the base.
 
         Returns:
-            The targets in force, which were applied.
+            The targets in force, which have been applied.
 
         Raises:
             InputError: The command is not three finite numbers, or dt is not positive.
@@ -153,7 +153,7 @@ class PolicyController:
             self.action = self._compute_action(self._compute_observation(asked))
             self._apply(self._properties.default_pos + self._scale * self.action)
             self._previous_action = self.action
-            # What advance_phase does for many robots, without the cost of arrays for one.
+            # The same as advance_phase, without the cost of arrays for a single robot.
             step = self._frequency * self.env.period
             self._phase = (self._phase + step) % 1.0 if asked @ asked > REST**2 else 0.0
         self._policy_counter += 1
@@ -176,12 +176,12 @@ class PolicyController:
         if self._controls is None:
             self.robot.apply_action(self._targets)
         else:
-            # What apply_action would write, without asking again what kind of drive each joint has.
+            # Writes the same as apply_action, without checking the drive of each joint again.
             self.robot.world.data.ctrl[self._controls] = positions
             self.robot.world.invalidate()
 
     def _compute_observation(self, command: Array) -> Array:
-        """Return what the network sees (k,)."""
+        """Return the observation (k,) of the network."""
         robot = self.robot
         world, body, drives = robot.world, robot.root.body, robot.drives
         data, velocity = world.data, np.empty(6)

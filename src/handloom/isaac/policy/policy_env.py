@@ -19,8 +19,8 @@ from handloom.isaac.policy.observations import TERMS, Reading, term_width
 def matches(pattern: str, name: str) -> bool:
     """Return whether a pattern of an environment file names a joint.
 
-    Patterns are regular expressions; the published reader takes them for shell patterns with an open end instead, and
-    files written for it work too.
+    Patterns are regular expressions; the published reader treats them as shell patterns with an open end, and files
+    written for it also work.
     """
     try:
         if re.fullmatch(pattern, name):
@@ -34,13 +34,13 @@ def per_joint(given: Any, joint_names: Sequence[str], *, default: float, field: 
     """Return one value per joint (n,) from a number, a mapping of patterns, or None.
 
     Args:
-        given: What the file says; the first pattern that names a joint wins.
+        given: Value from the file; the first pattern that matches a joint wins.
         joint_names: The joints, in order.
-        default: For joints that nothing names, and for None.
-        field: Where this is written, ``file:line: key.path``, for messages.
+        default: Value for joints that no pattern matches, and for None.
+        field: Location of the value, ``file:line: key.path``, for messages.
 
     Raises:
-        ConfigError: Something is not a number, or a pattern names no joint.
+        ConfigError: A value is not a number, or a pattern matches no joint.
     """
     if given is None:
         return np.full(len(joint_names), default)
@@ -63,9 +63,9 @@ def number(given: Any, field: str) -> float:
     return float(given)
 
 
-# What stands for "no limit" where the file gives none or infinity.
+# Value for "no limit" if the file gives none or infinity.
 UNLIMITED = 1e20
-# Parameters our own observation terms need.
+# Parameters that our own observation terms need.
 TERM_PARAMS = {"gait_phase": ("frequency",)}
 
 
@@ -84,7 +84,7 @@ class ObservationTerm:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointProperties:
-    """What the file says about the joints, one entry each, in the order asked for."""
+    """Joint settings from the file, one entry per joint, in the requested order."""
 
     stiffness: Array
     """[N m/rad]"""
@@ -95,7 +95,7 @@ class JointProperties:
     velocity_limit: Array
     """[rad/s], 1e20 if there is none."""
     armature: Array
-    """[kg m^2]; NaN where the file leaves it to the model."""
+    """[kg m^2]; NaN if the file leaves it to the model."""
     default_pos: Array
     """[rad]"""
     default_vel: Array
@@ -103,17 +103,17 @@ class JointProperties:
 
 
 class PolicyEnv:
-    """An environment file of the kind Isaac Lab writes beside a trained policy (``env.yaml``).
+    """An environment file as written by Isaac Lab beside a trained policy (``env.yaml``).
 
-    Only what running the policy needs is read: ``decimation``, ``sim.dt``, ``scene.robot.actuators``,
+    Only the keys needed to run the policy are read: ``decimation``, ``sim.dt``, ``scene.robot.actuators``,
     ``scene.robot.init_state``, ``observations.policy`` and ``actions``. Tags of Python objects and all other keys are
-    passed over.
+    ignored.
 
     Args:
         file: The file.
 
     Raises:
-        ConfigError: A value is missing or wrong; the text has file, line and field.
+        ConfigError: A value is missing or wrong; the message has file, line and field.
     """
 
     def __init__(self, file: str | Path) -> None:
@@ -178,7 +178,7 @@ class PolicyEnv:
         return JointProperties(**table, **poses)
 
     def action_scale(self, joint_names: Sequence[str]) -> Array:
-        """Return what an action of one adds to each default position (n,) [rad]."""
+        """Return the offset that an action of one adds to each default position (n,) [rad]."""
         path = f"actions.{self._action}"
         for key, name in enumerate(joint_names):
             patterns = self._get(f"{path}.joint_names")
@@ -190,16 +190,16 @@ class PolicyEnv:
         return per_joint(self._get(f"{path}.scale"), joint_names, default=1.0, field=self.field(f"{path}.scale"))
 
     def observation_size(self, joints: int) -> int:
-        """Return how many numbers the network sees."""
+        """Return the length of the observation."""
         return sum(term_width(term.func, joints) for term in self.terms)
 
     def layout(self, joints: int) -> str:
-        """Return the observation in words, for messages: ``base_lin_vel 3 + ... = 48``."""
+        """Return a description of the observation, for messages: ``base_lin_vel 3 + ... = 48``."""
         parts = " + ".join(f"{term.name} {term_width(term.func, joints)}" for term in self.terms)
         return f"{parts} = {self.observation_size(joints)}"
 
     def observe(self, reading: Reading) -> Array:
-        """Return what the network sees (..., k)."""
+        """Return the observation (..., k) of the network."""
         blocks = []
         for term in self.terms:
             block = TERMS[term.func](reading)
@@ -209,13 +209,13 @@ class PolicyEnv:
         return np.concatenate(blocks, axis=-1)
 
     def gait(self) -> Mapping[str, Any]:
-        """Return the parameters of the gait clock; a frequency of zero when the policy sees none."""
+        """Return the parameters of the gait clock; the frequency is zero if the policy observes no gait phase."""
         return next((term.params for term in self.terms if term.func == "gait_phase"), {"frequency": 0.0})
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     def field(self, path: str) -> str:
-        """Return ``file:line: key.path`` of a value, or of where it is missing."""
+        """Return ``file:line: key.path`` of a value, or of the place where it is missing."""
         return f"{self._document.mark(tuple(path.split('.')))}: {path}"
 
     def _get(self, path: str) -> Any:
@@ -229,7 +229,7 @@ class PolicyEnv:
     def _mapping(self, path: str) -> Mapping[str, Any]:
         value = self._get(path)
         if not isinstance(value, Mapping) or not value:
-            raise ConfigError(f"{self.field(path)}: this key is required and holds keys and values, found {value!r}")
+            raise ConfigError(f"{self.field(path)}: this required key must be a mapping, found {value!r}")
         return value
 
     def _number(self, path: str) -> float:
@@ -247,7 +247,7 @@ class PolicyEnv:
     def _terms(self) -> tuple[ObservationTerm, ...]:
         found = []
         for name, body in self._mapping("observations.policy").items():
-            # Settings of the group stand beside its terms; only terms are mappings with a function.
+            # Settings of the group are listed beside its terms; only terms are mappings with a function.
             if not isinstance(body, Mapping) or "func" not in body:
                 continue
             path = f"observations.policy.{name}"

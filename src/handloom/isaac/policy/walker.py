@@ -64,29 +64,29 @@ class H1FlatTerrainPolicy(FlatTerrainPolicy):
     ROBOT = "h1"
 
 
-# A foot that presses harder than this part of the weight stands on the floor.
+# A foot that carries more than this fraction of the weight counts as standing on the floor.
 STANDING_SHARE = 0.05
-# How long a robot that was put down may take to stand still [s].
+# Time that a robot may take to stand still after it is placed [s].
 SETTLE = 0.7
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LegReading:
-    """What joint encoders, foot sensors and the gyroscope say at one moment."""
+    """Readings of joint encoders, foot sensors and the gyroscope at one moment."""
 
     feet: Array
-    """Where the feet are in a level frame under the base (n, 2) [m], less what they rolled."""
+    """Positions of the feet in a level frame under the base (n, 2) [m], minus the distance that they rolled."""
     standing: NDArray[np.bool_]
-    """Which of them carry weight (n,)."""
+    """Whether each foot carries weight (n,)."""
     yaw_rate: float
     """[rad/s]"""
 
 
 class Walker:
-    """Takes body twists for a robot with a ``legged`` drive, as ``BaseDriver`` does for wheels.
+    """Drives a robot with a ``legged`` drive at body twists, as ``BaseDriver`` does for wheels.
 
     Args:
-        description: The robot; its ``drive`` says where its policy and its feet are.
+        description: The robot; its ``drive`` names its policy and its feet.
         world: The world that holds it.
         prefix: Name prefix of its parts in that world.
     """
@@ -116,7 +116,7 @@ class Walker:
 
     @property
     def tracker(self) -> PathTracker:
-        """A feedback law that suits legs: gentler than for wheels, since the base sways with every step."""
+        """A feedback law for legs: gentler than for wheels, since the base sways with every step."""
         return PathTracker(slides=True, along=1.5, turn=2.0)
 
     @property
@@ -134,34 +134,34 @@ class Walker:
         self._command = np.clip(asked, *self._ranges.T)
 
     def advance(self, steps: int) -> None:
-        """Step physics with the command in force; the policy runs when it is due."""
+        """Step physics with the current command; the policy runs when it is due."""
         for _ in range(steps):
             self.policy.forward(self.world.timestep, self._command)
             self.world.step()
 
     def aim(self, twist: Sequence[float] | Array) -> float:
-        """Return how long the robot may need to settle before it starts [s]."""
+        """Return the time that the robot may need to settle before it starts [s]."""
         del twist
         return SETTLE
 
     def encoders(self) -> LegReading:
-        """Return what the sensors of the legs read now."""
+        """Return the current readings of the leg sensors."""
         data, root = self.world.data, self.robot.root
         T_world_base = root.pose()
         cos, sin = T_world_base[:2, 0] / max(float(np.hypot(*T_world_base[:2, 0])), 1e-9)
         R_level = np.array([[cos, -sin], [sin, cos]])
         feet = (data.site_xpos[self._sites, :2] - T_world_base[:2, 3]) @ R_level
-        # A ball that turns on the floor takes the robot along by its radius times the angle.
+        # A spherical foot that rolls on the floor moves the robot by its radius times the angle.
         upward = data.site_xmat[self._sites].reshape(-1, 3, 3)[:, :, 2]
         feet -= self.drive.wheel_radius * np.arctan2(upward[:, :2] @ R_level, upward[:, 2:])
         standing = data.sensordata[self._sensors] > self._standing_force
         return LegReading(feet=feet, standing=standing, yaw_rate=float(root.velocity()[5]))
 
     def mean_twist(self, before: LegReading, after: LegReading, dt: float) -> Array:
-        """Return the mean body twist (3,) between two readings, if no foot that stood has slipped.
+        """Return the mean body twist (3,) between two readings, assuming that no stance foot has slipped.
 
-        The rotation comes from the gyroscope, the translation from the stance feet moving back under the base. In the
-        air the last twist continues.
+        The rotation comes from the gyroscope, the translation from the stance feet moving back under the base. While
+        all feet are in the air, the last twist is kept.
         """
         turned = 0.5 * (before.yaw_rate + after.yaw_rate) * dt
         both = before.standing & after.standing
@@ -172,12 +172,12 @@ class Walker:
         return self._last_twist
 
     def pose(self) -> PlanarPose:
-        """Return where the base is in world, seen from above."""
+        """Return the planar pose of the base in world."""
         position, quat = self.robot.get_world_pose()
         return PlanarPose(x=float(position[0]), y=float(position[1]), yaw=yaw_from_quat(quat))
 
     def place(self, pose: PlanarPose) -> None:
-        """Put the robot on its feet at a pose, at rest."""
+        """Place the robot on its feet at a pose, at rest."""
         half = pose.yaw / 2.0
         self.policy.post_reset()
         self.robot.set_world_pose(
@@ -187,7 +187,7 @@ class Walker:
 
 
 def driver_for(description: RobotDescription, world: World, *, prefix: str = "") -> Driver:
-    """Return the driver that takes body twists for a robot: wheels or legs.
+    """Return the driver of a robot, which takes body twists: for wheels or for legs.
 
     Raises:
         InputError: The robot has neither.
@@ -198,7 +198,7 @@ def driver_for(description: RobotDescription, world: World, *, prefix: str = "")
 
 
 def _feet(world: World, drive: DriveConfig, prefix: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return sites and places in ``sensordata`` of the touch sensors under the feet."""
+    """Return sites and ``sensordata`` indices of the touch sensors under the feet."""
     model, sites, sensors = world.model, [], []
     touch = {model.sensor(i).name: i for i in range(model.nsensor)}
     for name in drive.feet:

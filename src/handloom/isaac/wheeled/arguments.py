@@ -1,4 +1,4 @@
-"""Check what a wheeled controller is given, so that no NaN can reach a wheel."""
+"""Checks the arguments of wheeled controllers, so that no NaN can reach a wheel."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from handloom.errors import InputError
 
 
 def finite_number(value: Any, what: str) -> float:
-    """Return ``value`` as a finite float, or raise with what was given instead.
+    """Return ``value`` as a finite float, or raise an error that shows it.
 
     Raises:
         InputError: The value is not a number, or it is NaN or infinite.
@@ -31,7 +31,7 @@ def positive_number(value: Any, what: str) -> float:
 
 
 def limit(value: Any, what: str) -> float:
-    """Return ``value`` as a limit >= 0; infinity means no limit, NaN and negative values are refused."""
+    """Return ``value`` as a limit >= 0; infinity means no limit, NaN and negative values are rejected."""
     number = _as_float(value, what)
     if math.isnan(number) or number < 0.0:
         raise InputError(f"{what} must be >= 0 (inf: no limit), got {number}")
@@ -42,12 +42,12 @@ def finite_vector(values: Any, names: Sequence[str], what: str) -> Array:
     """Return ``values`` as a finite vector with one entry per name.
 
     Args:
-        values: What the user gave.
+        values: Values given by the user.
         names: The entries expected, in order; they appear in the message.
         what: Name of the vector in the message.
 
     Raises:
-        InputError: Not numbers, a wrong length, NaN or infinity.
+        InputError: The values are not numbers, have the wrong length, or contain NaN or infinity.
     """
     vector = float_array(values, what)
     if vector.shape != (len(names),):
@@ -61,7 +61,7 @@ def finite_vector(values: Any, names: Sequence[str], what: str) -> Array:
 
 
 def float_array(values: Any, what: str) -> Array:
-    """Return ``values`` as a float64 array of any shape, NaN allowed; InputError when they are not numbers."""
+    """Return ``values`` as a float64 array of any shape, NaN allowed; InputError if they are not numbers."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -84,7 +84,7 @@ def finite_array(values: Any, shape: tuple[int, ...], what: str) -> Array:
 
 
 def finite_result(result: Array, what: str) -> Array:
-    """Return ``result`` unchanged, or refuse arguments so extreme that the arithmetic overflowed."""
+    """Return ``result`` unchanged, or reject arguments so extreme that the arithmetic overflowed."""
     if not np.all(np.isfinite(result)):
         raise InputError(f"{what} overflows with these arguments: {result.tolist()}; lower the command or the limits")
     return result

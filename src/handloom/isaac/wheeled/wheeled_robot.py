@@ -1,4 +1,4 @@
-"""A robot with wheels: commands to the wheels, and to nothing else."""
+"""A wheeled robot, with commands for its wheels only."""
 
 from collections.abc import Sequence
 
@@ -15,26 +15,26 @@ from handloom.values.articulation import JointValues
 
 
 class WheeledRobot(SingleArticulation):
-    """An articulation some of whose joints are wheels, and perhaps some more turn them.
+    """An articulation with wheel joints and, optionally, joints that steer wheels.
 
-    Every method with ``wheel`` in its name addresses these joints alone: an arm on the same base keeps its targets.
-    ``post_reset`` puts the wheels into velocity control and leaves the control mode of all other joints alone.
+    Every method with ``wheel`` in its name addresses only these joints: an arm on the same base keeps its targets.
+    ``post_reset`` puts the wheels into velocity control and leaves the control mode of all other joints unchanged.
 
     Args:
         world: The world that holds the robot.
         prefix: Name prefix of its bodies, joints and actuators, e.g. ``"jetbot/"``.
         name: Name of the robot, for messages.
         wheel_dof_names: Wheel joints, in the order of the controller's output.
-        wheel_dof_indices: The same as indices in the robot's order; give one of the two.
+        wheel_dof_indices: The same joints as indices in the robot's order; give one of the two.
         steering_dof_names: Joints that turn the steered wheels (left, right), for Ackermann actions.
         position: Position of the base in world (3,) [m].
         orientation: Orientation of the base in world, wxyz (4,).
-        articulation_controller: A controller of your own; None makes one.
+        articulation_controller: A custom controller; None creates one.
         dof_names: The joints in the robot's order; None takes those of the model.
 
     Raises:
-        InputError: Neither or both of names and indices, or a joint twice.
-        NotFoundError: A joint that does not exist.
+        InputError: Neither or both of names and indices are given, or a joint is listed twice.
+        NotFoundError: A joint does not exist.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class WheeledRobot(SingleArticulation):
             dof_names=dof_names,
         )
         if (wheel_dof_names is None) == (wheel_dof_indices is None):
-            raise InputError(f"robot {name!r}: give wheel_dof_names or wheel_dof_indices, one of the two")
+            raise InputError(f"robot {name!r}: give either wheel_dof_names or wheel_dof_indices")
         if wheel_dof_indices is not None:
             wheel_dof_names = [self._name_of(index) for index in wheel_dof_indices]
         self._wheels = self._indices_of(wheel_dof_names or ())
@@ -82,7 +82,7 @@ class WheeledRobot(SingleArticulation):
 
     @property
     def steering_dof_indices(self) -> tuple[int, ...]:
-        """Indices of the joints that steer, in the robot's order."""
+        """Indices of the steering joints in the robot's order."""
         return self._steering
 
     def get_wheel_positions(self) -> Array:
@@ -102,21 +102,22 @@ class WheeledRobot(SingleArticulation):
         self.set_joint_velocities(velocities, self._wheels)
 
     def get_steering_positions(self) -> Array:
-        """Return the angles of the joints that steer (k,) [rad]; empty when none does."""
+        """Return the angles of the steering joints (k,) [rad]; empty if there are none."""
         return self.get_joint_positions(self._steering)
 
     def apply_wheel_actions(self, actions: ArticulationAction) -> None:
-        """Give the wheels the targets of a wheeled controller.
+        """Apply the targets of a wheeled controller to the wheels.
 
         Args:
-            actions: One entry per wheel in each channel used. On a robot that steers, ``joint_positions`` are the
-                angles of the steered wheels instead, as an Ackermann controller gives them.
+            actions: One entry per wheel in each channel used. On a robot with steering joints, ``joint_positions`` are
+                instead the angles of the steered wheels, as returned by an Ackermann controller.
 
         Raises:
-            InputError: A wrong length, or ``joint_indices``, which would contradict the wheels. Nothing is written.
+            InputError: A length is wrong, or ``joint_indices`` is given, which would conflict with the wheels. Nothing
+                is written.
         """
         if actions.joint_indices is not None:
-            raise InputError("apply_wheel_actions addresses the wheels; leave joint_indices out")
+            raise InputError("apply_wheel_actions addresses the wheels; omit joint_indices")
         wheels, steering = len(self._wheels), len(self._steering)
         positions = self._channel("joint_positions", actions.joint_positions, steering or wheels)
         velocities = self._channel("joint_velocities", actions.joint_velocities, wheels)

@@ -1,4 +1,4 @@
-"""Collision: spheres for speed, MuJoCo for the truth."""
+"""Collision checking: spheres for speed, MuJoCo for exact results."""
 
 import importlib
 from typing import Any
@@ -28,5 +28,5 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name that was here before."""
+    """Return a name that this module used to contain."""
     return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

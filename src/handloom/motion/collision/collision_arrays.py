@@ -1,4 +1,4 @@
-"""Robot and world in the layout the collision kernels read: flat arrays of 32-bit numbers."""
+"""Robot and world in the layout of the collision kernels: flat arrays of 32-bit numbers."""
 
 import hashlib
 from collections.abc import Sequence
@@ -24,24 +24,25 @@ ROW = 24
 
 
 PADDED, BARE = 3, 4
-"""Columns of the radius against the world, padding included, and of the one against the robot itself."""
+"""Columns of the radius against the world, padding included, and of the radius against the robot itself."""
 
 
 class RobotArrays(NamedTuple):
     """Moving links and the spheres on them. Link 0 is the fixed root.
 
-    Spheres come in groups, one per body, and groups in clusters of neighbours; each has a bounding sphere. A sphere
-    is a row of five numbers: its centre in the link, its radius against the world, its radius against the robot [m].
+    Spheres are arranged in groups, one per body, and groups in clusters of neighbours; each has a bounding sphere. A
+    sphere is a row of five numbers: its centre in the link, its radius against the world, its radius against the robot
+    [m].
     """
 
     parent: Int
-    """Link each joint hangs on, plus one (n,): 0 is the root, k + 1 the link of joint k."""
+    """Parent link of each joint, plus one (n,): 0 is the root, k + 1 the link of joint k."""
     joint: Float
     """Pose of each joint frame in its parent link (n, 12): rotation row by row, then position [m]."""
     prismatic: NDArray[np.bool_]
     """True where a joint slides (n,)."""
     group_link: Int
-    """Link that carries each group, plus one (g,)."""
+    """Link of each group, plus one (g,)."""
     group_begin: Int
     """First cluster of each group (g + 1,)."""
     cluster_begin: Int
@@ -62,19 +63,19 @@ class WorldArrays(NamedTuple):
     kind: Int
     """``ShapeKind`` of each obstacle (b,)."""
     row: Float
-    """Parameters (b, 24): 0-2 centre, 3-11 rotation row by row, 12-14 size, 15 bounding radius; then for a convex
-    solid 16-17 first and last face; for a height field 16 first height, 17 rows, 18 columns, 19-20 cell sides; for all
-    21-23 half sides of a box around it."""
+    """Parameters (b, 24): 0-2 centre, 3-11 rotation row by row, 12-14 size, 15 bounding radius; then, for a convex
+    solid, 16-17 first and last face; for a height field, 16 first height, 17 rows, 18 columns, 19-20 cell sides; for
+    all, 21-23 half sides of the bounding box."""
     face: Float
     """Supporting planes of all convex solids in their own frames (f, 4): unit normal, offset."""
     height: Float
     """Heights of all height fields, row by row (h,) [m]."""
     checked: NDArray[np.int8]
-    """How a group of spheres is checked against an obstacle (g, b): 0 not at all, else the column of the radius."""
+    """Check of each group of spheres against each obstacle (g, b): 0 for none, otherwise the column of the radius."""
 
 
 class MotionScene(NamedTuple):
-    """What the check of a motion reads: the robot, what stands around it, and how finely to look."""
+    """Input of a motion check: the robot, its surroundings, and the checking resolution."""
 
     robot: RobotArrays
     world: WorldArrays
@@ -83,10 +84,10 @@ class MotionScene(NamedTuple):
 
 
 MOST_FACES = 192
-"""Supporting planes kept per convex solid; fewer planes only make it a little larger."""
+"""Supporting planes kept per convex solid; fewer planes only make it slightly larger."""
 
 MOST_REMEMBERED = 1024
-"""Convex solids whose planes are kept in memory."""
+"""Number of convex solids whose planes are cached in memory."""
 
 _PLANES: dict[bytes, Array] = {}
 
@@ -94,7 +95,7 @@ FAR = 1e9
 """Stands for an infinite length [m]."""
 
 BEVEL_COSINE = 0.9
-"""Edges between sides whose normals have a smaller cosine get a plane of their own."""
+"""Edges between sides get their own plane if the cosine between the normals is below this value."""
 
 
 def world_arrays(obstacles: Sequence[Obstacle], checked: NDArray[np.int8]) -> WorldArrays:
@@ -102,7 +103,7 @@ def world_arrays(obstacles: Sequence[Obstacle], checked: NDArray[np.int8]) -> Wo
 
     Args:
         obstacles: Obstacles, in order.
-        checked: How groups of spheres are checked against obstacles (groups, obstacles), see ``WorldArrays``.
+        checked: Checks of groups of spheres against obstacles (groups, obstacles), see ``WorldArrays``.
     """
     rows = np.zeros((len(obstacles), ROW))
     kinds = np.zeros(len(obstacles), np.int32)
@@ -144,7 +145,7 @@ def _bounding_box(shape: Shape) -> tuple[float, float, float] | Array:
 
 
 def _kernel_kind(kind: ShapeKind) -> int:
-    """Spheres run as capsules of length zero, ellipsoids as convex solids."""
+    """Spheres are treated as capsules of length zero, ellipsoids as convex solids."""
     return int({ShapeKind.SPHERE: ShapeKind.CAPSULE, ShapeKind.ELLIPSOID: ShapeKind.CONVEX}.get(kind, kind))
 
 
@@ -155,7 +156,7 @@ def supporting_planes(shape: Shape) -> Array:
         return np.c_[normals, np.linalg.norm(normals * np.array(shape.size), axis=1)]
     assert shape.vertices is not None
     assert shape.normals is not None
-    # Objects come back in every scene, as other shapes with the same content.
+    # The same objects occur in every scene, as new shapes with the same content.
     content = shape.vertices.tobytes() + shape.normals.tobytes() + repr(shape.faces).encode()
     key = hashlib.sha256(content).digest()
     if key not in _PLANES:
@@ -183,7 +184,7 @@ def _normals_and_bevels(shape: Shape) -> Array:
         if len(sides) > 1 and (n @ n.T).min() < BEVEL_COSINE and np.linalg.norm(n.sum(axis=0)) > 1e-6:
             normals.append(n.sum(axis=0) / np.linalg.norm(n.sum(axis=0)))
     if len(normals) > MOST_FACES:
-        # A smooth hull: the largest sides keep its flat parts exact, even directions close the rest.
+        # A smooth hull: the largest sides keep its flat parts exact, evenly spread directions close the rest.
         return np.concatenate([normals[: 2 * MOST_FACES // 3], fibonacci_directions(MOST_FACES // 3)])
     return np.array(normals)
 

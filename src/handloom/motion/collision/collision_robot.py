@@ -20,10 +20,11 @@ from handloom.motion.kinematics.joint_tree import JointTree
 Pair = frozenset[str]
 
 MOST_PADDING = 0.1
-"""Obstacles further than this beyond the reach of a group are never checked against it [m]; padding must be smaller."""
+"""Distance beyond the reach of a group from which obstacles are never checked against it [m]; padding must be
+smaller."""
 
 HELD_TOLERANCE = 0.008
-"""Distance by which spheres may reach out of a held object, however thin its walls [m]."""
+"""Distance by which spheres may protrude from a held object, regardless of its wall thickness [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,7 +39,7 @@ class CollisionRobot:
     ignored: frozenset[Pair]
     """Pairs of bodies that may overlap: neighbours, and pairs that overlap in every position."""
     coarse: frozenset[Pair]
-    """Pairs so close together that their spheres overlap almost always; only the exact checker looks at these."""
+    """Pairs so close together that their spheres overlap almost always; only the exact checker checks these."""
     fixed: frozenset[str]
     """Bodies of the same robot that no chosen joint moves: pedestal, torso, another arm."""
     tolerance: float
@@ -48,18 +49,18 @@ class CollisionRobot:
     def from_model(
         cls, model: mujoco.MjModel, tree: JointTree, *, qpos: Array | None = None, tolerance: float = 0.01
     ) -> "CollisionRobot":
-        """Collect everything the joints of a tree move.
+        """Collect everything that the joints of a tree move.
 
         Args:
-            model: The model the tree was made from.
+            model: The model of the tree.
             tree: Joints that will move.
-            qpos: Configuration (nq,) of all other joints; the model's ``qpos0`` when None.
-            tolerance: Distance by which spheres may reach out of the solids [m].
+            qpos: Configuration (nq,) of all other joints; None means the model's ``qpos0``.
+            tolerance: Distance by which spheres may protrude from the solids [m].
         """
         parts = moving_parts(model, tree)
         spheres = SphereModel.from_model(model, dict.fromkeys(part.body for part in parts), tolerance=tolerance)
         groups = [_group(model, tree, spheres, parts, body) for body in spheres.bodies]
-        # Outer links first: they hit something most often, and the first hit ends a check.
+        # Outer links first: they collide most often, and the first collision ends a check.
         groups = tuple(sorted(groups, key=lambda group: -group.link))
         ignored, coarse = self_collision_pairs(model, tree, parts, groups, qpos=qpos)
         return cls(
@@ -73,14 +74,14 @@ class CollisionRobot:
         )
 
     def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "CollisionRobot":
-        """Return the robot with its unplanned joints, such as fingers, elsewhere; ``tree`` says where.
+        """Return the robot with its unplanned joints, such as fingers, at other positions, given by ``tree``.
 
-        What is attached stays attached. The same as :meth:`from_model`, which has more to find out.
+        Attached objects stay attached. The result is the same as that of :meth:`from_model`, which is slower.
         """
         body_of = {part.body: model.geom_bodyid[part.geom] for part in self.parts if part.geom >= 0}
         groups = list(self.groups)
         for i, group in enumerate(groups):
-            # An attached object is not a body of the model; what is where it was stays the same object.
+            # An attached object is not a body of the model; parts whose pose is unchanged remain the same objects.
             T = tree.T_link_body[body_of[group.body]] if group.body in body_of else group.T_link_body
             if not np.array_equal(T, group.T_link_body):
                 groups[i] = replace(group, T_link_body=T)
@@ -98,17 +99,17 @@ class CollisionRobot:
         """Return the robot with an object fixed to one of its bodies.
 
         Args:
-            name: Name of the object; part of failure reports.
+            name: Name of the object, used in failure reports.
             shape: Its solid.
-            body: Body that holds it, for instance the hand.
+            body: Body that holds the object, such as the hand.
             T_body_object: Pose of the object in that body (4, 4).
-            may_touch: Names of further bodies or obstacles that the object may touch, for instance the fingers.
+            may_touch: Names of other bodies or obstacles that the object may touch, such as the fingers.
         """
         holder = next((group for group in self.groups if group.body == body), None)
         if holder is None:
             raise unknown_name("moving body", body, self.bodies)
         if any(part.body == name for part in self.parts):
-            raise InputError(f"something named {name!r} is already attached or part of the robot")
+            raise InputError(f"{name!r} is already attached or part of the robot")
         centres, radii = cached_cover(shape, self.tolerance, least=HELD_TOLERANCE)
         T_link_object = holder.T_link_body @ T_body_object
         part = CollisionPart(name=name, body=name, link=holder.link, T_link_part=T_link_object, shape=shape)
@@ -142,7 +143,7 @@ class CollisionRobot:
         return group_arrays(self.tree, self.groups, pairs, padding=padding, self_padding=self_padding)
 
     def checked(self, obstacles: Sequence[Obstacle]) -> NDArray[np.int8]:
-        """Return how groups are checked against obstacles (groups, obstacles), see ``WorldArrays.checked``.
+        """Return the checks of groups against obstacles (groups, obstacles), see ``WorldArrays.checked``.
 
         Obstacles that a group cannot reach in any configuration are left out, as are those it may touch. Padding
         does not apply to fixed parts of the robot itself.

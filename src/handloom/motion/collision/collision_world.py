@@ -1,4 +1,4 @@
-"""Everything around a robot: taken from a model, added by hand, switched on and off by name."""
+"""Obstacles around a robot: taken from a model or added by hand, enabled and disabled by name."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -30,23 +30,23 @@ class HasModelAndData(Protocol):
 
 
 class CollisionWorld:
-    """Named obstacles. Planners read it at every request; ``version`` tells them when its make-up changed."""
+    """Named obstacles. Planners read it at every request; ``version`` reveals changes of the set of obstacles."""
 
     def __init__(self) -> None:
         self._obstacles: dict[str, Obstacle] = {}
         self.version = 0
-        """Grows when obstacles are added or removed, but not when they move or are switched."""
+        """Increases when obstacles are added or removed, but not when they are moved, enabled or disabled."""
 
     @classmethod
     def from_world(
         cls, world: HasModelAndData, *, exclude_bodies: Iterable[int] = (), ignore: Iterable[str] = ()
     ) -> "CollisionWorld":
-        """Take every solid of a simulated world except those of some bodies, at their present poses.
+        """Take all solids of a simulated world except those of some bodies, at their current poses.
 
         Args:
             world: The world; its data must be up to date (``mj_forward``).
-            exclude_bodies: Indices of bodies to leave out: those the planner moves.
-            ignore: Obstacles whose name contains one of these texts are taken but switched off.
+            exclude_bodies: Indices of excluded bodies: those that the planner moves.
+            ignore: Obstacles whose name contains one of these texts are added but disabled.
         """
         return cls.from_model(world.model, world.data, exclude_bodies=exclude_bodies, ignore=ignore)
 
@@ -104,7 +104,7 @@ class CollisionWorld:
         self._add_shape(name, shape, make_pose(np.eye(3), position))
 
     def add_capsule(self, name: str, radius: float, length: float, T_world_capsule: ArrayLike) -> None:
-        """Add a capsule along z with its radius and the distance of its cap centres [m]."""
+        """Add a capsule along z with its radius and the distance between its cap centres [m]."""
         self._add_shape(name, Shape(kind=ShapeKind.CAPSULE, size=(radius, length / 2, 0.0)), T_world_capsule)
 
     def add_cylinder(self, name: str, radius: float, length: float, T_world_cylinder: ArrayLike) -> None:
@@ -134,11 +134,11 @@ class CollisionWorld:
         self.version += 1
 
     def move(self, name: str, T_world_obstacle: ArrayLike) -> None:
-        """Put an obstacle at another pose (4, 4)."""
+        """Move an obstacle to another pose (4, 4)."""
         self._obstacles[name] = replace(self[name], T_world_obstacle=_pose(T_world_obstacle))
 
     def enable(self, name: str, enabled: bool = True) -> None:
-        """Let an obstacle count, or not."""
+        """Enable or disable an obstacle."""
         self._obstacles[name] = replace(self[name], enabled=enabled)
 
     def set_ignored(self, ignore: Iterable[str]) -> tuple[str, ...]:
@@ -149,11 +149,11 @@ class CollisionWorld:
         return tuple(o.name for o in self if not o.enabled)
 
     def update_from(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        """Move every obstacle that was taken from this model to its present pose."""
+        """Move every obstacle that was taken from this model to its current pose."""
         for name, obstacle in self._obstacles.items():
             if obstacle.geom >= 0:
                 T = _T_world_geom(model, data, obstacle.geom)
-                # An obstacle that stays is the same object, which tells the checkers that nothing changed.
+                # An unmoved obstacle remains the same object, so that the checkers detect no change.
                 if not np.array_equal(T, obstacle.T_world_obstacle):
                     self._obstacles[name] = replace(obstacle, T_world_obstacle=T)
 
@@ -162,7 +162,7 @@ class CollisionWorld:
 
     def _add(self, obstacle: Obstacle) -> None:
         if obstacle.name in self._obstacles:
-            raise InputError(f"there is already an obstacle named {obstacle.name!r}; remove or move that one")
+            raise InputError(f"there is already an obstacle named {obstacle.name!r}; remove or move it")
         self._obstacles[obstacle.name] = obstacle
         self.version += 1
 
@@ -170,11 +170,11 @@ class CollisionWorld:
 def _pose(T: ArrayLike) -> Array:
     pose = np.array(T, float)
     if pose.shape != (4, 4) or not np.all(np.isfinite(pose)):
-        raise InputError(f"a pose is a finite 4x4 matrix, got shape {pose.shape}")
+        raise InputError(f"a pose must be a finite 4x4 matrix, got shape {pose.shape}")
     return pose
 
 
 def _T_world_geom(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:  # noqa: N802 - frame notation
     body = model.geom_bodyid[geom]
-    # From the body rather than geom_xpos: the latter is stale after mj_kinematics on a restored state.
+    # Computed from the body pose, since geom_xpos is stale after mj_kinematics on a restored state.
     return make_pose(data.xmat[body].reshape(3, 3), data.xpos[body]) @ T_body_geom(model, geom)

@@ -16,10 +16,10 @@ from handloom.spatial import quat_from_matrix
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Touch:
-    """A contact between a part of the robot and something else, deepest first when sorted."""
+    """A contact between a part of the robot and another body; the deepest comes first in sorted order."""
 
     distance: float
-    """Signed distance [m]; negative is how deep they overlap."""
+    """Signed distance [m]; negative for overlap."""
     part: str
     """Body of the robot."""
     other: str
@@ -27,7 +27,7 @@ class Touch:
 
     @property
     def depth(self) -> float:
-        """How deep the two overlap [m], 0 when they are apart."""
+        """Depth of the overlap [m], 0 if there is none."""
         return max(0.0, -self.distance)
 
     def __str__(self) -> str:
@@ -42,10 +42,10 @@ HORIZON = 0.1
 """Distances beyond this are not measured [m]."""
 
 MOST_REMEMBERED = 4096
-"""Configurations known to be free that a checker remembers: the ends of a path are looked at before and after it."""
+"""Number of free configurations that a checker caches: the ends of a path are checked before and after it."""
 
 STRIDE = 64
-"""Of configurations that spheres prove free, every so many is checked exactly all the same."""
+"""One in this many configurations that spheres prove free is nevertheless checked exactly."""
 
 _TYPES = {
     ShapeKind.BOX: mujoco.mjtGeom.mjGEOM_BOX,
@@ -61,14 +61,14 @@ _TYPES = {
 
 @dataclass(frozen=True, kw_only=True)
 class PathCollision:
-    """Where a path collides first."""
+    """First collision of a path."""
 
     touch: Touch
     """The deepest contact there."""
     segment: int
     """Index of the waypoint before it."""
     fraction: float
-    """Place on that segment, 0 to 1."""
+    """Position on that segment, 0 to 1."""
     q: Array
     """Configuration (n,)."""
 
@@ -77,7 +77,7 @@ class ExactChecker:
     """Exact contacts between moving parts and obstacles, and among moving parts.
 
     The checker compiles its own model: one body per link of the joint tree, with the joints in normal form, and one
-    static body per obstacle. Obstacles can be moved and switched without compiling again.
+    static body per obstacle. Obstacles can be moved, enabled and disabled without recompiling.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class ExactChecker:
         self.place(obstacles)
 
     def place(self, obstacles: Iterable[Obstacle]) -> None:
-        """Take over the poses and switches of obstacles, which must be those the checker was made with."""
+        """Update pose and enabled state of the obstacles, which must be those that the checker was built with."""
         model = self._model
         for obstacle in obstacles:
             if self._placed.get(obstacle.name) is obstacle:
@@ -117,7 +117,7 @@ class ExactChecker:
             model.geom_conaffinity[geom] = self._bits[1][geom] if obstacle.enabled else 0
 
     def leave_behind(self, bodies: Iterable[str]) -> None:
-        """Let these moving bodies touch everything from now on; all others count again."""
+        """Ignore contacts of these moving bodies from now on, and check those of all others again."""
         left = tuple(bodies)
         if left == self._left:
             return
@@ -129,7 +129,7 @@ class ExactChecker:
                 self._model.geom_conaffinity[geom] = 0 if label in left else self._bits[1][geom]
 
     def touches(self, q: Array, *, within: float = 0.0) -> list[Touch]:
-        """Return the closest contact of each pair that is closer than ``within`` [m] at a configuration, deepest first.
+        """Return the closest contact of each pair closer than ``within`` [m] at a configuration, deepest first.
 
         Distances are measured up to the checker's horizon.
         """
@@ -167,14 +167,14 @@ class ExactChecker:
         allowed: dict[Pair, float] | None = None,
         surely_free: Callable[[Array], NDArray[np.bool_]] | None = None,
     ) -> PathCollision | None:
-        """Return where a path of straight joint motions collides first, or None when it is free.
+        """Return the first collision of a path of straight joint motions, or None if it is free.
 
         Args:
             path: Waypoints (m, n).
             step: Largest unchecked motion of any joint [rad or m].
-            allowed: Overlap that is tolerated for some pairs [m], such as contacts at the start of the path.
-            surely_free: Tells which of many configurations (m, n) need no exact check, because spheres that contain
-                the solids are free there. Some of these are checked exactly all the same.
+            allowed: Tolerated overlap of some pairs [m], such as contacts at the start of the path.
+            surely_free: Returns which of the configurations (m, n) need no exact check, because spheres that contain
+                the solids are free there. Some of these are nevertheless checked exactly.
         """
         q, counts = samples_along(path, step)
         needed = np.ones(len(q), bool)
@@ -199,7 +199,7 @@ class ExactChecker:
         return self._data.contact.geom, self._data.contact.dist
 
     def _collide(self, q: Array, margin: float) -> None:
-        """Let MuJoCo find all contacts within a margin [m]."""
+        """Find all contacts within a margin [m] with MuJoCo."""
         model, data = self._model, self._data
         if margin != self._margin:
             moving = ~self._fixed
@@ -212,7 +212,7 @@ class ExactChecker:
 
 
 def samples_along(path: Array, step: float) -> tuple[Array, NDArray[np.int64]]:
-    """Return configurations at most ``step`` apart in any joint, and how many begin each segment of the path."""
+    """Return configurations at most ``step`` apart in any joint, and their number for each segment of the path."""
     if len(path) == 1:
         return path, np.ones(1, np.int64)
     steps = path[1:] - path[:-1]
@@ -226,7 +226,7 @@ def samples_along(path: Array, step: float) -> tuple[Array, NDArray[np.int64]]:
 
 
 def place_of_sample(k: int, counts: NDArray[np.int64]) -> tuple[int, float]:
-    """Return the segment that sample k of ``samples_along`` lies on, and where on it (0 to 1)."""
+    """Return the segment of sample k of ``samples_along``, and its position on it (0 to 1)."""
     for segment, count in enumerate(counts.tolist()):
         if k < count:
             return segment, k / count
@@ -256,7 +256,7 @@ def _compile(
         link = links[tree.parent[k] + 1].add_body(name=f"link:{k}", pos=T[:3, 3], quat=quat_from_matrix(T[:3, :3]))
         kind = mujoco.mjtJoint.mjJNT_SLIDE if tree.prismatic[k] else mujoco.mjtJoint.mjJNT_HINGE
         link.add_joint(name=name, type=kind, axis=(0, 0, 1))
-        # The dynamics of this model are never used, but MuJoCo refuses moving bodies without mass.
+        # The dynamics of this model are never used, but MuJoCo rejects moving bodies without mass.
         link.explicitinertial, link.mass, link.inertia = True, 1.0, (1.0, 1.0, 1.0)
         links.append(link)
     carriers = {}
@@ -308,7 +308,7 @@ def _add_geom(
 
 
 def _add_height_field(spec: mujoco.MjSpec, shape: Shape, heights: Array) -> str:
-    """Add the asset of a height field; MuJoCo wants heights from 0 to 1 and ground below them."""
+    """Add the asset of a height field; MuJoCo requires heights from 0 to 1 and ground below them."""
     name, low, span = f"field{len(spec.hfields)}", float(heights.min()), float(np.ptp(heights))
     scaled = (heights - low) / span if span > 0 else np.zeros_like(heights)
     spec.add_hfield(

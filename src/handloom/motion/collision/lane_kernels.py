@@ -1,7 +1,7 @@
-"""Sphere collision of 16 configurations side by side.
+"""Sphere collision checks of 16 configurations in parallel lanes.
 
-Bodies of the robot come as groups of spheres. A group is tested as one bounding sphere first, then its clusters,
-then spheres, where these hit; obstacles are first taken as the boxes around them.
+Bodies of the robot come as groups of spheres. A group is first tested as one bounding sphere; on a hit, its clusters
+are tested, then their spheres. Obstacles are first tested as their bounding boxes.
 """
 
 import math
@@ -20,7 +20,7 @@ ZERO = f4(0.0)
 NONE = np.int32(0)
 
 HALF_SIDES, BOUND = 12, 21
-"""First column of ``WorldArrays.row`` with the half sides of a box, and of the box around any obstacle."""
+"""First columns of ``WorldArrays.row`` with the half sides of a box, and of the bounding box of any obstacle."""
 
 
 @inner_kernel
@@ -85,8 +85,8 @@ def plane_hits(row, b, point, slot, radius):
 def _convex_hits(row, b, point, slot, radius, face, work):
     """A sphere is clear of a convex solid if a supporting plane separates them.
 
-    The planes include bevels of edges and corners (``world_arrays``), so that few spheres near them are refused
-    although they are clear; none is passed although it touches. ``work`` takes coordinates in the solid's frame.
+    The planes include bevels of edges and corners (``world_arrays``), so that few spheres near them are falsely
+    reported as touching; a touching sphere is always reported. ``work`` receives coordinates in the solid's frame.
     """
     c0, c1, c2 = row[b, 0], row[b, 1], row[b, 2]
     a0, a1, a2, b0, b1, b2 = row[b, 3], row[b, 4], row[b, 5], row[b, 6], row[b, 7], row[b, 8]
@@ -168,8 +168,8 @@ EVERY_LANE = np.int32((1 << LANES) - 1)
 def lanes_collide(robot, world, lanes, enough):
     """Return the lanes of ``lanes.q``, as bits, whose configuration collides.
 
-    The search ends as soon as one lane of ``enough`` is known to collide: pass EVERY_LANE to learn whether any
-    does, NONE to learn exactly which.
+    The search ends as soon as one lane of ``enough`` is known to collide: pass EVERY_LANE to find out whether any does,
+    NONE to find out exactly which.
     """
     place_links(robot, lanes)
     for g in range(robot.group_link.shape[0]):
@@ -181,11 +181,11 @@ def lanes_collide(robot, world, lanes, enough):
 @inner_kernel
 def _world_hits(robot, world, lanes, enough):
     """Return the lanes in which a sphere touches an obstacle; stop once a lane of ``enough`` is among them."""
-    # Arrays are taken out of their tuples once: doing it per test costs more than the test.
+    # Arrays are unpacked from their tuples once: doing so per test costs more than the test.
     kind, row, checked, group, point, hits = world.kind, world.row, world.checked, robot.group, lanes.point, NONE
     for g in range(checked.shape[0]):
         for b in range(checked.shape[1]):
-            # 0 is not checked; else the column of the radius to use.
+            # 0: not checked; otherwise the column of the radius to use.
             column = checked[g, b]
             if column == 0:
                 continue
@@ -198,7 +198,7 @@ def _world_hits(robot, world, lanes, enough):
 
 @inner_kernel
 def _bound_hits(kind, row, b, point, slot, radius):
-    """Return the lanes in which a sphere touches the box around obstacle b, or the plane it is."""
+    """Return the lanes in which a sphere touches the bounding box of obstacle b, or b itself if it is a plane."""
     if kind == PLANE:
         return plane_hits(row, b, point, slot, radius)
     return box_hits(row, b, BOUND, point, slot, radius)
@@ -224,7 +224,7 @@ def _group_hits(robot, world, lanes, g, b, column, enough):
 
 @inner_kernel
 def _self_hits(robot, lanes, enough):
-    """Return the lanes in which two groups that must not touch do; stop once a lane of ``enough`` is among them."""
+    """Return the lanes in which two groups touch that must not; stop once a lane of ``enough`` is among them."""
     pair, group, point, hits = robot.pair, robot.group, lanes.point, NONE
     for k in range(pair.shape[0]):
         a, b = pair[k, 0], pair[k, 1]
@@ -263,7 +263,7 @@ def _pair_hits(robot, lanes, a, b, enough):
 def edge_is_free(a, b, scene, lanes):
     """Check the straight motion from a to b (n,) in a scene (``MotionScene``).
 
-    The 16 lanes are spread over the whole edge and advance together, so a collision anywhere is found early.
+    The 16 lanes are spread over the whole edge and advance together, so that collisions anywhere are found early.
     """
     n, squared, q = a.shape[0], 0.0, lanes.q
     for i in range(n):

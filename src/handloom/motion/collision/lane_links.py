@@ -1,9 +1,9 @@
-"""Forward kinematics of 16 configurations side by side.
+"""Forward kinematics of 16 configurations in parallel lanes.
 
 Every inner loop runs over the 16 lanes of a row of 32-bit numbers and has no branches, so that the compiler turns
-it into vector instructions. It only does so if it can prove that outputs do not alias inputs: a link is therefore
-computed in place in one flat array with constant offsets and copied out afterwards. That made it five times faster than
-loops over rows of the result.
+it into vector instructions. It only does so if it can prove that outputs do not alias inputs. A link is therefore
+computed in place in a flat array with constant offsets and copied out afterwards, which is five times faster than loops
+over rows of the result.
 """
 
 import math
@@ -27,14 +27,14 @@ POINT = 3 * LANES
 
 
 class LaneScratch(NamedTuple):
-    """Work arrays of one thread."""
+    """Work arrays of a thread."""
 
     q: NDArray[np.float32]
     """Configurations (n, 16)."""
     pose: NDArray[np.float32]
     """Poses of all links (n + 1, 192); link 0 is the root."""
     work: NDArray[np.float32]
-    """The link being computed (208,), its joint value behind its pose; or coordinates in an obstacle's frame."""
+    """The link being computed (208,): its pose, then its joint value; or coordinates in an obstacle's frame."""
     point: NDArray[np.float32]
     """Centres of all groups in the root frame, then of up to three spheres being tested (g + 3, 48)."""
 
@@ -74,7 +74,7 @@ def place_links(robot, lanes):
 
 @inner_kernel
 def _move_by_joint(work, joint, k, prismatic):
-    """Replace the pose of a link in ``work`` by that of the next one, behind joint k.
+    """Replace the pose of a link in ``work`` with that of the next one, after joint k.
 
     Sine and cosine come from Taylor polynomials of the half angle, reduced to a quarter turn either way, and the
     double-angle formulas; their error stays below 3e-7.
@@ -94,7 +94,7 @@ def _move_by_joint(work, joint, k, prismatic):
         s = h * (ONE + z * (f4(-1 / 6) + z * (f4(1 / 120) + z * (f4(-1 / 5040) + z * f4(1 / 362880)))))
         c = ONE + z * (-HALF + z * (f4(1 / 24) + z * (f4(-1 / 720) + z * (f4(1 / 40320) + z * f4(-1 / 3628800)))))
         sine, cosine = TWO * s * c, ONE - TWO * s * s
-        # One row of rotation and position after the other; offsets are multiples of 16 lanes.
+        # Rows of rotation and position one by one; offsets are multiples of 16 lanes.
         a, b, c = work[lane], work[lane + 16], work[lane + 32]
         u, v, w = a * F0 + b * F3 + c * F6, a * F1 + b * F4 + c * F7, a * F2 + b * F5 + c * F8
         work[lane + 144] = work[lane + 144] + a * f0 + b * f1 + c * f2 + w * slide

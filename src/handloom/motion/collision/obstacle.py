@@ -12,29 +12,29 @@ from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import make_pose, matrix_from_quat
 
 ALL_BITS = 0x7FFFFFFF
-"""Contact bits that collide with everything that has any."""
+"""Contact bits that collide with every solid that has any."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CollisionPart:
-    """One solid of a body that the planned joints move."""
+    """A solid of a body that the planned joints move."""
 
     name: str
     """Name of the geom, or ``body#2`` for the second nameless one."""
     body: str
-    """Body that carries it; solids of one body form one group."""
+    """Body of the solid; solids of one body form one group."""
     link: int
-    """Link of the joint tree that carries the body."""
+    """Link of the joint tree that moves the body."""
     T_link_part: Array
     """Pose in the link (4, 4)."""
     shape: Shape
     contype: int = ALL_BITS
     conaffinity: int = ALL_BITS
     geom: int = -1
-    """Geom of the model it was taken from, -1 for an attached object."""
+    """Geom of the model from which it was taken, -1 for an attached object."""
 
     def moved_to(self, model: mujoco.MjModel, tree: JointTree) -> "CollisionPart":
-        """Return the part where a tree of the same joints has it."""
+        """Return the part at its pose in another tree of the same joints."""
         return self if self.geom < 0 else replace(self, T_link_part=_T_link_geom(model, tree, self.geom))
 
 
@@ -83,18 +83,18 @@ def bits_meet(contype_a: int, conaffinity_a: int, contype_b: int, conaffinity_b:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Obstacle:
-    """A solid at a place in the world."""
+    """A solid at a pose in the world."""
 
     name: str
-    """Unique name; ``body/geom`` for one taken from a model."""
+    """Unique name; ``body/geom`` for an obstacle taken from a model."""
     body: str
-    """Body it belongs to; the name itself for one added by hand."""
+    """Body of the obstacle; its own name if it was added by hand."""
     shape: Shape
     T_world_obstacle: Array
     """Pose (4, 4)."""
     enabled: bool = True
-    """Whether it counts at present."""
+    """Whether the obstacle is currently enabled."""
     geom: int = -1
-    """Geom of the model it was taken from, -1 for one added by hand."""
+    """Geom of the model from which it was taken, -1 if it was added by hand."""
     contype: int = ALL_BITS
     conaffinity: int = ALL_BITS

@@ -1,4 +1,4 @@
-"""Find out which bodies of a robot can touch each other, by trying."""
+"""Determines by sampling which bodies of a robot can touch each other."""
 
 import hashlib
 import json
@@ -25,16 +25,16 @@ from handloom.motion.kinematics.low_discrepancy import halton
 Pair = frozenset[str]
 
 SAMPLES = 1024
-"""Configurations tried; the rates below are then known to about 3 %."""
+"""Number of sampled configurations; the rates below are then known to about 3 %."""
 
 ALWAYS = 0.9
-"""Bodies that overlap in at least this fraction of all configurations are shaped that way and may overlap."""
+"""Bodies that overlap in at least this fraction of all configurations do so by design and are allowed to."""
 
 FALSE_ALARMS = 0.3
-"""Where spheres overlap this much more often than the solids, they say nothing and the exact checker decides."""
+"""If spheres overlap this much more often than the solids, they are inconclusive and the exact checker decides."""
 
 RULES_VERSION = 3
-"""CollisionPart of the content hash; raise it when the rules here change."""
+"""Part of the content hash; increment it when the rules here change."""
 
 
 def self_collision_pairs(
@@ -48,7 +48,7 @@ def self_collision_pairs(
     """Return the pairs of bodies that may overlap, and those too close for spheres.
 
     Neighbours across one joint, pairs the model excludes, and pairs that overlap in nearly every sampled
-    configuration may overlap. The result is kept in the user's cache folder under a hash of the robot.
+    configuration may overlap. The result is stored in the user's cache folder under a hash of the robot.
     """
     file = user_cache() / "self_collision" / f"{_content_hash(model, tree)}.json"
     if file.is_file():
@@ -62,7 +62,7 @@ def self_collision_pairs(
     rates = _exact_rates(ExactChecker(tree, parts, own, ignored), own, q)
     ignored |= {pair for pair, rate in rates.items() if rate >= ALWAYS}
     coarse = _coarse_pairs(tree, groups, own, ignored, rates, q[: SAMPLES // 4])
-    # What a scene excludes, such as the table under a robot, is no property of the robot: other scenes read this file.
+    # Exclusions of a scene, such as the table under a robot, are left out, because other scenes read this file.
     own_names = {model.body(b).name for b in _own_bodies(model, tree)}
     _store(file, {pair for pair in ignored if pair <= own_names}, coarse)
     return frozenset(ignored), frozenset(coarse)
@@ -92,8 +92,8 @@ def _own_fixed_parts(model: mujoco.MjModel, tree: JointTree, qpos: Array | None)
 def _neighbours(model: mujoco.MjModel, tree: JointTree, parts: Sequence[CollisionPart]) -> set[Pair]:
     """Return pairs of bodies on one link, on links joined by one joint, or joined to a fixed body by one joint.
 
-    As in MuJoCo, bodies without a joint in between are one: a shoulder that turns inside the torso may overlap it
-    although a fixed frame lies between the two.
+    As in MuJoCo, bodies without a joint in between are one: a shoulder that turns inside the torso may overlap it,
+    although a fixed frame is between the two.
     """
     link_of = {part.body: part.link for part in parts}
     pairs = {
@@ -118,8 +118,8 @@ def _excluded(model: mujoco.MjModel) -> set[Pair]:
 
 
 def _exact_rates(checker: ExactChecker, own: Sequence[Obstacle], q: Array) -> dict[Pair, float]:
-    """Return how often each pair of bodies overlaps."""
-    # Fixed parts are obstacles here, with names of their own; the pair is about the body.
+    """Return the overlap rate of each pair of bodies."""
+    # Fixed parts are obstacles here, with their own names; the pair refers to the body.
     body_of = {obstacle.name: obstacle.body for obstacle in own}
     counts: Counter[Pair] = Counter()
     for row in q:
@@ -164,7 +164,7 @@ def _hit_rate(robot: object, world: WorldArrays, q: Array) -> float:
 
 
 def _content_hash(model: mujoco.MjModel, tree: JointTree) -> str:
-    """Hash what decides the pairs: bodies, joints and solids of the robot, but not where it stands."""
+    """Hash all inputs of the pairs: bodies, joints and solids of the robot, but not its pose."""
     digest = hashlib.sha256(repr((RULES_VERSION, SAMPLES, tree.joint_names)).encode())
     roots = set(model.body_rootid[tree.body_link != WORLD].tolist())
     solid = set(solid_geoms(model))

@@ -1,4 +1,4 @@
-"""A solid in its own frame: what robots, obstacles and held objects are made of."""
+"""A solid in its own frame, the building block of robots, obstacles and held objects."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -13,7 +13,7 @@ from handloom.errors import InputError
 
 
 class ShapeKind(IntEnum):
-    """Kinds of solids; the values are read by the kernels."""
+    """Types of solids; the values are read by the kernels."""
 
     BOX = 0
     CAPSULE = 1
@@ -36,7 +36,7 @@ class Shape:
 
     kind: ShapeKind
     size: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Three lengths [m], unused ones 0."""
+    """Three lengths [m]; unused ones are 0."""
     vertices: Array | None = None
     """Corners of a convex solid (n, 3) [m]."""
     faces: tuple[tuple[int, ...], ...] = ()
@@ -44,10 +44,10 @@ class Shape:
     normals: Array | None = None
     """Outward unit normal of each flat side (f, 3)."""
     heights: Array | None = None
-    """Heights of a height field (rows along y, columns along x) [m]; the ground reaches down from there."""
+    """Heights of a height field (rows along y, columns along x) [m]; the ground extends downwards from there."""
 
     def __post_init__(self) -> None:
-        """Refuse solids without extent."""
+        """Reject solids without extent."""
         needed = {ShapeKind.BOX: 3, ShapeKind.ELLIPSOID: 3, ShapeKind.CYLINDER: 2, ShapeKind.SPHERE: 1}
         needed |= {ShapeKind.CAPSULE: 1, ShapeKind.HEIGHT_FIELD: 2}
         lengths = self.size[: needed.get(self.kind, 0)]
@@ -56,7 +56,7 @@ class Shape:
 
     @cached_property
     def bounding_radius(self) -> float:
-        """Radius about the origin of the frame that contains the solid [m]; infinite for a plane."""
+        """Radius of the bounding sphere around the origin of the frame [m]; infinite for a plane."""
         x, y, z = self.size
         if self.kind == ShapeKind.PLANE:
             return np.inf
@@ -78,7 +78,7 @@ def _present(values: Array | None) -> Array:
 
 
 def hull_shape(points: ArrayLike) -> Shape:
-    """Return the convex hull of points (n, 3) [m] as MuJoCo computes it, with its flat sides."""
+    """Return the convex hull of points (n, 3) [m], as computed by MuJoCo, with its flat sides."""
     vertices = np.asarray(points, float)
     if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < 4:
         raise InputError(f"a convex solid needs at least 4 points (n, 3), got shape {vertices.shape}")
@@ -89,8 +89,8 @@ def hull_shape(points: ArrayLike) -> Shape:
     try:
         model = spec.compile()
     except ValueError as error:
-        raise InputError(f"these {len(vertices)} points span no convex solid: {error}") from error
-    # MuJoCo moves the vertices to the mesh's inertial frame; the geom's pose leads back.
+        raise InputError(f"these {len(vertices)} points do not span a convex solid: {error}") from error
+    # MuJoCo moves the vertices to the mesh's inertial frame; the geom's pose reverses this.
     R = np.empty(9)
     mujoco.mju_quat2Mat(R, model.geom_quat[0])
     shape = mesh_shape(model, 0)
@@ -104,7 +104,7 @@ def hull_shape(points: ArrayLike) -> Shape:
 
 
 def mesh_shape(model: mujoco.MjModel, mesh: int) -> Shape:
-    """Return the convex hull of a compiled mesh, which is what MuJoCo collides, in the geom's frame."""
+    """Return the convex hull of a compiled mesh, which MuJoCo uses for collision, in the geom's frame."""
     begin, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     vertices = model.mesh_vert[begin : begin + count].astype(float)
     faces, normals = [], []
@@ -113,7 +113,7 @@ def mesh_shape(model: mujoco.MjModel, mesh: int) -> Shape:
         faces.append(tuple(int(v) for v in model.mesh_polyvert[first : first + model.mesh_polyvertnum[polygon]]))
         normals.append(model.mesh_polynormal[polygon])
     if not faces:
-        raise InputError(f"mesh {model.mesh(mesh).name!r} has no convex hull, so it cannot be collided with")
+        raise InputError(f"mesh {model.mesh(mesh).name!r} has no convex hull, so it cannot be checked for collision")
     used = sorted({v for face in faces for v in face})
     renumber = {v: i for i, v in enumerate(used)}
     return Shape(
@@ -147,4 +147,4 @@ def geom_shape(model: mujoco.MjModel, geom: int) -> Shape:
         raw = model.hfield_data[begin : begin + rows * columns].reshape(rows, columns)
         x, y, top, _ = model.hfield_size[field]
         return Shape(kind=ShapeKind.HEIGHT_FIELD, size=(float(x), float(y), 0.0), heights=raw.astype(float) * top)
-    raise InputError(f"geom {model.geom(geom).name!r} has type {kind}, which motion planning does not know")
+    raise InputError(f"geom {model.geom(geom).name!r} has type {kind}, which motion planning does not support")

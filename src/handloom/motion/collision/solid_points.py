@@ -1,4 +1,4 @@
-"""Points on solids, and how deep points lie inside them."""
+"""Points on solids, and depths of points inside solids."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ FEWEST_SAMPLES, MOST_SAMPLES = 600, 20000
 
 
 def depth(shape: Shape, points: Array) -> Array:
-    """Return a lower bound of the distance from points (n, 3) to the surface (n,) [m]; outside, minus such a bound."""
+    """Return a lower bound of the distance from points (n, 3) to the surface (n,) [m]; negative outside."""
     x, y, z = shape.size
     if shape.kind == ShapeKind.BOX:
         return (np.array(shape.size) - np.abs(points)).min(axis=1)
@@ -37,7 +37,7 @@ def half_width(shape: Shape) -> float:
 
 
 def bounding_box(shape: Shape) -> tuple[Array, Array]:
-    """Return the lowest and highest corner (3,) [m] of the box around a solid in its own frame."""
+    """Return the lowest and highest corner (3,) [m] of the bounding box of a solid in its own frame."""
     x, y, z = shape.size
     if shape.kind == ShapeKind.CONVEX and shape.vertices is not None:
         return shape.vertices.min(axis=0), shape.vertices.max(axis=0)

@@ -15,14 +15,14 @@ from handloom.motion.collision.obstacle import Obstacle
 from handloom.motion.threads import for_slices
 
 SMALLEST_SLICE = 2048
-"""A configuration costs about half a microsecond."""
+"""A configuration takes about half a microsecond."""
 
 
 class SphereChecker:
-    """Checks configurations and straight motions of a robot among obstacles, as both are when it is made.
+    """Checks configurations and straight motions of a robot among obstacles, both as at construction.
 
-    Spheres cover the robot's solids and are enlarged by the padding, so that what passes here is almost surely free;
-    planners still confirm it with :class:`ExactChecker`.
+    Spheres cover the robot's solids and are enlarged by the padding, so that configurations that pass are almost
+    certainly free; planners still confirm this with :class:`ExactChecker`.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class SphereChecker:
         return MotionScene(self.robot, self.world, self.per_unit)
 
     def with_more_padding(self, more: float) -> "SphereChecker":
-        """Return the same checker with larger spheres against the world [m]; costs next to nothing."""
+        """Return the same checker with larger spheres against the world [m]; very cheap."""
         if self._padding + more > MOST_PADDING:
             raise InputError(f"padding must be between 0 and {MOST_PADDING} m, got {self._padding + more}")
         result = copy(self)
@@ -58,7 +58,7 @@ class SphereChecker:
         return result
 
     def configurations_free(self, q: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
-        """Tell for each configuration (m, n) whether it is free of collision (m,)."""
+        """Return whether each configuration (m, n) is collision-free (m,)."""
         rows = self._rows(q)
         free = np.empty(len(rows), np.bool_)
         for_slices(
@@ -70,7 +70,7 @@ class SphereChecker:
         return free
 
     def edges_free(self, start: ArrayLike, end: ArrayLike, *, threads: int | None = None) -> NDArray[np.bool_]:
-        """Tell for each straight motion from start (m, n) to end (m, n) whether it is free (m,).
+        """Return whether each straight motion from start (m, n) to end (m, n) is free (m,).
 
         The start itself is not checked; the end is.
         """
@@ -89,5 +89,5 @@ class SphereChecker:
     def _rows(self, q: ArrayLike) -> Array:
         rows = np.ascontiguousarray(np.atleast_2d(np.asarray(q, float)))
         if rows.ndim != 2 or rows.shape[1] != self.dof:
-            raise InputError(f"configurations have shape (m, {self.dof}), got {np.shape(q)}")
+            raise InputError(f"configurations must have shape (m, {self.dof}), got {np.shape(q)}")
         return rows

@@ -1,4 +1,4 @@
-"""Cover a solid with few spheres that reach out of it by a given tolerance at most, and prove that they contain it."""
+"""Covers a solid with few spheres that protrude by at most a tolerance, and proves that they contain it."""
 
 import numpy as np
 
@@ -12,15 +12,15 @@ from handloom.motion.kinematics.low_discrepancy import halton
 
 @kernel
 def greedy_choice(points, centres, radii):
-    """Take the sphere that holds most of the points not yet held, until no sphere holds any.
+    """Select the sphere that covers most of the uncovered points, until no sphere covers any more.
 
     Args:
         points: Points to cover (n, 3).
         centres: Centres of the spheres (m, 3).
-        radii: Their radii (m,); a sphere of negative radius holds nothing.
+        radii: Their radii (m,); a sphere of negative radius covers nothing.
 
     Returns:
-        The spheres taken, in order (k,), and which points no sphere holds (n,).
+        The selected spheres, in order (k,), and a mask of points that no sphere covers (n,).
     """
     n, m = len(points), len(centres)
     squared = np.where(radii > 0.0, radii * radii, 0.0)
@@ -47,7 +47,7 @@ def greedy_choice(points, centres, radii):
 
 @inner_kernel
 def _count(point, columns, squared, gain, step):
-    """Add a step to the gain of every sphere that holds a point."""
+    """Add a step to the gain of every sphere that covers a point."""
     px, py, pz = point[0], point[1], point[2]
     cx, cy, cz = columns[0], columns[1], columns[2]
     for j in range(len(squared)):
@@ -57,7 +57,7 @@ def _count(point, columns, squared, gain, step):
 
 @kernel
 def cells_inside(cells, half, centres, radii):
-    """Return for each cube (n, 3) of a half side whether its furthest corner from some centre is inside that sphere."""
+    """Return for each cube (n, 3), given its half side, whether it lies completely inside some sphere."""
     inside = np.zeros(len(cells), np.bool_)
     for i in range(len(cells)):
         for s in range(len(radii)):
@@ -71,33 +71,34 @@ def cells_inside(cells, half, centres, radii):
 
 
 CANDIDATES = 4000
-"""Points tried as sphere centres per solid; more buys few spheres less."""
+"""Points tried as sphere centres per solid; more points hardly reduce the number of spheres."""
 
 SLACK = 0.2
-"""Surface samples count as covered only when this fraction of the tolerance inside a sphere, so that the surface
-between two samples is covered too."""
+"""Fraction of the tolerance by which surface samples must be inside a sphere to count as covered, so that the surface
+between two samples is also covered."""
 
 SAMPLE_SPACING = 0.35
-"""Distance of neighbouring surface samples as a fraction of the tolerance; see ``SLACK``."""
+"""Distance between neighbouring surface samples as a fraction of the tolerance; see ``SLACK``."""
 
 THIN = 0.5
-"""Spheres reach out of a thin solid by at most this fraction of its smallest half width: a centimetre around a
-finger of two would double it, and no gripper could be opened around anything."""
+"""Spheres protrude from a thin solid by at most this fraction of its smallest half width: a centimetre around a
+two-centimetre finger would double its thickness, and no gripper could be opened around an object."""
 
 FINEST = 0.04
-"""Half side of the smallest cells of the proof that nothing is bare, as a fraction of the tolerance."""
+"""Half side of the smallest cells in the proof of coverage, as a fraction of the tolerance."""
 
 
 def sphere_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple[Array, Array]:
     """Return centres (n, 3) and radii (n,) [m] of spheres in the frame of the solid.
 
-    The spheres contain the whole solid, which is proved cell by cell (``bare_cells``), and none reaches out of it by
-    more than ``tolerance`` [m], nor by more than half of the solid's smallest half width.
+    The spheres contain the whole solid, which is proved cell by cell (``bare_cells``), and none protrudes by more than
+    ``tolerance`` [m], nor by more than half of the solid's smallest half width.
 
     Args:
         shape: The solid.
-        tolerance: Distance by which spheres may reach out [m].
-        least: Distance they may reach out of however thin a solid [m]; a wall of 2 mm else takes thousands of spheres.
+        tolerance: Distance by which spheres may protrude [m].
+        least: Distance by which they may protrude from arbitrarily thin solids [m]; otherwise a wall of 2 mm takes
+            thousands of spheres.
     """
     if not tolerance > 0:
         raise InputError(f"a sphere cover needs a tolerance > 0, got {tolerance}")
@@ -112,19 +113,19 @@ def sphere_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple
 
 
 def _capsule_cover(radius: float, half: float, tolerance: float) -> tuple[Array, Array]:
-    """Spheres along the axis, as far apart as the dip between two of them allows."""
+    """Place spheres along the axis, as far apart as the gap between two of them allows."""
     spacing = 2.0 * np.sqrt((radius + tolerance) ** 2 - radius**2)
     count = int(np.ceil(2.0 * half / spacing)) + 1 if half > 0 else 1
     # With the count fixed, the radius can shrink to what the spacing needs.
     gap = 2.0 * half / max(1, count - 1)
     centres = np.zeros((count, 3))
     centres[:, 2] = np.linspace(-half, half, count) if count > 1 else 0.0
-    # Halfway between two centres this is the capsule's radius; the factor keeps rounding on the safe side.
+    # Halfway between two centres the cover has the capsule's radius; the factor allows for rounding.
     return centres, np.full(count, (np.hypot(radius, 0.5 * gap) if count > 1 else radius) * (1.0 + 1e-12))
 
 
 def _greedy_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
-    """Take the candidate that covers most of what is uncovered, until nothing is."""
+    """Select the candidate that covers most of the uncovered points, until all are covered."""
     samples = surface_samples(shape, SAMPLE_SPACING * tolerance)
     centres = _candidates(shape, samples)
     radii = depth(shape, centres) + tolerance
@@ -134,7 +135,7 @@ def _greedy_cover(shape: Shape, tolerance: float) -> tuple[Array, Array]:
 
 
 def _without_gaps(shape: Shape, centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
-    """Add spheres where a part of the solid is bare, as large as the tolerance allows there, until nothing is."""
+    """Add spheres where parts of the solid are uncovered, as large as the tolerance allows, until all are covered."""
     while True:
         cells, half = bare_cells(shape, centres, radii, FINEST * tolerance)
         if not len(cells):
@@ -159,10 +160,10 @@ def _corner_spheres(samples: Array, tolerance: float) -> tuple[Array, Array]:
 
 
 def _candidates(shape: Shape, samples: Array) -> Array:
-    """Return points inside the solid: evenly spread ones, and some at and just below the surface."""
+    """Return points inside the solid: some evenly spread, some at and just below the surface."""
     low, high = samples.min(axis=0), samples.max(axis=0)
     spread = low + (high - low) * halton(CANDIDATES, 3)
-    # Corners and edges need small spheres, whose centres a coarse spread misses: add points near the surface.
+    # Corners and edges need small spheres, whose centres a coarse grid misses: add points near the surface.
     near = samples[:: max(1, len(samples) // (CANDIDATES // 4))]
     middle = samples.mean(axis=0)
     points = np.concatenate([spread, *(middle + inward * (near - middle) for inward in (0.97, 0.999, 1.0))])
@@ -173,17 +174,18 @@ OCTANTS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)
 
 
 def bare_cells(shape: Shape, centres: Array, radii: Array, smallest: float) -> tuple[Array, float]:
-    """Return centres (n, 3) and the half side [m] of cells that may hold a part of the solid outside the spheres.
+    """Return centres (n, 3) and the half side [m] of cells that may contain an uncovered part of the solid.
 
-    Space is cut into cubes, and these into eight again and again. A cube is done with when it lies inside one sphere,
-    or surely outside the solid; what is left at the smallest size is returned. None is a proof: spheres are convex,
-    so a cube whose corners are inside one is inside as a whole, and every point of the solid lies in such a cube.
+    Space is divided into cubes, which are repeatedly divided into eight. A cube is finished when it lies inside one
+    sphere or certainly outside the solid; the remaining cubes of the smallest size are returned. If none remain,
+    coverage is proved: spheres are convex, so a cube whose corners are inside a sphere is completely inside, and every
+    point of the solid lies in such a cube.
 
     Args:
         shape: A box, cylinder, ellipsoid or convex solid.
         centres: Centres of spheres (s, 3) [m].
         radii: Radii (s,) [m].
-        smallest: Half side below which cubes are not cut [m].
+        smallest: Half side below which cubes are not divided [m].
     """
     low, high = bounding_box(shape)
     half = 0.5 * float((high - low).max())

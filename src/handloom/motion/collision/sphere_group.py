@@ -15,10 +15,10 @@ from handloom.motion.kinematics.joint_tree import WORLD, JointTree
 from handloom.spatial import transform_points
 
 CLUSTER = 8
-"""Most spheres per cluster; of 4 to 16 the fastest among shelves and bars."""
+"""Maximum number of spheres per cluster; of 4 to 16, the fastest value among shelves and bars."""
 
 GUARD = 1e-5
-"""Added to every radius [m], so that 32-bit arithmetic over a few metres never makes a sphere too small."""
+"""Margin added to every radius [m], so that 32-bit arithmetic over a few metres never makes a sphere too small."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,7 +63,7 @@ class NestedSpheres(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _nested(centres: bytes, radii: bytes) -> NestedSpheres:
-    """Halve spheres along their longest extent until few are left; remembered, for robots return in every scene."""
+    """Split spheres along their longest extent until few are left; cached, because robots occur in every scene."""
     centre, radius = np.frombuffer(centres).reshape(-1, 3), np.frombuffer(radii)
     waiting, done = [np.arange(len(radius))], []
     while waiting:
@@ -89,10 +89,10 @@ def _bounding_sphere(centre: Array, radius: Array) -> Array:
 
 
 def group_reach(tree: JointTree, group: SphereGroup) -> tuple[Array, float]:
-    """Return a point (3,) of the root frame and the distance [m] that no sphere of a group can get away from it.
+    """Return a point (3,) in the root frame and the largest distance [m] of a group's spheres from it.
 
-    The point is the origin of the first joint that moves the group; each joint after it adds the length of its link,
-    and a sliding one its travel.
+    The point is the origin of the first joint that moves the group; each later joint adds the length of its link, and a
+    sliding joint its travel.
     """
     bound = group.nested.bound
     reach, link = float(np.linalg.norm(bound[:3])) + float(bound[3]), group.link
@@ -119,8 +119,8 @@ def group_arrays(
         tree: Joints and links.
         groups: Spheres.
         pairs: Groups that must not touch.
-        padding: Added to radii against the world [m].
-        self_padding: Added to radii against other groups [m].
+        padding: Margin added to radii against the world [m].
+        self_padding: Margin added to radii against other groups [m].
     """
     nested = [group.nested for group in groups]
     more = padding + GUARD, self_padding + GUARD
@@ -147,5 +147,5 @@ def _rows(spheres: Sequence[Array], more: tuple[float, float]) -> NDArray[np.flo
 
 
 def _begins(counts: Sequence[int]) -> NDArray[np.int32]:
-    """Return where each of some consecutive stretches begins, and where the last ends."""
+    """Return the start of each of several consecutive ranges, and the end of the last."""
     return np.cumsum([0, *counts]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Spheres that stand in for the bodies of a robot, found automatically and kept on disk."""
+"""Spheres that approximate the bodies of a robot, computed automatically and cached on disk."""
 
 import hashlib
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ from handloom.motion.collision.sphere_cover import sphere_cover
 from handloom.spatial import transform_points
 
 COVER_VERSION = 7
-"""CollisionPart of the content hash; raise it when ``sphere_cover`` changes what it returns."""
+"""Part of the content hash; increment it when the result of ``sphere_cover`` changes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +36,7 @@ class SphereModel:
     radius: Array
     """Radii (s,) [m]."""
     tolerance: float
-    """Distance by which spheres may reach out of the solids [m]."""
+    """Distance by which spheres may protrude from the solids [m]."""
 
     @classmethod
     def from_model(
@@ -44,13 +44,13 @@ class SphereModel:
     ) -> "SphereModel":
         """Cover the solids of some bodies.
 
-        Covers are computed per solid, once for each content: they are kept in the user's cache folder under a hash
-        of shape and tolerance, so that a known robot costs a few milliseconds.
+        Covers are computed once per distinct solid and stored in the user's cache folder under a hash of shape and
+        tolerance, so that a known robot takes a few milliseconds.
 
         Args:
             model: Any compiled model.
-            bodies: Names of bodies; every body but the world when None.
-            tolerance: Distance by which spheres may reach out of the solids [m].
+            bodies: Names of bodies; None means every body but the world.
+            tolerance: Distance by which spheres may protrude from the solids [m].
         """
         names = [model.body(b).name for b in range(1, model.nbody)]
         chosen = names if bodies is None else list(bodies)
@@ -85,13 +85,13 @@ class SphereModel:
 
 
 def cached_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple[Array, Array]:
-    """Return ``sphere_cover(shape, tolerance, least=least)``, from the user's cache folder when it is there."""
+    """Return ``sphere_cover(shape, tolerance, least=least)``, from the user's cache folder if available."""
     file = _cover_file(shape, tolerance, least)
     if file.is_file():
         return _read_cover(file)
     centre, radius = sphere_cover(shape, tolerance, least=least)
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Written beside its place and renamed, so that two workers never read half a file.
+    # Written to a temporary file and renamed, so that no worker reads a partial file.
     with NamedTemporaryFile(dir=file.parent, suffix=".npz", delete=False) as temporary:
         np.savez(temporary, centre=centre, radius=radius)
     Path(temporary.name).replace(file)
@@ -100,7 +100,7 @@ def cached_cover(shape: Shape, tolerance: float, *, least: float = 0.0) -> tuple
 
 @lru_cache(maxsize=1024)
 def _read_cover(file: Path) -> tuple[Array, Array]:
-    """Return a stored cover; remembered, because a planner is made for every arm of every episode."""
+    """Return a stored cover; cached, because a planner is created for every arm in every episode."""
     with np.load(file) as stored:
         centre, radius = stored["centre"], stored["radius"]
     centre.flags.writeable = radius.flags.writeable = False

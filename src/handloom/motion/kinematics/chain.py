@@ -17,11 +17,11 @@ from handloom.motion.threads import for_slices
 from handloom.spatial import make_pose, matrix_from_quat
 
 SMALLEST_SLICE = 4096
-"""Forward kinematics costs under a microsecond per row, so only large batches are worth a thread."""
+"""Forward kinematics takes less than a microsecond per row, so only large batches are worth a thread."""
 
 
 class ChainArrays(NamedTuple):
-    """What the kernels read; the last transform leads from the last joint to the tool."""
+    """Kernel input; the last transform leads from the last joint to the tool."""
 
     rotations: Array
     """Rotation of each joint frame in the one before it (n + 1, 3, 3)."""
@@ -36,15 +36,15 @@ class Chain:
     """A serial chain of hinge and slide joints from a base body to a tool frame."""
 
     base: str
-    """Body whose frame poses are given in; ``world`` for the world."""
+    """Body whose frame is the reference of poses; ``world`` for the world."""
     tool: str
     """Site or body at the end of the chain."""
     joint_names: tuple[str, ...]
     """Names of the moving joints, base to tool."""
     lower: Array
-    """Lower limits (n,) [rad or m]; -inf when unlimited."""
+    """Lower limits (n,) [rad or m]; -inf if unlimited."""
     upper: Array
-    """Upper limits (n,) [rad or m]; inf when unlimited."""
+    """Upper limits (n,) [rad or m]; inf if unlimited."""
     qpos_index: NDArray[np.int64]
     """Index of each joint in ``MjData.qpos`` (n,)."""
     dof_index: NDArray[np.int64]
@@ -66,10 +66,10 @@ class Chain:
 
         Args:
             model: Any compiled model.
-            tool: Name of a site or, when no site has that name, of a body.
+            tool: Name of a site or, if no site has this name, of a body.
             base: Name of a body above the tool in the tree.
-            joints: Joints that may move; None means every joint between base and tool. The others are held.
-            qpos: Configuration (nq,) at which the other joints are held; the model's ``qpos0`` when None.
+            joints: Joints that may move; None means every joint between base and tool. All others are held fixed.
+            qpos: Configuration (nq,) at which the other joints are held; None means the model's ``qpos0``.
         """
         tool_body, T_body_tool = _tool_frame(model, tool)
         between = joints_between(model, base, tool_body)
@@ -100,7 +100,7 @@ class Chain:
 
     @cached_property
     def sampling_box(self) -> tuple[Array, Array]:
-        """Finite limits (n,), (n,) to draw configurations from: +-pi or +-1 m stand in for an unlimited joint."""
+        """Finite limits (n,), (n,) for sampling configurations: +-pi or +-1 m for an unlimited joint."""
         span = np.where(self.arrays.prismatic, 1.0, np.pi)
         return (
             np.where(np.isfinite(self.lower), self.lower, -span),
@@ -109,7 +109,7 @@ class Chain:
 
     @property
     def middle(self) -> Array:
-        """Middle of the joint ranges (n,)."""
+        """Midpoints of the joint ranges (n,)."""
         lower, upper = self.sampling_box
         return 0.5 * (lower + upper)
 
@@ -133,18 +133,18 @@ class Chain:
         return J.reshape(*lead, 6, self.dof)
 
     def limit_excess(self, q: ArrayLike) -> Array:
-        """Return how far configurations (..., n) are outside the limits (..., n) [rad or m]; 0 inside."""
+        """Return the distance of configurations (..., n) outside the limits (..., n) [rad or m]; 0 inside."""
         rows, lead = self._rows(q)
         return np.maximum(0.0, np.maximum(self.lower - rows, rows - self.upper)).reshape(*lead, self.dof)
 
     def _rows(self, q: ArrayLike) -> tuple[Array, tuple[int, ...]]:
-        """Return configurations as contiguous rows that can be written, and the leading shape they came with.
+        """Return configurations as contiguous, writable rows, and their leading shape.
 
-        Kernels are compiled once per layout, and read-only arrays are a layout of their own.
+        Kernels are compiled once per layout, and read-only arrays count as a separate layout.
         """
         given = np.asarray(q, float)
         if given.shape[-1:] != (self.dof,):
-            raise InputError(f"a configuration of {self.tool!r} has {self.dof} values, got shape {given.shape}")
+            raise InputError(f"a configuration of {self.tool!r} must have {self.dof} values, got shape {given.shape}")
         return np.require(given.reshape(-1, self.dof), requirements=["C", "W"]), given.shape[:-1]
 
 

@@ -11,8 +11,8 @@ from handloom.kernels import inner_kernel, kernel
 def forward(chain, q, R, p, axes, origins):
     """Pose of the tool and of every joint axis, all in the base frame.
 
-    With ``W = R F_k`` the frame of joint k before it moves, a hinge mixes the first two columns of W by sine and
-    cosine of q, a slide joint moves the origin along the third. About 60 multiplications per joint.
+    With ``W = R F_k`` the frame of joint k before it moves, a hinge combines the first two columns of W with sine and
+    cosine of q, and a slide joint moves the origin along the third. About 60 multiplications per joint.
 
     Args:
         chain: ``ChainArrays``.
@@ -57,7 +57,7 @@ def _append(R, p, F, f):
 
 @inner_kernel
 def jacobian(prismatic, p, axes, origins, J):
-    """Geometric Jacobian (6, n) from what ``forward`` left: velocity of the tool, then angular velocity."""
+    """Geometric Jacobian (6, n) from the results of ``forward``: velocity of the tool, then angular velocity."""
     for k in range(axes.shape[0]):
         x, y, z = axes[k, 0], axes[k, 1], axes[k, 2]
         if prismatic[k]:

@@ -1,9 +1,9 @@
 """Projected Levenberg-Marquardt descent on a pose error, from many starting points.
 
 The residual of a configuration is ``e = (position error [m], w * rotation error [rad])`` with ``w`` in metres. One
-step solves ``(J'J + damping I) dq = J'e + damping * preference`` and is cut off at the joint limits; joints that
-the gradient pushes further out of a limit are frozen (that is the projection). ``preference`` is where redundant
-motion should go; zero gives the classic step. One step costs about 1.5 us for seven joints.
+step solves ``(J'J + damping I) dq = J'e + damping * preference`` and is clipped at the joint limits; joints that the
+gradient pushes further out of a limit are frozen (the projection). ``preference`` is the desired redundant motion; zero
+gives the classic step. One step takes about 1.5 us for seven joints.
 """
 
 import math
@@ -26,12 +26,12 @@ DAMPING_DOWN, DAMPING_UP = 0.2, 8.0
 MOST_DAMPING_TRIES = 4
 
 STALLED = 1e-3
-"""A step that lowers the squared error by a smaller fraction than this, far from the target, ends the descent:
-it sits in a local minimum or at a limit, and another starting point is the better use of the time."""
+"""A step that lowers the squared error by a smaller fraction than this, far from the target, ends the descent: it is in
+a local minimum or at a limit, and trying another starting point is a better use of time."""
 
 
 class IkProblem(NamedTuple):
-    """Everything about a request that is the same for all targets."""
+    """The part of a request that is the same for all targets."""
 
     lower: Array
     """Lower limits (n,)."""
@@ -44,7 +44,7 @@ class IkProblem(NamedTuple):
     tool_axis: Array
     """Unit axis in the tool frame (3,)."""
     position_axes: Array
-    """1 where an axis of the target frame counts, else 0 (3,)."""
+    """1 for each axis of the target frame that counts, otherwise 0 (3,)."""
     partial: bool
     """True when an entry of ``position_axes`` is 0."""
     position_tolerance: float
@@ -82,7 +82,7 @@ class IkFound(NamedTuple):
     """What a batch receives."""
 
     q: Array
-    """Solutions (m, most, n); row 0 holds the closest attempt while there is none."""
+    """Solutions (m, most, n); row 0 contains the closest attempt until there is one."""
     counts: NDArray[np.int64]
     """Solutions so far (m,)."""
     used: NDArray[np.int64]
@@ -97,7 +97,7 @@ class IkFound(NamedTuple):
 
 
 class IkScratch(NamedTuple):
-    """Arrays one descent works in; made once per batch."""
+    """Work arrays of a descent, created once per batch."""
 
     R: Array
     p: Array
@@ -132,7 +132,7 @@ def make_scratch(n):
 
 @inner_kernel
 def pose_residual(problem, Rg, pg, w):
-    """Fill ``w.error`` for the tool pose in the scratch; return distance [m] and angle [rad] that count."""
+    """Fill ``w.error`` for the tool pose in the scratch; return the distance [m] and angle [rad] that count."""
     e = w.error
     for i in range(3):
         e[i] = pg[i] - w.p[i]
@@ -167,7 +167,7 @@ def pose_jacobian(problem, Rg, prismatic, w):
             for i in range(3, 6):
                 J[i, k] *= weight
         elif problem.orientation == AXIS:
-            # Turning about the axis itself is free, so that component does not count.
+            # Rotation about the axis itself is free, so that component does not count.
             along = J[3, k] * current[0] + J[4, k] * current[1] + J[5, k] * current[2]
             for i in range(3):
                 J[3 + i, k] = weight * (J[3 + i, k] - along * current[i])
@@ -221,14 +221,14 @@ def damped_step(w, damping):
 
 @inner_kernel
 def clipped_trial(problem, q, w):
-    """Write ``q + step``, cut off at the limits, to ``w.trial``."""
+    """Write ``q + step``, clipped at the limits, to ``w.trial``."""
     for k in range(q.shape[0]):
         w.trial[k] = min(max(q[k] + w.step[k], problem.lower[k]), problem.upper[k])
 
 
 @kernel
 def descend(chain, problem, Rg, pg, q, w):
-    """Lower the pose error from q (n,), in place; return distance [m] and angle [rad] left."""
+    """Reduce the pose error from q (n,), in place; return the remaining distance [m] and angle [rad]."""
     damping = DAMPING_START
     forward(chain, q, w.R, w.p, w.axes, w.origins)
     distance, angle = pose_residual(problem, Rg, pg, w)
@@ -260,7 +260,7 @@ def descend(chain, problem, Rg, pg, q, w):
 
 @inner_kernel
 def preference_cost(problem, seed, q):
-    """Weighted squared distance of q from the seed and from the middle of the ranges."""
+    """Weighted squared distance of q from the seed and from the midpoints of the ranges."""
     cost = 0.0
     for k in range(q.shape[0]):
         cost += problem.seed_bias * (seed[k] - q[k]) ** 2 + problem.limit_bias * (problem.middle[k] - q[k]) ** 2
@@ -271,8 +271,8 @@ def preference_cost(problem, seed, q):
 def pull_redundant_joints(chain, problem, Rg, pg, seed, q, w):
     """Move a solution along its redundancy towards the seed and the middle of the ranges, in place.
 
-    A step solves the damped system with the pull as preference, walks back to the target, and counts only if the
-    target is met and the preference is closer than before; otherwise a shorter step is tried.
+    A step solves the damped system with the pull as preference, then returns to the target; it is accepted only if the
+    target is met and the preference is closer than before. Otherwise a shorter step is tried.
     """
     n, small, scale = q.shape[0], 1e-5, 1.0
     candidate, cost = np.empty(n), preference_cost(problem, seed, q)
@@ -318,7 +318,7 @@ def solve_targets(chain, problem, targets, seeds, found):
         chain: ``ChainArrays``.
         problem: ``IkProblem``.
         targets: ``IkTargets``.
-        seeds: Starting points (s, n), shared by all targets, that follow the target's own.
+        seeds: Further starting points (s, n) after the target's own, shared by all targets.
         found: ``IkFound``, updated.
     """
     n, most = targets.seed.shape[1], found.q.shape[1]

@@ -1,4 +1,4 @@
-"""Batched inverse kinematics of a chain: what is asked for, how hard to try, what was found."""
+"""Batched inverse kinematics of a chain: options, solver and results."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class Orientation(IntEnum):
-    """How much of the target's orientation counts; the values are read by the kernels."""
+    """The part of the target's orientation that counts; the values are read by the kernels."""
 
     FREE = 0
     """Position only."""
     FULL = 1
     """All three angles."""
     AXIS = 2
-    """One axis of the tool must point as in the target; the tool may turn about it."""
+    """One axis of the tool must have the same direction as in the target; the tool may rotate about it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,31 +42,31 @@ class IkOptions:
     orientation: Orientation = Orientation.FULL
     """Which part of the orientation counts."""
     tool_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
-    """Axis in the tool frame that must point as in the target when ``orientation`` is AXIS."""
+    """Axis in the tool frame whose direction must match the target if ``orientation`` is AXIS."""
     position_axes: tuple[bool, bool, bool] = (True, True, True)
     """Which axes of the target's frame fix the position; a free axis may be missed by any distance."""
     max_seeds: int = 64
-    """Starting points to try per target before giving up."""
+    """Number of starting points to try per target before giving up."""
     iterations: int = 40
-    """Descent steps per starting point."""
+    """Number of descent steps per starting point."""
     rotation_weight: float = 0.15
-    """Length that makes one radian as bad as that many metres of position error [m]. Of 0.1 to 0.5 m, this value
-    needed the fewest starting points on a 7-joint arm of 0.85 m reach."""
+    """Position error equivalent to one radian [m]. Of 0.1 to 0.5 m, this value needed the fewest starting points on a
+    7-joint arm of 0.85 m reach."""
     tighten: float = 0.5
     """A solution is refined until its errors are below this fraction of the tolerances, to leave room for rounding."""
     limit_margin: float = 0.0
     """Distance to keep from every joint limit [rad or m]."""
     seed_bias: float = 0.0
-    """Fraction of the way back to the seed that redundant joints go per refinement step, 0 to 1."""
+    """Fraction of the distance to the seed that redundant joints move per refinement step, 0 to 1."""
     limit_bias: float = 0.0
-    """Fraction of the way to the middle of their range that redundant joints go per refinement step, 0 to 1."""
+    """Fraction of the distance to the middle of their range that redundant joints move per refinement step, 0 to 1."""
     bias_steps: int = 15
-    """Refinement steps when a bias is set."""
+    """Number of refinement steps if a bias is set."""
     threads: int | None = None
-    """Most threads for a batch; None uses every core. The result does not depend on it."""
+    """Maximum number of threads for a batch; None uses every core. The result does not depend on it."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that cannot be met."""
+        """Reject settings that cannot be met."""
         positive = ("position_tolerance", "rotation_tolerance", "rotation_weight", "max_seeds", "iterations")
         for name in positive:
             if not getattr(self, name) > 0:
@@ -88,7 +88,7 @@ class IkResult:
     """One solution per target."""
 
     q: Array
-    """Configurations (n, dof); where ``solved`` is False, the closest one that was seen."""
+    """Configurations (n, dof); if ``solved`` is False, the closest one found."""
     solved: NDArray[np.bool_]
     """True where the target is met within tolerance and limits (n,)."""
     position_error: Array
@@ -96,7 +96,7 @@ class IkResult:
     rotation_error: Array
     """Angle from each target over the part that counts (n,) [rad]."""
     seeds_used: NDArray[np.int64]
-    """Starting points tried for each target (n,)."""
+    """Number of starting points tried for each target (n,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,29 +106,29 @@ class IkBranches:
     q: Array
     """Configurations (n, most, dof); only the first ``count`` of a row are valid, in the order they were found."""
     count: NDArray[np.int64]
-    """Distinct solutions found for each target (n,)."""
+    """Number of distinct solutions found for each target (n,)."""
 
 
 DEVICES = ("cpu", "cuda")
 SMALLEST_SLICE = 32
-"""A target costs about 25 us, so a thread pays from about a millisecond of work on."""
+"""A target takes about 25 us, so a thread pays off from about a millisecond of work."""
 
 
 class IkSolver:
     """Finds configurations that bring the tool of a chain to target poses.
 
-    Every target is tried from the given seed first and then from the same evenly spread starting points, so the
-    answer for a target does not depend on the batch it came in, on the thread count or on earlier calls.
+    Every target is first tried from the given seed and then from the same evenly spread starting points, so the result
+    for a target does not depend on its batch, on the thread count or on earlier calls.
 
     Args:
         chain: The joints.
-        options: What counts as solved, and how hard to try.
-        device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra gpu): the same search, worth it from thousands of targets
-            on. Its answers are as good, and differ from the processor's in the last digits.
+        options: Tolerances and budgets.
+        device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra gpu): the same search, worthwhile for thousands of
+            targets. Its results are as good, and differ from those of the CPU in the last digits.
 
     Raises:
         InputError: The options leave no range for a joint, or there is no such device.
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
 
     def __init__(self, chain: Chain, options: IkOptions | None = None, *, device: str = "cpu") -> None:
@@ -137,7 +137,7 @@ class IkSolver:
         self.device = device
         self._card: CardIk | None = None
         if device == "cuda":
-            # Here: the card's code needs the types of this module's neighbours, and few ever need the card.
+            # Imported here: the GPU code needs types of neighbouring modules and is rarely needed.
             from handloom.motion.kinematics.cuda.card_ik import card_ik
 
             self._card = card_ik()
@@ -157,9 +157,9 @@ class IkSolver:
 
         Args:
             T_base_target: Target poses of the tool (n, 4, 4), or one (4, 4), in the chain's base frame.
-            seed: Configuration to start from, (dof,) for all targets or (n, dof); the middle of the ranges when None.
-            rng_seed: Shifts the further starting points.
-            are_poses: The targets are known to be poses, which is then not checked again.
+            seed: Configuration to start from, (dof,) for all targets or (n, dof); None means the middle of the ranges.
+            rng_seed: Seed of the further starting points.
+            are_poses: Skip the check that the targets are poses.
         """
         T = self._targets(T_base_target, are_poses=are_poses)
         found = self._search(T, seed, rng_seed, most=1)
@@ -231,7 +231,7 @@ class IkSolver:
         T = np.asarray(T_base_target, float)
         T = T[None] if T.ndim == 2 else T
         if T.ndim != 3 or T.shape[1:] != (4, 4):
-            raise InputError(f"targets have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
+            raise InputError(f"targets must have shape (n, 4, 4) or (4, 4), got {np.shape(T_base_target)}")
         if self._card is None and not are_poses:
             _check_poses(T)
         return T
@@ -242,9 +242,9 @@ class IkSolver:
         q = np.asarray(seed, float)
         if q.shape not in {(self.chain.dof,), (count, self.chain.dof)} or not np.all(np.isfinite(q)):
             raise InputError(
-                f"a seed has shape ({self.chain.dof},) or ({count}, {self.chain.dof}) and finite values, got {q.shape}"
+                f"a seed must be finite, with shape ({self.chain.dof},) or ({count}, {self.chain.dof}), got {q.shape}"
             )
-        return np.array(np.broadcast_to(q, (count, self.chain.dof)), order="C")  # Never read-only, as for the chain.
+        return np.array(np.broadcast_to(q, (count, self.chain.dof)), order="C")  # Always writable, as for the chain.
 
     def _seeds(self, rng_seed: int) -> Array:
         if self._last_seeds is None or self._last_seeds[0] != rng_seed:
@@ -255,7 +255,7 @@ class IkSolver:
 
 
 def _check_poses(T: Array) -> None:
-    """Refuse targets that are not poses; the GPU checks its own, see ``CardIk``."""
+    """Reject targets that are not poses; the GPU checks its own, see ``CardIk``."""
     if not np.all(np.isfinite(T)):
         raise not_finite(int(np.flatnonzero(~np.isfinite(T).all(axis=(1, 2)))[0]), len(T))
     R = T[:, :3, :3]

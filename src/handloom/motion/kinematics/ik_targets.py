@@ -1,13 +1,13 @@
-"""What is wrong with targets of inverse kinematics, in the same words wherever they are looked at."""
+"""Error messages for targets of inverse kinematics, shared by all checks."""
 
 from handloom.errors import InputError
 
 SKEWED = 1e-6
-"""Largest difference of ``R R'`` from the identity that a rotation matrix may have."""
+"""Largest allowed difference between ``R R'`` of a rotation matrix and the identity."""
 
 
 def not_finite(number: int, count: int) -> InputError:
-    """Return the error of a target with entries that are not finite."""
+    """Return the error for a target with entries that are not finite."""
     return InputError(f"target {number} of {count} has entries that are not finite")
 
 

@@ -1,4 +1,4 @@
-"""The moving joints of a compiled model in one normal form: every joint turns about, or slides along, its own z."""
+"""The moving joints of a compiled model in a normal form: every joint turns about, or slides along, its own z axis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from handloom.errors import InputError, unknown_name
 from handloom.spatial import invert_pose, make_pose, matrix_from_quat, matrix_from_rotvec, translation
 
 WORLD = -1
-"""Index of the link that carries everything no chosen joint moves."""
+"""Index of the link with everything that no chosen joint moves."""
 
 HINGE, SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
@@ -29,23 +29,23 @@ class JointTree:
     """
 
     joint_names: tuple[str, ...]
-    """Names in the model, in the order of q."""
+    """Joint names in the model, in the order of q."""
     parent: NDArray[np.int64]
-    """Link that each joint hangs on (n,); -1 is the root."""
+    """Parent link of each joint (n,); -1 is the root."""
     T_parent_joint: Array
     """Constant pose of each joint frame in its parent link (n, 4, 4)."""
     prismatic: NDArray[np.bool_]
     """True where a joint slides (n,)."""
     lower: Array
-    """Lower limits (n,) [rad or m]; -inf when unlimited."""
+    """Lower limits (n,) [rad or m]; -inf if unlimited."""
     upper: Array
-    """Upper limits (n,) [rad or m]; inf when unlimited."""
+    """Upper limits (n,) [rad or m]; inf if unlimited."""
     qpos_index: NDArray[np.int64]
     """Index of each joint in ``MjData.qpos`` (n,)."""
     dof_index: NDArray[np.int64]
     """Index of each joint in ``MjData.qvel`` (n,)."""
     body_link: NDArray[np.int64]
-    """Link that carries each body of the model (nbody,)."""
+    """Link of each body of the model (nbody,)."""
     T_link_body: Array
     """Constant pose of each body in its link (nbody, 4, 4)."""
 
@@ -57,16 +57,16 @@ class JointTree:
 
         Args:
             model: Any compiled model.
-            joints: Names of hinge and slide joints, in the order wanted for q; a parent comes before its children.
+            joints: Names of hinge and slide joints, in the order of q; a parent comes before its children.
             root: Body whose frame is the root; None is the world. No chosen joint may move it.
-            qpos: Reference configuration (nq,) for all other joints; the model's ``qpos0`` when None.
+            qpos: Reference configuration (nq,) for all other joints; None means the model's ``qpos0``.
         """
         reference = model.qpos0 if qpos is None else np.asarray(qpos, float)
         if reference.shape != (model.nq,):
-            raise InputError(f"qpos has {model.nq} values for this model, got shape {reference.shape}")
+            raise InputError(f"qpos must have {model.nq} values for this model, got shape {reference.shape}")
         ids = [_joint_id(model, name) for name in joints]
         if len(set(ids)) != len(ids):
-            raise InputError(f"a joint is named twice: {', '.join(joints)}")
+            raise InputError(f"a joint is listed twice: {', '.join(joints)}")
         data = mujoco.MjData(model)
         data.qpos[:] = reference
         mujoco.mj_kinematics(model, data)
@@ -79,7 +79,7 @@ class JointTree:
 
     @cached_property
     def sampling_box(self) -> tuple[Array, Array]:
-        """Finite limits (n,), (n,) to draw configurations from: +-pi or +-1 m stand in for an unlimited joint."""
+        """Finite limits (n,), (n,) for sampling configurations: +-pi or +-1 m for an unlimited joint."""
         span = np.where(self.prismatic, 1.0, np.pi)
         return (
             np.where(np.isfinite(self.lower), self.lower, -span),
@@ -97,7 +97,7 @@ class JointTree:
 
 @dataclass(frozen=True)
 class _Builder:
-    """Walks the bodies of a model once and folds everything constant."""
+    """Traverses the bodies of a model once and combines all constant transforms."""
 
     model: mujoco.MjModel
     data: mujoco.MjData
@@ -167,14 +167,14 @@ class _Builder:
         up = self.model.body_parentid[body]
         if self.model.body_jntnum[body] > 1:
             raise InputError(f"body {self.model.body(body).name!r} mixes a ball joint with others; split the body")
-        # Free and ball joints: what MuJoCo computed for the reference configuration is the motion.
+        # Free and ball joints: the motion is the one that MuJoCo computed for the reference configuration.
         T_world_parent = make_pose(self.data.xmat[up].reshape(3, 3), self.data.xpos[up])
         T_world_body = make_pose(self.data.xmat[body].reshape(3, 3), self.data.xpos[body])
         return invert_pose(T_world_parent @ self._T_parent_body(body)) @ T_world_body
 
 
 def _joint_id(model: mujoco.MjModel, name: str) -> int:
-    """Return the index of a hinge or slide joint, or explain what is wrong with the name."""
+    """Return the index of a hinge or slide joint, or raise an error about the name."""
     known = {model.joint(j).name: j for j in range(model.njnt)}
     if name not in known:
         raise unknown_name("joint", name, known)
@@ -184,7 +184,7 @@ def _joint_id(model: mujoco.MjModel, name: str) -> int:
 
 
 def body_id(model: mujoco.MjModel, name: str) -> int:
-    """Return the index of a body, or explain which bodies there are."""
+    """Return the index of a body, or raise an error that suggests existing ones."""
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
     if index < 0:
         raise unknown_name("body", name, (model.body(b).name for b in range(model.nbody)))

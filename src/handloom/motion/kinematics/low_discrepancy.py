@@ -1,4 +1,4 @@
-"""Halton points: deterministic samples that fill a box evenly from the first point on."""
+"""Halton points: deterministic samples that fill a box evenly, starting with the first points."""
 
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ def halton(count: int, dimensions: int, *, seed: int = 0) -> Array:
 
     A larger ``count`` only appends points. Dimensions beyond the table of primes are filled with plain random
     numbers, since Halton points with large bases are badly correlated there. The array is shared and cannot be
-    written to: planners ask for the same points again and again.
+    written to: planners request the same points again and again.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     shift = rng.random(dimensions)

@@ -1,4 +1,4 @@
-"""The turn that is left between two orientations, as a vector: of all axes, or of one axis only."""
+"""The rotation between two orientations, as a vector: for all axes, or for one axis only."""
 
 import math
 
@@ -9,7 +9,7 @@ from handloom.kernels import inner_kernel, kernel
 
 @inner_kernel
 def half_turn(Rg, R, e):
-    """Write the rotation vector that takes R to Rg, half a turn apart, in the base frame, to e (3,).
+    """Write the rotation vector from R to Rg, which are half a turn apart, in the base frame, to e (3,).
 
     There ``E = Rg R' = 2 a a' - I`` for the unit axis a, so the row of E with the largest diagonal entry gives a up to
     its sign, which does not matter.
@@ -30,7 +30,7 @@ def half_turn(Rg, R, e):
 
 @inner_kernel
 def rotation_between(Rg, R, e):
-    """Write the rotation vector that takes R to Rg, in the base frame, to e (3,); return its length [rad]."""
+    """Write the rotation vector from R to Rg, in the base frame, to e (3,); return its length [rad]."""
     x = y = z = trace = 0.0
     for k in range(3):
         # Entries of E = Rg R' that the axis and the trace need.
@@ -52,9 +52,9 @@ def rotation_between(Rg, R, e):
 
 @kernel
 def axis_between(problem, Rg, R, e, current):
-    """As ``rotation_between``, but the smallest rotation that turns the tool axis to where the target has it.
+    """As ``rotation_between``, but the smallest rotation that aligns the tool axis with the target.
 
-    The present direction of the axis in the base frame is left in ``current`` (3,).
+    The current direction of the axis in the base frame is stored in ``current`` (3,).
     """
     a, goal = problem.tool_axis, np.empty(3)
     for i in range(3):
@@ -71,7 +71,7 @@ def axis_between(problem, Rg, R, e, current):
     elif cosine > 0:
         e[0], e[1], e[2] = 0.0, 0.0, 0.0
     else:
-        # Exactly opposite: any perpendicular axis will do; take one built from the smallest component.
+        # Exactly opposite: any perpendicular axis is suitable; use one built from the smallest component.
         k = 0
         for i in range(1, 3):
             if abs(current[i]) < abs(current[k]):

@@ -1,4 +1,4 @@
-"""Planning: paths that are exactly free, or the reason why there is none."""
+"""Planning: exactly verified collision-free paths, or the reason why there is none."""
 
 from handloom.motion.planning.arm_planner import ArmPlanner
 from handloom.motion.planning.batch.batch_planner import BatchCounts, BatchPlanner, PlanProblem

@@ -1,4 +1,4 @@
-"""The arms of a planner as one chain: their tools, and where these are relative to one another."""
+"""The arms of a planner as one chain: their tools, and the relative poses of the tools."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,26 +19,26 @@ from handloom.spatial import invert_pose, make_pose, pose_error
 class ArmGroup:
     """One arm or several that move together.
 
-    A configuration is that of the first arm, then that of the second, and so on. Tool poses (..., arms, 4, 4) are each
+    A configuration is the concatenation of the configurations of the arms. Tool poses (..., arms, 4, 4) are each
     in the base of their own arm, as everywhere in the planner.
     """
 
     chains: tuple[Chain, ...]
     columns: tuple[NDArray[np.int64], ...]
-    """Where each arm's joints are in a configuration."""
+    """Slice of each arm's joints in a configuration."""
     T_first_base: Array
     """Base of each arm in the base of the first (arms, 4, 4)."""
 
     @classmethod
     def of(cls, chains: Sequence[Chain], model: mujoco.MjModel, data: mujoco.MjData) -> "ArmGroup":
-        """Group arms of a model whose bases are where a state has them."""
+        """Group arms of a model, with their bases at the poses of a state."""
         ends = np.cumsum([0, *(chain.dof for chain in chains)])
         columns = tuple(np.arange(begin, end) for begin, end in pairwise(ends.tolist()))
         group = cls(chains=tuple(chains), columns=columns, T_first_base=np.tile(np.eye(4), (len(chains), 1, 1)))
         return group.at(model, data)
 
     def at(self, model: mujoco.MjModel, data: mujoco.MjData) -> "ArmGroup":
-        """Return the group with its bases where another state has them."""
+        """Return the group with its bases at the poses of another state."""
         bodies = [body_id(model, chain.base) for chain in self.chains]
         T_world_base = make_pose(data.xmat[bodies].reshape(-1, 3, 3), data.xpos[bodies])
         return replace(self, T_first_base=invert_pose(T_world_base[0]) @ T_world_base)
@@ -58,28 +58,28 @@ class ArmGroup:
         )
 
     def relative(self, T_base_tool: Array) -> Array:
-        """Return all tools in the first one (..., arms, 4, 4)."""
+        """Return all tool poses in the first tool's frame (..., arms, 4, 4)."""
         T_first_tool = self.T_first_base @ T_base_tool
         return invert_pose(T_first_tool[..., :1, :, :]) @ T_first_tool
 
     def shift(self, T_base_tool: Array, T_tool_tools: Array) -> tuple[Array, Array]:
-        """Return how far tools (..., arms, 4, 4) are from where the first one has them: distance [m], angle [rad].
+        """Return the errors of tools (..., arms, 4, 4) relative to the first one: distance [m], angle [rad].
 
         Args:
             T_base_tool: Tool poses.
-            T_tool_tools: Tools in the first one (arms, 4, 4) that are to be kept.
+            T_tool_tools: Tool poses in the first tool's frame (arms, 4, 4) to keep.
         """
         distance, angle = pose_error(self.relative(T_base_tool), T_tool_tools)
         return distance.max(axis=-1), angle.max(axis=-1)
 
     def middle(self, T_base_tool: Array) -> Array:
-        """Return the point halfway between the tools, in the base of each arm (..., arms, 3) [m]."""
+        """Return the midpoint between the tools, in the base of each arm (..., arms, 3) [m]."""
         p_first = (self.T_first_base @ T_base_tool)[..., :3, 3].mean(axis=-2)
         T_base_first = invert_pose(self.T_first_base)
         return np.einsum("aij,...j->...ai", T_base_first[:, :3, :3], p_first) + T_base_first[:, :3, 3]
 
     def guide(self, arm: int, T_tool_tools: Array) -> ChainArrays:
-        """Return the first arm as a chain from another arm's base to where that arm's tool belongs."""
+        """Return the first arm as a chain from another arm's base to the target pose of that arm's tool."""
         arrays = self.chains[0].arrays
         T = make_pose(arrays.rotations, arrays.positions)
         T[0] = invert_pose(self.T_first_base[arm]) @ T[0]
@@ -88,6 +88,6 @@ class ArmGroup:
 
 
 def no_arm(chain: Chain) -> ChainArrays:
-    """Return an arm without joints, used as the second arm if there is none."""
+    """Return an arm without joints, used if there is no second arm."""
     arrays = chain.arrays
     return ChainArrays(arrays.rotations[-1:].copy(), arrays.positions[-1:].copy(), arrays.prismatic[:0].copy())

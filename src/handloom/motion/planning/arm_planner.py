@@ -29,15 +29,15 @@ class ArmPlanner:
     """Finds collision-free joint paths for arms of a model, or reports why there is none.
 
     Poses are given in the base frame of the arm's chain, configurations in the order of ``joint_names``. The same
-    request on the same scene gives the same path, whatever was planned before.
+    request in the same scene gives the same path, regardless of earlier requests.
 
     Args:
         model: Compiled model with the robot and, usually, its surroundings.
         chains: The arm, or several arms that move together.
-        data: Present state: where obstacles are and where all other joints are held; ``qpos0`` when None.
-        world: Obstacles; everything in the model that the arms do not move when None.
-        robot: Moving solids, where another planner of the same arms in the same state has them; saves finding them.
-        ignore: Obstacles whose name contains one of these texts never count.
+        data: Current state: poses of obstacles and positions of all other joints; None means ``qpos0``.
+        world: Obstacles; None means everything in the model that the arms do not move.
+        robot: Moving solids of another planner for the same arms in the same state, to avoid computing them again.
+        ignore: Obstacles whose name contains one of these texts are always ignored.
         options: Settings.
     """
 
@@ -61,10 +61,10 @@ class ArmPlanner:
         names = [name for chain in self.chains for name in chain.joint_names]
         tree = JointTree.from_model(model, names, qpos=state.qpos.copy())
         self.arms = ArmGroup.of(self.chains, model, state)
-        """The arms as one chain, with their bases where they are now."""
+        """The arms as one chain, with the current poses of their bases."""
         moved = np.flatnonzero(tree.body_link >= 0).tolist()
         self.world = CollisionWorld.from_model(model, state, exclude_bodies=moved) if world is None else world
-        """Obstacles; add, move and switch them at will between requests."""
+        """Obstacles; they may be added, moved, enabled and disabled between requests."""
         if robot is None:
             robot = CollisionRobot.from_model(model, tree, qpos=state.qpos, tolerance=self.options.sphere_tolerance)
         self._search = Search(self.options, tree.dof)
@@ -73,7 +73,7 @@ class ArmPlanner:
         self._use(robot)
 
     def let_touch(self, bodies: Iterable[str], obstacle: str) -> None:
-        """Let bodies of the robot touch an obstacle from now on, such as fingers what they are about to grasp."""
+        """Let bodies of the robot touch an obstacle from now on, such as fingers an object to be grasped."""
         robot = self._scene.robot
         self._use(replace(robot, ignored=robot.ignored | {frozenset((body, obstacle)) for body in bodies}))
 
@@ -82,7 +82,7 @@ class ArmPlanner:
         self._open_end = OpenEnd(self._scene, self.arms)
 
     def _lines(self, keeping: PointAndAxis | None = None) -> CartesianLine:
-        """Return what follows straight lines of the tools, or of a point of the one tool there is."""
+        """Return the follower for straight lines of the tools, or of a point on the tool of a single arm."""
         options, arms, ik = self.options, self.arms, self.options.ik
         if keeping is not None:
             arms, ik = replace(arms, chains=(keeping.chain(self.chains[0]),)), keeping.options(ik)
@@ -105,16 +105,16 @@ class ArmPlanner:
 
     @property
     def scene(self) -> SceneCheck:
-        """Both collision checkers, as of the last request."""
+        """Both collision checkers, in the state of the last request."""
         return self._scene
 
     def look_around(self, ignore: Iterable[str] = ()) -> tuple[Obstacle, ...]:
-        """Take over the obstacles as they are now and return them, those that do not count switched off."""
+        """Update from the current obstacles and return them, with ignored ones disabled."""
         self._scene.refresh((*self._ignore, *ignore))
         return self._scene.obstacles
 
     def update(self, data: mujoco.MjData) -> None:
-        """Take over the present state: poses of obstacles, the base, and joints that are held, such as fingers."""
+        """Update from the current state: poses of obstacles and base, and positions of held joints, such as fingers."""
         old = self._scene.robot
         tree = JointTree.from_model(self.model, self.joint_names, qpos=data.qpos.copy())
         self.world.update_from(self.model, data)
@@ -129,7 +129,7 @@ class ArmPlanner:
     def attach(
         self, name: str, shape: Shape, body: str, T_body_object: ArrayLike, *, may_touch: Iterable[str] = ()
     ) -> None:
-        """Make an object part of the robot; obstacles whose name contains ``name`` stop counting until it is detached.
+        """Attach an object to the robot; obstacles whose name contains ``name`` are ignored until it is detached.
 
         Args:
             name: Name of the object.
@@ -143,7 +143,7 @@ class ArmPlanner:
         self._ignore = (*self._ignore, name)
 
     def detach(self, name: str) -> None:
-        """Let go of an attached object."""
+        """Detach an object."""
         self._use(self._scene.robot.detach(name))
         self._ignore = tuple(text for text in self._ignore if text != name)
 
@@ -161,13 +161,14 @@ class ArmPlanner:
     ) -> PlanResult:
         """Find a path to a configuration, or to any of several.
 
-        ``PlanResult.goal`` says which of several was reached; goals that collide are left out as long as one does not.
+        ``PlanResult.goal`` is the index of the goal that was reached; colliding goals are left out unless all collide.
 
         Args:
             q_start: Present configuration (n,).
-            q_goal: Wanted configuration (n,), or several (g, n).
-            ignore: Further obstacles, by part of their name, that do not count for this request.
-            hold: Part of the tool's orientation to keep on the way, and of two arms their tools' relative pose.
+            q_goal: Goal configuration (n,), or several (g, n).
+            ignore: Further obstacles to ignore in this request, by part of their name.
+            hold: Part of the tool's orientation to keep along the path, and for two arms the relative pose of their
+                tools.
         """
         context = self._context((*self._ignore, *ignore))
         start = context.start(q_start)
@@ -196,17 +197,17 @@ class ArmPlanner:
         ignore: Iterable[str] = (),
         hold: Hold | None = None,
     ) -> PlanResult:
-        """Find a path to the best of many tool poses that can be reached.
+        """Find a path to the best reachable one of many tool poses.
 
-        Candidates are tested best score first, in batches; ``PlanResult.goal`` says which one won.
+        Candidates are tested in batches, best score first; ``PlanResult.goal`` is the index of the chosen one.
 
         Args:
             q_start: Present configuration (n,).
             T_base_tool: Candidate poses (m, 4, 4) in the arm's base, or one (4, 4); (m, arms, 4, 4) for several arms.
-            scores: Higher is better (m,); the order given when None.
-            ignore: Further obstacles, by part of their name, that do not count for this request.
-            hold: Part of the tool's orientation to keep on the way, and of two arms their tools' relative pose;
-                candidates that break it are left out.
+            scores: Higher is better (m,); None keeps the given order.
+            ignore: Further obstacles to ignore in this request, by part of their name.
+            hold: Part of the tool's orientation to keep along the path, and for two arms the relative pose of their
+                tools; candidates that violate it are left out.
         """
         stage = Move(T_base_tool=T_base_tool)
         if hold is None:
@@ -227,15 +228,15 @@ class ArmPlanner:
         *,
         ignore: Iterable[str] = (),
     ) -> PlanResult:
-        """Find a path through several goals, each planned from where the one before ends.
+        """Find a path through several goals, each planned from the end of the previous one.
 
-        A candidate counts only as a whole: if its grasp cannot be reached from its pre-grasp, the next best is tried.
+        A candidate must succeed as a whole: if its grasp cannot be reached from its pre-grasp, the next best is tried.
 
         Args:
             q_start: Present configuration (n,).
             stages: Goals in order; the first must not be straight.
-            scores: Higher is better, one per candidate; the order given when None.
-            ignore: Further obstacles, by part of their name, that do not count in any stage.
+            scores: Higher is better, one per candidate; None keeps the given order.
+            ignore: Further obstacles to ignore in all stages, by part of their name.
         """
         if not stages or stages[0].straight:
             raise InputError("a chain needs at least one stage, and the first one must not be straight")
@@ -253,17 +254,17 @@ class ArmPlanner:
         released: Iterable[str] = (),
         together: bool = False,
     ) -> PlanResult:
-        """Move the tool on a straight line, turning evenly on the way; those of several arms at the same time.
+        """Move the tool on a straight line with uniform rotation; several arms move their tools at the same time.
 
         Lines are checked exactly and without padding, because they are meant for approaching objects.
 
         Args:
             q_start: Present configuration (n,).
             T_base_tool: Pose at the end (4, 4) in the arm's base; (arms, 4, 4) for several arms.
-            ignore: Further obstacles, by part of their name, that do not count for this request.
-            released: Attached objects that were let go: the hand leaves them behind.
-            together: Move the tools of several arms as one body, which they carry: the point halfway between them moves
-                straight. Their relative poses must be the same at both ends.
+            ignore: Further obstacles to ignore in this request, by part of their name.
+            released: Released objects, which the hand leaves behind.
+            together: Move the tools of several arms as one rigid body, which they carry: the midpoint between them
+                moves straight. Their relative poses must be the same at both ends.
         """
         context = self._context((*self._ignore, *ignore), released=released)
         T = np.asarray(T_base_tool, float)
@@ -286,20 +287,19 @@ class ArmPlanner:
         ignore: Iterable[str] = (),
         keeping: PointAndAxis | None = None,
     ) -> PlanResult:
-        """Move the tool through poses (k, 4, 4), straight from each to the next: along an arc.
+        """Move the tool through poses (k, 4, 4), straight from each to the next, to approximate an arc.
 
         Args:
             q_start: Present configuration (n,).
-            T_base_tool: Poses in the arm's base, close enough together that chords will do; (k, arms, 4, 4) for
-                several arms.
-            ignore: Further obstacles, by part of their name, that do not count for this request.
-            keeping: Part of the poses that counts, for one arm of few joints; all of them when None.
+            T_base_tool: Poses in the arm's base, close enough for chords to suffice; (k, arms, 4, 4) for several arms.
+            ignore: Further obstacles to ignore in this request, by part of their name.
+            keeping: Part of the poses that must be met, for one arm of few joints; None means all of it.
         """
         context = PlanContext(self._scene, self._open_end, self._search, self.options)
         poses, follower = Move(T_base_tool=T_base_tool).poses(len(self.arms)), self._line
         if keeping is not None:
             if len(self.arms) > 1:
-                raise InputError(f"keeping part of a pose is for one arm, and this planner moves {len(self.arms)}")
+                raise InputError(f"keeping part of a pose is for one arm, but this planner moves {len(self.arms)}")
             poses, follower = keeping.poses(poses), self._lines(keeping)
         inside = context.within_limits(q_start, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
@@ -313,7 +313,7 @@ class ArmPlanner:
                 judged = judge_line(context, replace(line, path=np.concatenate(legs), fraction=min(done, 0.999)))
                 assert isinstance(judged, PlanResult)
                 return judged
-        # Obstacles count from here on: most ways that are tried end before.
+        # Obstacles are checked only from here on: most tried lines fail before this point.
         self._scene.refresh((*self._ignore, *ignore))
         path = judge_line(context, LineResult(path=np.concatenate(legs), fraction=1.0, jumped=False))
         return path if isinstance(path, PlanResult) else context.succeed(path, goal=0)
@@ -327,7 +327,7 @@ class ArmPlanner:
         Args:
             q_start: Present configuration (n,).
             T_base_tool: Target pose (4, 4) in the arm's base; (1, 2, 4, 4) for two arms.
-            ignore: Further obstacles, by part of their name, that do not count for this request.
+            ignore: Further obstacles to ignore in this request, by part of their name.
         """
         self._at_most_two("plan_task_space")
         context = self._context((*self._ignore, *ignore))
@@ -342,7 +342,7 @@ class ArmPlanner:
         return context.no_path(found.refused) if found.path is None else context.succeed(found.path, goal=0)
 
     def _goals(self, context: PlanContext, start: PathEnd, q_goal: ArrayLike) -> list[tuple[int, PathEnd]] | PlanResult:
-        """Return where a path to any of some configurations can end, with their numbers, or how the request ends."""
+        """Return the path ends for some goal configurations, with their indices, or the failed result."""
         looked = [self._goal(context, one) for one in np.atleast_2d(np.asarray(q_goal, float))]
         if not looked:
             return context.fail(PlanStatus.INVALID_REQUEST, "there is no goal")
@@ -354,7 +354,7 @@ class ArmPlanner:
         return goals or next(one for one in looked if isinstance(one, PlanResult))
 
     def _goal(self, context: PlanContext, q_goal: ArrayLike) -> PathEnd | PlanResult:
-        """Return where a path to a configuration can end, or the failure."""
+        """Return the path end for a configuration, or the failure."""
         wanted = context.within_limits(q_goal, "goal", PlanStatus.GOAL_OUT_OF_LIMITS)
         if isinstance(wanted, PlanResult):
             return wanted
@@ -365,7 +365,7 @@ class ArmPlanner:
         return goal
 
     def _begin_hold(self, context: PlanContext, hold: Hold, q_start: Array) -> KeptHold:
-        """Search under a hold from now on; return it as it is at the start."""
+        """Search under a hold from now on; return the hold evaluated at the start."""
         self._at_most_two("a hold")
         kept = KeptHold(hold, self.arms, q_start)
         context.use(HoldSearch(self.options, kept, self.arms.dof))
@@ -373,7 +373,7 @@ class ArmPlanner:
 
     def _at_most_two(self, what: str) -> None:
         if len(self.arms) > 2:
-            raise InputError(f"{what} is for one arm or two, and this planner moves {len(self.arms)}")
+            raise InputError(f"{what} is for one or two arms, but this planner moves {len(self.arms)}")
 
     def _context(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> PlanContext:
         self._scene.refresh(ignore, released=released)

@@ -1,4 +1,4 @@
-"""Straight moves of tools: follow the lines with continuous joint motion, judge whether they are free."""
+"""Straight moves of tools: follow the lines with continuous joint motion and check them for collisions."""
 
 import math
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from handloom.motion.planning.plan_context import PlanContext
 from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.spatial import rotvec_from_matrix
 
-# Why a line ended; ``follow_lines`` returns these.
+# Reasons for the end of a line, returned by ``follow_lines``.
 ARRIVED, UNREACHABLE, JUMPED = 0, 1, 2
 
 
 @inner_kernel
 def turn_by(R, axis, angle, out):
-    """Write the columns of R (3, k), turned about a unit axis of the base by an angle [rad] (Rodrigues), to ``out``."""
+    """Write the columns of R (3, k), rotated about a unit axis of the base by an angle [rad], to ``out``."""
     x, y, z, s, c = axis[0], axis[1], axis[2], math.sin(angle), math.cos(angle)
     t = 1.0 - c
     for j in range(R.shape[1]):
@@ -34,14 +34,14 @@ def turn_by(R, axis, angle, out):
 
 
 class Lines(NamedTuple):
-    """Straight moves of a point, with the tool fixed to it while it turns; each from its own configuration."""
+    """Straight moves of a point that rotates together with the tool; each from its own configuration."""
 
     R: Array
     """Rotations of the tool at the start (m, 3, 3)."""
     p: Array
     """Positions of the point at the start (m, 3) [m]."""
     lever: Array
-    """From the point to the tool, at the start (m, 3, 1) [m]; zero when the tool itself moves straight."""
+    """Vector from the point to the tool at the start (m, 3, 1) [m]; zero if the tool itself moves straight."""
     turn: Array
     """Rotation vectors in the base (m, 3) [rad]."""
     shift: Array
@@ -56,7 +56,7 @@ class FollowedLines(NamedTuple):
     q: Array
     """Configurations (m, steps + 1, n)."""
     reached: NDArray[np.int64]
-    """Poses after the start that were reached (m,)."""
+    """Number of poses reached after the start (m,)."""
     outcome: NDArray[np.int64]
     """ARRIVED, UNREACHABLE or JUMPED (m,)."""
 
@@ -102,9 +102,9 @@ def follow_lines(chain, problem, lines, jump, followed):
 
 
 TRACKING = 0.1
-"""Poses on a line are met to this fraction of the tolerances, so that small errors do not add up to a jitter."""
+"""Fraction of the tolerances to which poses on a line are met, so that small errors do not cause jitter."""
 TRACKING_TOGETHER = 0.02
-"""The same for several arms: between hands half a metre apart, a quarter of a degree is two millimetres."""
+"""The same for several arms: with hands half a metre apart, a quarter of a degree is two millimetres."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,11 +114,11 @@ class LineResult:
     path: Array
     """Configurations (m, n), as far as the line could be followed."""
     fraction: float
-    """Part of the line that was followed, 0 to 1."""
+    """Fraction of the line that was followed, 0 to 1."""
     jumped: bool
-    """Whether it ended because the arm would have had to jump."""
+    """Whether it ended because the arm would have to jump."""
     tool: str = ""
-    """Tool that came no further, where there are several."""
+    """Tool that could not continue, if there are several."""
 
     @property
     def arrived(self) -> bool:
@@ -127,7 +127,7 @@ class LineResult:
 
 
 class CartesianLine:
-    """Moves the tools of one or several arms along straight lines at the same time, turning evenly on the way."""
+    """Moves the tools of one or several arms along straight lines simultaneously, with uniform rotation."""
 
     def __init__(self, arms: ArmGroup, options: IkOptions, *, step: float, turn: float, jump: float) -> None:
         self.arms = arms
@@ -141,8 +141,8 @@ class CartesianLine:
         Args:
             q_start: Where the lines start.
             T_base_goal: Where they end.
-            together: Move the tools as one body, whose point halfway between them moves straight; start and goal
-                have them in the same poses relative to one another.
+            together: Move the tools as one rigid body, so that the midpoint between them moves straight; their relative
+                poses must be the same at start and goal.
         """
         q = np.ascontiguousarray(q_start, float)
         T = self.arms.tools(q)
@@ -162,7 +162,7 @@ class CartesianLine:
         return [self._result(whole[k], reached[:, k], outcome[:, k]) for k in range(len(q))]
 
     def _result(self, path: Array, reached: NDArray[np.int64], outcome: NDArray[np.int64]) -> LineResult:
-        """Return the motion of all arms as far as each of them comes."""
+        """Return the motion of all arms, as far as each can follow."""
         steps, first = len(path) - 1, int(np.argmin(reached))
         return LineResult(
             path=path[: reached[first] + 1],
@@ -173,7 +173,7 @@ class CartesianLine:
 
 
 APART, TWIST = 0.001, 0.005
-"""Tools that are to move as one body have the same relative poses at both ends, within this [m], [rad]."""
+"""Tolerance for equal relative poses at both ends of tools that move as one body [m], [rad]."""
 
 
 def straight_move(
@@ -192,8 +192,8 @@ def straight_move(
 def judge_line(context: PlanContext, line: LineResult) -> Array | PlanResult:
     """Return the joint path of a straight move (m, n), or the failure.
 
-    Lines are checked exactly and without padding. Contacts at their start are tolerated as deep as they are, up to
-    the planner's contact tolerance.
+    Lines are checked exactly and without padding. Contacts at the start are tolerated at their current depth, up to the
+    planner's contact tolerance.
     """
     options = context.options
     if not line.arrived:

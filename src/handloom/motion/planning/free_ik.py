@@ -1,4 +1,4 @@
-"""Batched inverse kinematics that also looks for collisions."""
+"""Batched inverse kinematics with collision checks."""
 
 from dataclasses import dataclass, replace
 
@@ -11,19 +11,19 @@ from handloom.motion.planning.arm_group import ArmGroup
 from handloom.motion.planning.scene_check import SceneCheck
 
 TIGHTEN_SEVERAL = 0.04
-"""Poses of several arms are met this much closer: hands that carry something between them add up their errors."""
+"""Factor on the tolerances for several arms: the errors of hands that carry an object together add up."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FreeIkResult:
-    """One collision-free configuration per target, where there is one."""
+    """One collision-free configuration per target, if there is one."""
 
     q: Array
     """Configurations (n, dof); only rows with ``free`` are collision-free."""
     reachable: NDArray[np.bool_]
-    """Whether any configuration within limits reaches the target (n,)."""
+    """Whether any configuration within limits reaches each target (n,)."""
     free: NDArray[np.bool_]
-    """Whether the one returned reaches it without collision (n,)."""
+    """Whether the returned configuration reaches the target without collision (n,)."""
 
 
 class FreeIk:
@@ -48,7 +48,7 @@ class FreeIk:
     def solve(
         self, scene: SceneCheck, T_base_tool: Array, seed: Array, *, padding: float, rng_seed: int
     ) -> FreeIkResult:
-        """Return for each target the configuration nearest to the seed that is free, by spheres or else exactly."""
+        """Return for each target the free configuration nearest to the seed, checked by spheres or else exactly."""
         options = self.configurations(T_base_tool, seed, rng_seed)
         reachable = np.array([len(q) > 0 for q in options], bool)
         result, free = np.tile(seed, (len(options), 1)), np.zeros(len(options), bool)
@@ -64,7 +64,7 @@ class FreeIk:
         return FreeIkResult(q=result, reachable=reachable, free=free)
 
     def _combine(self, seed: Array, per_arm: list[Array]) -> Array:
-        """Return whole configurations (k, dof) from those of each arm, nearest to the seed first."""
+        """Return full configurations (k, dof) combined from those of each arm, nearest to the seed first."""
         near = [_nearest_first(q, seed[c]) for q, c in zip(per_arm, self._columns, strict=True)]
         counts = [len(q) for q in near]
         index = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, len(near))

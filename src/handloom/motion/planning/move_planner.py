@@ -1,4 +1,4 @@
-"""Plan through a chain of goals, best candidate first."""
+"""Plans through a chain of goals, best candidate first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from handloom.motion.planning.plan_result import CandidateCounts, PlanResult, Pl
 
 @dataclass
 class GoalSet:
-    """Candidate poses, what was found out about them, and the configurations that reach them."""
+    """Candidate poses, their test results, and the configurations that reach them."""
 
     context: PlanContext
     free_ik: FreeIk
@@ -29,7 +29,7 @@ class GoalSet:
     order: NDArray[np.int64]
     """Indices of candidates, best first."""
     hold_broken: int = 0
-    """Candidates left out because they break the hold."""
+    """Number of candidates left out because they violate the hold."""
     unreachable: int = 0
     in_collision: int = 0
     line_failed: int = 0
@@ -37,7 +37,7 @@ class GoalSet:
     touches: tuple[Touch, ...] = ()
     """Contacts of the best candidate that collides."""
     ends: dict[int, list[PathEnd]] = field(default_factory=dict)
-    """Configurations that can be reached and are free, per candidate."""
+    """Reachable free configurations, per candidate."""
 
     def screen(self, candidates: NDArray[np.int64], seed: Array) -> None:
         """Find free configurations for some candidates."""
@@ -58,7 +58,7 @@ class GoalSet:
                 self.in_collision += 1
 
     def _tight(self, configurations: Array) -> list[PathEnd]:
-        """Return the first configuration that is free although too tight for spheres, if there is one."""
+        """Return the first configuration that is exactly free but too tight for the spheres, if there is one."""
         for q in configurations:
             end = self.context.look(q, overlap=0.0)
             if not isinstance(end, BlockedEnd):
@@ -67,7 +67,7 @@ class GoalSet:
         return []
 
     def counts(self, *, chosen: bool) -> CandidateCounts:
-        """Return what became of all candidates."""
+        """Return the outcome counts of all candidates."""
         given = len(self.order) + self.hold_broken
         known = (
             self.hold_broken
@@ -90,7 +90,8 @@ class GoalSet:
 
 
 NEARNESS = 0.5
-"""Goals whose distances from the start differ by less than this are equally near [rad or m, norm over the joints]."""
+"""Goals whose distances from the start differ by less than this count as equally near [rad or m, norm over the
+joints]."""
 LONGEST = 2.0
 """A path to the first goal that is longer than this many times the straight line in joint space is a detour, ..."""
 SHORT = 0.5
@@ -108,7 +109,7 @@ class MovePlanner:
 
     Cheap tests come first: inverse kinematics and collision of all candidates of a chunk together, then the straight
     stages that follow, and only then the search for a path to the first stage. Within a chunk, goals near the start
-    come before far ones, and those about equally near in the order of their scores.
+    come before far ones; about equally near goals are ordered by score.
     """
 
     def __init__(
@@ -138,7 +139,7 @@ class MovePlanner:
 
         Args:
             q_start: Present configuration (n,).
-            scores: Higher is better, one per candidate; the order given when None.
+            scores: Higher is better, one per candidate; None keeps the given order.
             only: Candidates that keep the hold, if there is one.
         """
         context = self._context
@@ -172,10 +173,10 @@ class MovePlanner:
         """Return a path to the nearest candidate of a chunk, or the shortest of a few detours.
 
         Args:
-            goals: What is known about the candidates.
+            goals: Test results of the candidates.
             chunk: Candidates that were screened.
             start: Present configuration.
-            waiting: Receives the goals to which no path was found in the samples a goal has.
+            waiting: Receives the goals to which no path was found within the samples per goal.
         """
         left = {candidate: len(goals.ends.get(candidate, ())) for candidate in chunk.tolist()}
         detours: list[PlanResult] = []
@@ -185,7 +186,7 @@ class MovePlanner:
             if viable is None:
                 goals.line_failed += left[candidate] == 0
                 continue
-            left[candidate] = -1  # Its lines are possible, from one configuration at least.
+            left[candidate] = -1  # Its lines are possible from at least one configuration.
             result = self._finish(goals, start, [viable], self._context.options.goal_iterations, rounds=1)
             if result is None:
                 waiting.append(viable)
@@ -199,7 +200,7 @@ class MovePlanner:
         return min(detours, key=lambda result: _travel(result.segments[0]), default=None)
 
     def _nearest(self, goals: GoalSet, chunk: NDArray[np.int64], q_start: Array) -> list[tuple[int, PathEnd]]:
-        """Return candidates of a chunk with a configuration each, near ones first, equally near ones best first."""
+        """Return candidates of a chunk, each with a configuration: near ones first, equally near ones by score."""
         pairs = [(c, end) for c in chunk.tolist() for end in goals.ends.get(c, [])]
         distances = np.array([np.linalg.norm(end.q - q_start) for _, end in pairs])
         farther = (distances - distances.min(initial=np.inf)) // NEARNESS
@@ -260,7 +261,7 @@ class MovePlanner:
         *,
         rounds: int = len(ROUNDS),
     ) -> PlanResult | None:
-        """Search a path to the first stage, then plan the stages after the straight ones."""
+        """Search for a path to the first stage, then plan the stages after the straight ones."""
         context = self._context
         context.scene.select((*self._ignore, *self._stages[0].ignore))
         ends = [end for _, end, _ in viable]
@@ -295,7 +296,7 @@ class MovePlanner:
         return context.no_path(found.refused) if found.path is None else found.path
 
     def _failure(self, goals: GoalSet) -> PlanResult:
-        """Return why no candidate worked; the furthest that any got decides."""
+        """Return why no candidate succeeded; the furthest progress of any candidate decides."""
         counts = goals.counts(chosen=False)
         if goals.not_connected:
             if self._refused is not None:
@@ -316,13 +317,13 @@ class MovePlanner:
         counts = goals.counts(chosen=False)
         if goals.hold_broken and not len(goals.order):
             return self._context.fail(
-                PlanStatus.HOLD_BROKEN, f"every goal breaks the hold of the start ({counts})", counts=counts
+                PlanStatus.HOLD_BROKEN, f"every goal violates the hold of the start ({counts})", counts=counts
             )
         if goals.in_collision:
             why = f": {goals.touches[0]}" if goals.touches else ""
             return self._context.fail(
                 PlanStatus.GOAL_IN_COLLISION,
-                f"every goal that can be reached collides{why} ({counts})",
+                f"every reachable goal collides{why} ({counts})",
                 touches=goals.touches,
                 counts=counts,
             )

@@ -16,7 +16,7 @@ from handloom.motion.planning.trees.hold_kernels import HeldArms
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Move:
-    """Where the tool goes next, with one pose per candidate.
+    """The next goal of the tool, with one pose per candidate.
 
     A grasp is three stages: free to the pre-grasp, straight to the grasp with the object ignored, straight up.
     """
@@ -25,13 +25,13 @@ class Move:
     """Poses (n, 4, 4) in the arm's base, or one (4, 4) for all candidates; (n, arms, 4, 4) for several arms.
     Candidate i keeps index i through all stages."""
     straight: bool = False
-    """Whether the tool moves on a straight line; otherwise any free path will do."""
+    """Whether the tool moves on a straight line; otherwise any free path is allowed."""
     together: bool = False
-    """Whether the tools of several arms move straight as one body, which they carry between them."""
+    """Whether the tools of several arms move straight as one rigid body, which they carry together."""
     ignore: tuple[str, ...] = ()
-    """Obstacles whose name contains one of these texts do not count during this stage."""
+    """Obstacles whose name contains one of these texts are ignored during this stage."""
     released: tuple[str, ...] = ()
-    """Attached objects that were let go before this stage: the hand leaves them behind."""
+    """Attached objects that were released before this stage; the hand leaves them behind."""
 
     def poses(self, arms: int) -> Array:
         """Return the poses as (n, arms, 4, 4)."""
@@ -42,19 +42,19 @@ class Move:
             T = T[:, None]
         if T.ndim != 4 or T.shape[1:] != (arms, 4, 4):
             wanted = "(n, 4, 4)" if arms == 1 else f"(n, {arms}, 4, 4)"
-            raise InputError(f"goal poses have shape {wanted} here, got {np.shape(self.T_base_tool)}")
+            raise InputError(f"goal poses must have shape {wanted} here, got {np.shape(self.T_base_tool)}")
         return T
 
 
 TRADED = 0.0013
-"""Position error that weighs as much as a rotation of a kept axis by its tolerance [m]; close to the 1 mm bound."""
+"""Position error equivalent to a rotation of a kept axis by its tolerance [m]; close to the 1 mm bound."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PointAndAxis:
-    """What an arm of five joints keeps of a tool pose: a point of the tool, and the direction of an axis through it.
+    """The part of a tool pose that an arm with five joints can meet: a point and an axis of the tool.
 
-    The turn about the axis is what such an arm cannot choose.
+    The axis passes through the point. Such an arm cannot choose the rotation about it.
     """
 
     point: Array
@@ -62,7 +62,7 @@ class PointAndAxis:
     axis: Array
     """Axis in the tool frame (3,)."""
     angle: float = IkOptions.rotation_tolerance
-    """Largest turn of the axis [rad]."""
+    """Largest rotation of the axis [rad]."""
 
     def chain(self, chain: Chain) -> Chain:
         """Return the chain with its tool at the point."""
@@ -72,7 +72,7 @@ class PointAndAxis:
         return replace(chain, arrays=arrays._replace(positions=positions))
 
     def options(self, options: IkOptions) -> IkOptions:
-        """Return settings under which nothing else of a pose counts."""
+        """Return settings in which no other part of a pose counts."""
         x, y, z = self.axis.tolist()
         return replace(
             options,
@@ -90,16 +90,16 @@ class PointAndAxis:
 
 
 TRACKING = 0.3
-"""Waypoints keep the hold to this fraction of its tolerance; the straight motions between them use the rest."""
+"""Fraction of the hold's tolerance for waypoints; the straight motions between them use the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hold:
-    """One axis of the tool keeps the direction it has at the start; the tool may turn about it.
+    """One axis of the tool keeps its direction from the start; the tool may rotate about it.
 
-    With a cup in the hand whose up is the tool's -z, ``Hold(tool_axis=(0, 0, -1))`` keeps it upright. Of two arms, the
-    axis is one of the first arm's tool, and the second tool stays where it is relative to the first: so two hands
-    carry a tray between them and keep it level.
+    With a cup in the hand whose upward direction is the tool's -z, ``Hold(tool_axis=(0, 0, -1))`` keeps it upright. For
+    two arms, the axis belongs to the first arm's tool, and the second tool keeps its pose relative to the first, so
+    that two hands can carry a tray and keep it level.
     """
 
     tool_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
@@ -107,12 +107,12 @@ class Hold:
     tolerance: float = 0.1
     """Largest angle between the axis and its direction at the start [rad]."""
     apart: float = 0.002
-    """Largest distance of the second tool from where it is on the first at the start [m]."""
+    """Largest position change of the second tool relative to the first [m]."""
     twist: float = 0.01
-    """Largest turn of the second tool from how it is on the first at the start [rad]."""
+    """Largest rotation of the second tool relative to the first [rad]."""
 
     def __post_init__(self) -> None:
-        """Refuse holds that hold nothing."""
+        """Reject holds that constrain nothing."""
         if not np.linalg.norm(self.tool_axis) > 1e-9:
             raise InputError("Hold.tool_axis has length zero")
         if not 0.0 < self.tolerance < np.pi / 2:
@@ -122,7 +122,7 @@ class Hold:
 
     @property
     def unit_axis(self) -> Array:
-        """The axis (3,) with length one."""
+        """The axis (3,), normalised."""
         axis = np.array(self.tool_axis, float)
         return axis / np.linalg.norm(axis)
 
@@ -145,11 +145,11 @@ class Hold:
 
 
 FOLLOWING = 0.1
-"""Fraction of the hold's tolerances to which the second tool is kept at every waypoint."""
+"""Fraction of the hold's tolerances for the second tool at every waypoint."""
 
 
 class KeptHold:
-    """A hold evaluated at the start: the values that must be kept from there on."""
+    """A hold evaluated at the start, with the values that must be kept from then on."""
 
     def __init__(self, hold: Hold, arms: ArmGroup, q_start: Array) -> None:
         T = arms.tools(q_start)
@@ -158,7 +158,7 @@ class KeptHold:
         self._T_tool_tools = arms.relative(T)
 
     def broken(self, T_base_tool: Array) -> tuple[str, float]:
-        """Return how tool poses (arms, 4, 4) break the hold, in words, and by how much [rad or m]; "" if not."""
+        """Return how tool poses (arms, 4, 4) violate the hold, in words, and the excess [rad or m]; "" if not."""
         hold, tilt = self.hold, float(self._tilt(T_base_tool))
         if tilt > hold.tolerance:
             how = f"tilts the held axis by {tilt:.3f} rad, more than {hold.tolerance:.3f} rad"
@@ -178,12 +178,12 @@ class KeptHold:
         )
 
     def path_keeps(self, path: Array) -> bool:
-        """Return whether a path (m, n) keeps the hold, halfway between waypoints too."""
+        """Return whether a path (m, n) keeps the hold, also halfway between waypoints."""
         dense = np.concatenate([path, 0.5 * (path[1:] + path[:-1])])
         return bool(np.all(self.keeps(self._arms.tools(dense))))
 
     def held_arms(self) -> HeldArms:
-        """Return the arms and what they keep, for the kernels."""
+        """Return the arms and their constraints, for the kernels."""
         first, arms = self._arms.chains[0], self._arms
         problem, R = self.hold.problem(first), self.hold.reference(self._direction)
         if len(arms) == 1:

@@ -1,4 +1,4 @@
-"""The start or goal of a search, looked at closely; and how to leave one that is too tight for the padded spheres."""
+"""The start or goal of a search, and the way out of one that is too tight for the padded spheres."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from handloom.motion.planning.scene_check import SceneCheck
 from handloom.spatial import invert_pose, translation
 
 RETREATS = (0.01, 0.02, 0.04, 0.07, 0.11, 0.16)
-"""Distances by which the tool is drawn back in search of room [m]."""
+"""Distances by which the tool is withdrawn in search of room [m]."""
 
 NUDGES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.35)
-"""Sizes of joint motions tried when drawing back does not help [rad or m]."""
+"""Sizes of joint motions tried if withdrawing does not help [rad or m]."""
 
 NUDGES_PER_SIZE = 48
 """Directions tried per size."""
 
 DRAWN = np.concatenate([[[0, 0, -1.0]], np.eye(3)[:2], -np.eye(3)[:2], [[0, 0, 1.0]]])
-"""Directions in the tool's own frame that it is drawn back along (6, 3)."""
+"""Directions in the tool's own frame along which it is withdrawn (6, 3)."""
 
 MOST_EXACT = 12
-"""Ways out whose motion is checked exactly before giving up."""
+"""Number of ways out whose motion is checked exactly before giving up."""
 
 
 class OpenEnd:
     """Finds a roomy configuration near a tight one, with an exactly free straight motion between the two.
 
-    Gripper poses around an object, or a hand a millimetre above a table, are free, but not by the padding and the
-    tolerance of the spheres. Searching starts from a configuration with room and the last bit is checked exactly.
+    Gripper poses around an object, or a hand a millimetre above a table, are free, but not with the padding and
+    tolerance of the spheres. The search starts from a configuration with room, and the last part is checked exactly.
     """
 
     def __init__(self, scene: SceneCheck, arms: ArmGroup) -> None:
@@ -47,7 +47,7 @@ class OpenEnd:
             q: Configuration (n,) within limits.
             padding: Distance to keep from obstacles at the roomy end [m].
             step: Exact checking step [rad or m].
-            touches: Contacts at q that are tolerated as deep as they are.
+            touches: Contacts at q that are tolerated at their current depth.
         """
         allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in touches}
         roomy = self._scene.spheres(padding)
@@ -62,14 +62,14 @@ class OpenEnd:
         return None
 
     def _drawn_back(self, q: Array) -> Iterator[Array]:
-        """Yield configurations with all tools, or one, drawn back along its axes or up: batches, nearest first."""
+        """Yield batches of configurations with all tools, or one, withdrawn along its axes or up, nearest first."""
         for distance in RETREATS:
             if len(self._arms) > 1:
                 yield self._together(q, distance)
             yield self._one_by_one(q, distance)
 
     def _one_by_one(self, q: Array, distance: float) -> Array:
-        """Return configurations with one tool drawn back by a distance [m]."""
+        """Return configurations with one tool withdrawn by a distance [m]."""
         found = []
         for chain, solver, columns in zip(self._arms.chains, self._solvers, self._arms.columns, strict=True):
             T = chain.T_base_tool(q[columns])
@@ -82,7 +82,7 @@ class OpenEnd:
         return np.concatenate(found)
 
     def _together(self, q: Array, distance: float) -> Array:
-        """Return configurations with all tools drawn back by the same way, so that they keep what is between them."""
+        """Return configurations with all tools withdrawn by the same motion, so that they keep a held object."""
         T_first_base, ways = self._arms.T_first_base, []
         T_first_tool = T_first_base @ self._arms.tools(q)
         shifts = distance * np.vstack([[0, 0, 1.0], np.eye(3)[:2], -np.eye(3)[:2]])
@@ -104,35 +104,35 @@ class OpenEnd:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathEnd:
-    """A configuration a path may start or end at."""
+    """A configuration at which a path may start or end."""
 
     q: Array
     """The configuration (n,)."""
     roomy: Array
-    """Where the search starts: q itself, or a nearby configuration with room for the padded spheres (n,)."""
+    """Start of the search: q itself, or a nearby configuration with room for the padded spheres (n,)."""
     tolerated: tuple[Touch, ...] = ()
-    """Contacts at q that the path may keep, as deep as they are."""
+    """Contacts at q that the path may keep at their current depth."""
 
     @property
     def is_tight(self) -> bool:
-        """Whether the search has to start beside q."""
+        """Whether the search must start at another configuration than q."""
         return self.roomy is not self.q
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockedEnd:
-    """A configuration that no path can start or end at."""
+    """A configuration at which no path can start or end."""
 
     touches: tuple[Touch, ...]
-    """What it touches; empty when it is free but enclosed too tightly to get out."""
+    """Contacts; empty if the configuration is free but enclosed too tightly to leave."""
     near: tuple[Touch, ...] = ()
-    """What is close when nothing touches."""
+    """Closest solids, if there is no contact."""
 
     def __str__(self) -> str:
         if self.touches:
             return str(self.touches[0])
         nearest = f": {self.near[0]}" if self.near else ""
-        return f"it is free, but no motion leads out of there{nearest}"
+        return f"it is free, but no motion leads out of it{nearest}"
 
 
 def look_at_end(
@@ -144,7 +144,7 @@ def look_at_end(
         scene: Checkers.
         open_end: Finds room around tight places.
         q: Configuration (n,) within limits.
-        padding: Distance the search keeps from obstacles [m].
+        padding: Distance that the search keeps from obstacles [m].
         step: Exact checking step [rad or m].
         overlap: Depth of contacts that are tolerated [m].
     """

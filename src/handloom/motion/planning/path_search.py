@@ -1,4 +1,4 @@
-"""Search, shorten, verify: from two ends to a path that is exactly free, also under a hold or to tool poses."""
+"""Search, shorten, verify: from two ends to an exactly verified free path, also under a hold or to tool poses."""
 
 import math
 from collections.abc import Sequence
@@ -21,19 +21,19 @@ from handloom.motion.planning.trees.rrt_connect import Budget, rrt_connect
 from handloom.motion.planning.trees.shortcut import shorten
 
 MORE_PADDING = 0.003
-"""Added per retry after exact verification refused a path [m]."""
+"""Padding added per retry after exact verification rejected a path [m]."""
 
 ROUNDS = ((0.125, 1.0, 1.0), (0.25, 0.5, 1.0), (0.5, 0.5, 0.0), (1.0, 0.25, 0.0), (1.0, 1.0, 0.0), (4.0, 1.0, 0.0))
-"""Fraction of the iterations, of the tree step and of the padding, search after search until one finds a path.
+"""Fractions of the iterations, of the tree step and of the padding, per round until one finds a path.
 
-The time of a random search has a long tail, which restarting cuts. Short steps enter narrow passages that long ones
+The time of a random search has a long tail, which restarts cut off. Short steps enter narrow passages that long ones
 miss, and without padding passages are wider; verification is exact either way. The last round is for the few
 problems of arms beside a torso that need tens of thousands of samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How one search is run."""
+    """Settings of one search."""
 
     iterations: int
     """Samples to draw."""
@@ -45,7 +45,7 @@ class Effort:
     """Seed of the samples."""
 
     def budget(self, scene: SceneCheck) -> Budget:
-        """Return the same for the kernels, with samples from the joint limits of a scene's robot."""
+        """Return the settings for the kernels, with samples from the joint limits of a scene's robot."""
         return Budget(*scene.robot.tree.sampling_box, self.step, self.iterations, self.seed)
 
 
@@ -62,7 +62,7 @@ class Found:
     padding: float = 0.0
     """Clearance of the path from obstacles, measured with spheres [m]."""
     refused: PathCollision | None = None
-    """Why exact verification refused the last path that was found."""
+    """Reason why exact verification rejected the last path found."""
 
 
 class Search:
@@ -91,10 +91,10 @@ class Search:
 
         Args:
             scene: Checkers.
-            start: Where the path starts.
-            goals: Where it may end.
-            iterations: Samples to draw; see ``ROUNDS`` for how they are spent.
-            rounds: How many of the rounds to run before giving up.
+            start: Start of the path.
+            goals: Possible ends of the path.
+            iterations: Samples to draw; ``ROUNDS`` defines their distribution.
+            rounds: Number of rounds to run before giving up.
         """
         options, drawn, refused, more = self._options, 0, None, 0.0
         tries = [(k, *effort) for k, effort in enumerate(ROUNDS[:rounds])]
@@ -124,11 +124,11 @@ class Search:
         return Found(path=None, iterations=drawn, refused=refused)
 
     def allows(self, path: Array) -> bool:
-        """Return whether a path, its tight ends included, is one that was asked for."""
+        """Return whether a path, including its tight ends, is a requested one."""
         return True
 
     def verify(self, scene: SceneCheck, path: Array, start: PathEnd) -> PathCollision | None:
-        """Return where a path collides exactly, beyond the contacts tolerated at its start."""
+        """Return the exact collision of a path, beyond the contacts tolerated at its start."""
         begin = perf_counter()
         allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in start.tolerated}
         refused = scene.first_collision(path, step=self._options.exact_step, allowed=allowed)
@@ -136,7 +136,7 @@ class Search:
         return refused
 
     def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
-        """Search once and shorten what is found."""
+        """Search once and shorten the result."""
         path, begin = self._buffer, perf_counter()
         goal_rows = np.stack([end.roomy for end in goals])
         count, drawn, goal = rrt_connect(
@@ -163,7 +163,7 @@ def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:
 
 
 SHORTCUT_FACTOR = 3
-"""Attempts to shorten, as a multiple of the option: each replaces only part of a densely sampled path."""
+"""Attempts to shorten, as a multiple of the option: each attempt replaces only part of a densely sampled path."""
 
 
 class HoldSearch(Search):

@@ -1,4 +1,4 @@
-"""What the steps of one planning request share: checkers, notes, timings, and how it ends."""
+"""Shared state of the steps of a planning request: checkers, notes, timings, and the result."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from handloom.motion.planning.scene_check import SceneCheck
 
 
 class PlanContext:
-    """One request on its way."""
+    """A request in progress."""
 
     def __init__(self, scene: SceneCheck, open_end: OpenEnd, search: Search, options: PlannerOptions) -> None:
         self.scene, self.open_end, self.options = scene, open_end, options
@@ -27,7 +27,7 @@ class PlanContext:
         self.use(search)
 
     def use(self, search: Search) -> None:
-        """Search this way from now on."""
+        """Use this search from now on."""
         self.search = search
         search.reset()
 
@@ -55,7 +55,7 @@ class PlanContext:
         given = np.array(q, float)
         tree = self.tree
         if given.shape != (tree.dof,):
-            raise InputError(f"a {what} configuration has {tree.dof} values here, got shape {given.shape}")
+            raise InputError(f"a {what} configuration must have {tree.dof} values here, got shape {given.shape}")
         if not np.all(np.isfinite(given)):
             bad = tree.joint_names[int(np.argmin(np.isfinite(given)))]
             return self.fail(PlanStatus.INVALID_REQUEST, f"the {what} value of joint {bad} is not finite", joint=bad)
@@ -84,7 +84,7 @@ class PlanContext:
         )
 
     def start(self, q: ArrayLike) -> PathEnd | PlanResult:
-        """Return where a path can start, or the failure."""
+        """Return the start of a path, or the failure."""
         inside = self.within_limits(q, "start", PlanStatus.START_OUT_OF_LIMITS)
         if isinstance(inside, PlanResult):
             return inside
@@ -99,7 +99,7 @@ class PlanContext:
     def find(
         self, start: PathEnd, goals: Sequence[PathEnd], *, iterations: int | None = None, rounds: int = len(ROUNDS)
     ) -> Found:
-        """Search a path; count the samples and note when it had to come closer to obstacles than asked."""
+        """Search for a path; count the samples and note if it had to come closer to obstacles than requested."""
         wanted, budget = self.options.padding, self.options.iterations if iterations is None else iterations
         found = self.search.run(self.scene, start, goals, iterations=budget, rounds=rounds)
         self.iterations += found.iterations
@@ -115,7 +115,7 @@ class PlanContext:
         if refused is not None:
             return self.fail(
                 PlanStatus.VERIFICATION_FAILED,
-                f"every path that was found touches something exactly, the last one: {refused.touch}",
+                f"exact verification rejected every path found; the last one: {refused.touch}",
                 touches=(refused.touch,),
                 **details,
             )

@@ -1,4 +1,4 @@
-"""What a planner returns: a path, or the reason why there is none."""
+"""Result of a planner: a path, or the reason why there is none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ class PlanStatus(Enum):
 
     SUCCESS = "success"
     INVALID_REQUEST = "invalid request"
-    """A value is not finite, or there is no goal at all."""
+    """A value is not finite, or there is no goal."""
     START_OUT_OF_LIMITS = "start out of limits"
     START_IN_COLLISION = "start in collision"
     GOAL_OUT_OF_LIMITS = "goal out of limits"
     GOAL_IN_COLLISION = "goal in collision"
-    """Every goal that can be reached collides."""
+    """Every reachable goal collides."""
     HOLD_BROKEN = "hold broken"
-    """The goal does not keep the part of the orientation that must be held."""
+    """The goal violates the hold."""
     GOAL_UNREACHABLE = "goal unreachable"
     """No configuration brings the tool to any goal pose."""
     NO_PATH = "no path"
@@ -32,21 +32,21 @@ class PlanStatus(Enum):
     LINE_JUMPS = "line jumps"
     """The arm could only follow a straight move by jumping to another branch."""
     LINE_IN_COLLISION = "line in collision"
-    """Something is in the way of a straight move."""
+    """A straight move collides."""
     VERIFICATION_FAILED = "verification failed"
-    """Paths were found, but exact collision checking refused all of them."""
+    """Paths were found, but exact collision checking rejected all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateCounts:
-    """What became of the candidate goals; the numbers add up to ``given``."""
+    """Outcome counts of the candidate goals; they add up to ``given``."""
 
     given: int = 0
     """Candidates in the request."""
     untried: int = 0
-    """Worse than the one that won, or beyond the budget."""
+    """Worse than the chosen one, or beyond the budget."""
     hold_broken: int = 0
-    """Do not keep the part of the orientation that must be held."""
+    """Violate the hold."""
     unreachable: int = 0
     """No configuration within limits."""
     in_collision: int = 0
@@ -56,7 +56,7 @@ class CandidateCounts:
     not_connected: int = 0
     """Reachable and free, but no path was found."""
     chosen: int = 0
-    """1 when a candidate won."""
+    """1 if a candidate was chosen."""
 
     def __str__(self) -> str:
         parts = [f"{value} {name.replace('_', ' ')}" for name, value in vars(self).items() if value and name != "given"]
@@ -73,21 +73,21 @@ class PlanResult:
     segments: tuple[Array, ...] = ()
     """The path of each stage; one for a single goal."""
     reason: str = ""
-    """On failure, one sentence: what is wrong, where and by how much."""
+    """On failure, one sentence with the problem, its location and its magnitude."""
     notes: tuple[str, ...] = ()
-    """What was tolerated or changed, such as a start moved into the limits."""
+    """Tolerated or corrected problems, such as a start moved into the limits."""
     touches: tuple[Touch, ...] = ()
     """Contacts behind a collision, deepest first."""
     joint: str = ""
     """Joint that is out of limits."""
     excess: float = 0.0
-    """How far that joint is out [rad or m]."""
+    """Distance of that joint beyond its limit [rad or m]."""
     fraction: float = 0.0
-    """How much of a straight move is possible, 0 to 1."""
+    """Possible fraction of a straight move, 0 to 1."""
     goal: int = -1
     """Index of the candidate that was reached."""
     counts: CandidateCounts = CandidateCounts()
-    """What became of the candidates."""
+    """Outcome counts of the candidates."""
     iterations: int = 0
     """Samples drawn by the searches."""
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Both collision checkers for one robot among obstacles, kept in step."""
+"""Both collision checkers for one robot among obstacles, kept consistent."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ from handloom.motion.collision import (
 
 
 class SceneCheck:
-    """Spheres for searching, exact solids for judging; rebuilt only as far as the world changed."""
+    """Spheres for searching, exact solids for verification; only changed parts are rebuilt."""
 
     def __init__(self, robot: CollisionRobot, world: CollisionWorld, *, per_unit: float) -> None:
         self.robot = robot
@@ -30,12 +30,12 @@ class SceneCheck:
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
-        """All obstacles, with those switched off that were last selected not to count."""
+        """All obstacles, with those ignored by the last selection disabled."""
         return self._selected[self._ignored]
 
     @property
     def exact(self) -> ExactChecker:
-        """The exact checker of what was last selected, compiled when it is first asked for."""
+        """The exact checker of the last selection, compiled on first access."""
         if self._exact is None:
             self._exact = ExactChecker(self.robot.tree, self.robot.parts, self._all, self.robot.ignored)
             self._exact.place(self._selected[self._ignored])
@@ -43,7 +43,7 @@ class SceneCheck:
         return self._exact
 
     def refresh(self, ignore: Iterable[str] = (), *, released: Iterable[str] = ()) -> None:
-        """Take over the obstacles as they are now, then select. What did not change is kept."""
+        """Update from the current obstacles, then select. Unchanged parts are kept."""
         now = tuple(self._world)
         if len(now) != len(self._all) or any(a is not b for a, b in zip(now, self._all, strict=True)):
             self._all, self._selected, self._spheres = now, {}, {}
@@ -52,10 +52,10 @@ class SceneCheck:
         self.select(ignore, released=released)
 
     def select(self, ignore: Iterable[str], *, released: Iterable[str] = ()) -> None:
-        """Ignore obstacles whose name contains one of the texts; the others are as of the last refresh.
+        """Ignore obstacles whose name contains one of the texts; all others are as of the last refresh.
 
-        Objects in ``released`` do not count as parts of the robot for the exact checker. Spheres still see them there,
-        which costs exact checks but decides nothing.
+        Objects in ``released`` are no longer part of the robot for the exact checker. Spheres still include them, which
+        costs exact checks but does not affect the result.
         """
         self._ignored, self._released = tuple(ignore), tuple(released)
         if self._ignored not in self._selected:
@@ -68,7 +68,7 @@ class SceneCheck:
             self._exact.leave_behind(self._released)
 
     def spheres(self, padding: float) -> SphereChecker:
-        """Return the sphere checker of what was last selected, with some padding [m]."""
+        """Return the sphere checker of the last selection, with some padding [m]."""
         bare = (self._ignored, 0.0)
         if bare not in self._spheres:
             obstacles = self._selected[self._ignored]
@@ -81,9 +81,9 @@ class SceneCheck:
     def first_collision(
         self, path: Array, *, step: float, allowed: dict[frozenset[str], float] | None = None
     ) -> PathCollision | None:
-        """Return where a path collides exactly, or None; spheres spare most of the exact checks.
+        """Return the exact collision of a path, or None; spheres avoid most of the exact checks.
 
-        Where spheres leave out a pair of bodies because it is too close together for them, nothing is spared.
+        If spheres leave out a pair of bodies because it is too close together, all exact checks are made.
         """
         proof = None if self.robot.coarse else self.spheres(0.0).configurations_free
         return self.exact.first_collision(path, step=step, allowed=allowed, surely_free=proof)

@@ -1,4 +1,4 @@
-"""A path with rounded corners and its times: as fast as velocities and accelerations allow, or with limited jerk."""
+"""A timed path with rounded corners: as fast as velocity and acceleration limits allow, or with limited jerk."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,10 @@ PER_LINE, PER_BLEND = 24, 16
 """Intervals per straight part and per corner. Doubling both shortens motions by 0.4 % and doubles the time."""
 
 CHECKS = 4
-"""Places per interval at which the limits are measured."""
+"""Points per interval at which the limits are checked."""
 
 BETWEEN_CHECKS = 1e-3
-"""Limits can be exceeded by this fraction between the places measured; the motion is stretched by as much."""
+"""Fraction by which limits may be exceeded between these points; the motion is stretched by the same amount."""
 
 
 class TimedPath(WaypointTrajectory):
@@ -34,7 +34,7 @@ class TimedPath(WaypointTrajectory):
     Args:
         path: Waypoints (m, n) [rad or m].
         limits: Velocity and acceleration limits.
-        deviation: How far rounded corners may stay from the waypoints [rad or m]; 0 stops at every waypoint.
+        deviation: Largest distance of rounded corners from the waypoints [rad or m]; 0 stops at every waypoint.
     """
 
     def __init__(self, path: ArrayLike, limits: MotionLimits, *, deviation: float = 0.01) -> None:
@@ -70,7 +70,7 @@ class TimedPath(WaypointTrajectory):
             raise InputError(f"deviation must be >= 0, got {deviation}")
 
     def _build(self, deviation: float) -> None:
-        """Round the corners and cut the path into intervals."""
+        """Round the corners and divide the path into intervals."""
         waypoints = self._waypoints
         m = len(waypoints)
         self._path = RoundedPath(waypoints, np.linalg.norm(np.diff(waypoints, axis=0), axis=1), np.zeros(m))
@@ -82,14 +82,14 @@ class TimedPath(WaypointTrajectory):
         self._grid = PathGrid(grid.pieces[:count], grid.starts[:count], grid.steps[:count])
 
     def _time(self, limits: MotionLimits) -> None:
-        """Find the fastest motion, then stretch it by what the limits are exceeded between grid points."""
+        """Find the fastest motion, then stretch it by the largest excess over the limits between grid points."""
         count = len(self._grid.steps)
         self._x, self._times = np.zeros(count + 1), np.zeros(count + 1)
         if count == 0:
             return
         ends = IntervalEnds(*(np.empty((count, self.dof)) for _ in range(4)))
         interval_ends(self._path, self._grid, ends)
-        # Without a blend, two straight parts meet in a corner that can only be passed at rest.
+        # Without a blend, two straight parts meet at a corner that can only be passed at rest.
         stops = np.zeros(count, bool)
         pieces = self._grid.pieces
         stops[1:] = (pieces[1:] % 2 == 0) & (pieces[1:] - pieces[:-1] == 2)
@@ -98,13 +98,13 @@ class TimedPath(WaypointTrajectory):
         self._stretch(self._excess(limits))
 
     def _stretch(self, factor: float) -> None:
-        """Make the motion longer by a factor and compute the time of each grid point."""
+        """Lengthen the motion by a factor and compute the time of each grid point."""
         self._x /= factor**2
         speeds = np.sqrt(self._x)
         self._times = np.concatenate([[0.0], np.cumsum(2.0 * self._grid.steps / (speeds[1:] + speeds[:-1]))])
 
     def _excess(self, limits: MotionLimits) -> float:
-        """Return by how much the motion must be stretched so that no limit is exceeded."""
+        """Return the factor by which the motion must be stretched so that no limit is exceeded."""
         inner = (np.arange(CHECKS) + 0.5) / CHECKS
         times = (self._times[:-1, None] + np.diff(self._times)[:, None] * inner).reshape(-1)
         _, qd, qdd = self._sample(times)
@@ -122,10 +122,10 @@ class TimedPath(WaypointTrajectory):
 
 
 def distinct_waypoints(path: ArrayLike) -> Array:
-    """Return waypoints (m, n) without repetitions; a path that never moves becomes one waypoint."""
+    """Return waypoints (m, n) without repetitions; a path without motion becomes one waypoint."""
     points = np.asarray(path, float)
     if points.ndim != 2 or len(points) == 0 or not np.all(np.isfinite(points)):
-        raise InputError(f"a path has finite waypoints (m, n), got shape {points.shape}")
+        raise InputError(f"a path must have finite waypoints (m, n), got shape {points.shape}")
     keep = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
     result = points[keep]
     # Dropping near repetitions must not move the end.
@@ -138,18 +138,18 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
 NODES, WEIGHTS = 0.5 * (NODES + 1.0), 0.5 * WEIGHTS
 
 WINDOW_STEPS = 11
-"""Windows tried between the shortest and the longest that can be needed."""
+"""Number of windows tried between the shortest and the longest possible ones."""
 
 MEASURE_RATE = 500.0
-"""Rate at which jerk is measured when the window is chosen, besides where accelerations jump [Hz]."""
+"""Rate at which jerk is sampled to choose the window, in addition to the acceleration jumps [Hz]."""
 
 
 class SmoothedTrajectory(Trajectory):
     """The average of a fast motion over a short moving window.
 
     An average of velocities stays within the velocity limits, and one of accelerations within theirs. The jerk
-    becomes the change of acceleration across the window divided by its length, so a long enough window keeps any jerk
-    limit, at the price of that much more time. A trapezoidal motion turns into the familiar S-curve.
+    becomes the change of acceleration across the window divided by its length, so a long enough window satisfies any
+    jerk limit, at the cost of the same amount of time. A trapezoidal motion turns into the familiar S-curve.
     """
 
     def __init__(self, motion: TimedPath, limits: MotionLimits) -> None:
@@ -180,7 +180,7 @@ class SmoothedTrajectory(Trajectory):
         return (self._motion.sample(times)[2] - self._motion.sample(times - window)[2]) / window
 
     def _shortest_window(self, limits: MotionLimits) -> float:
-        """Return a short window that keeps the jerk limits, found by halving; the longest one always does."""
+        """Return a short window that satisfies the jerk limits, found by halving; the longest one always does."""
         assert limits.jerk is not None
         shortest = float((limits.acceleration / limits.jerk).max())
         if self._motion.duration == 0.0:
@@ -207,7 +207,7 @@ class SmoothedTrajectory(Trajectory):
         q_now, qd_now, _ = motion.sample(times)
         q_then, qd_then, _ = motion.sample(times - window)
         inside = motion.sample(times[:, None] - window * NODES)[0]
-        # Averaging differences keeps a joint that rests exactly where it is.
+        # Averaging differences keeps a joint at rest exactly at its position.
         q = q_now + np.einsum("k,mkn->mn", WEIGHTS, inside - q_now[:, None])
         return q, (q_now - q_then) / window, (qd_now - qd_then) / window
 
@@ -218,7 +218,7 @@ def time_optimal(path: ArrayLike, limits: MotionLimits, *, deviation: float = 0.
     Args:
         path: Waypoints (m, n) [rad or m], joined by straight joint motions.
         limits: Velocity and acceleration limits.
-        deviation: How far rounded corners may stay from the waypoints [rad or m]; 0 stops at every waypoint.
+        deviation: Largest distance of rounded corners from the waypoints [rad or m]; 0 stops at every waypoint.
     """
     return TimedPath(path, limits, deviation=deviation)
 
@@ -226,15 +226,15 @@ def time_optimal(path: ArrayLike, limits: MotionLimits, *, deviation: float = 0.
 def jerk_limited(path: ArrayLike, limits: MotionLimits, *, deviation: float = 0.01) -> Trajectory:
     """Return a fast motion along a path under velocity, acceleration and jerk limits.
 
-    It is the time-optimal motion averaged over the shortest window that keeps the jerk limits, and takes longer by
+    It is the time-optimal motion averaged over the shortest window that satisfies the jerk limits, and is longer by
     that window. Besides the rounding of corners it stays within ``acceleration * window^2 / 24`` of the path: 7e-6 rad
     for an arm with 10 rad/s^2 and 5000 rad/s^3.
 
     Args:
         path: Waypoints (m, n) [rad or m], joined by straight joint motions.
         limits: Velocity, acceleration and jerk limits.
-        deviation: How far rounded corners may stay from the waypoints [rad or m]; 0 stops at every waypoint.
+        deviation: Largest distance of rounded corners from the waypoints [rad or m]; 0 stops at every waypoint.
     """
     if limits.jerk is None:
-        raise InputError("jerk-limited motion needs MotionLimits with jerk; time_optimal does without")
+        raise InputError("jerk-limited motion needs MotionLimits with jerk; time_optimal does not")
     return SmoothedTrajectory(TimedPath(path, limits, deviation=deviation), limits)

@@ -27,7 +27,7 @@ class RoundedPath(NamedTuple):
     lengths: Array
     """Lengths of the straight motions (m - 1,)."""
     trims: Array
-    """How far before and after each corner its blend begins and ends (m,), see ``corner_trims``."""
+    """Distance before and after each corner at which its blend begins and ends (m,), see ``corner_trims``."""
 
 
 class PathGrid(NamedTuple):
@@ -52,7 +52,7 @@ class IntervalEnds(NamedTuple):
 
 @kernel
 def corner_trims(waypoints, lengths, deviation, trims):
-    """Write how far before and after each waypoint its blend begins and ends [rad or m].
+    """Write the distance before and after each waypoint at which its blend begins and ends [rad or m].
 
     The blend passes the corner at ``0.375 trim sin(angle / 2)``, angle being the change of direction.
     """
@@ -103,7 +103,7 @@ def evaluate(path, piece, along, q, D, K):
 
 @kernel
 def make_grid(path, per_line, per_blend, grid):
-    """Cut a rounded path into intervals; return their number.
+    """Divide a rounded path into intervals; return their number.
 
     Args:
         path: ``RoundedPath``.

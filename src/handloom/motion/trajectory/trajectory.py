@@ -1,4 +1,4 @@
-"""A motion over time, and the limits of joints it keeps to."""
+"""A motion over time, and joint limits."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -90,7 +90,7 @@ class Trajectory(ABC):
 
 
 class WaypointTrajectory(Trajectory):
-    """A trajectory through waypoints (m, n) that keeps the times at which its pieces join."""
+    """A trajectory through waypoints (m, n), with the times at which its pieces join."""
 
     _times: Array
     """Increasing from 0 [s]."""

@@ -1,4 +1,4 @@
-"""How a graph runs: the context of a frame, the per-frame cache, and everything that has outputs."""
+"""Execution of a graph: the context of a frame, the per-frame cache, and the base of all nodes with outputs."""
 
 import time
 import warnings
@@ -13,7 +13,7 @@ from handloom.retarget.graph.types import UnknownLeafWarning
 
 
 class ExecutionState(StrEnum):
-    """Whether commands are wanted; ``UNKNOWN`` outside a session, so that no clutch engages by accident."""
+    """Whether commands are active; ``UNKNOWN`` outside a session, so that no clutch engages by accident."""
 
     UNKNOWN = "unknown"
     STOPPED = "stopped"
@@ -39,7 +39,7 @@ class GraphTime:
 
 @dataclass
 class ExecutionEvents:
-    """What the session asks of the nodes in this frame."""
+    """Events that the session passes to the nodes in this frame."""
 
     reset: bool = False
     """One-frame pulse: discard all state since the start."""
@@ -52,7 +52,7 @@ class ComputeContext:
     """Time and events of one frame; every node of the frame gets the same object."""
 
     graph_time: GraphTime = field(default_factory=GraphTime.now)
-    """Time of the frame; now if not given."""
+    """Time of the frame; the default is now."""
     execution_events: ExecutionEvents = field(default_factory=ExecutionEvents)
     """What the session asks."""
 
@@ -76,11 +76,11 @@ RetargeterIO = dict[str, OptionalTensorGroup]
 class ExecutionCache:
     """Inputs of the leaves, context and results of one frame.
 
-    Results are kept by the identity of the executable: the same subgraph asked twice runs once, two
-    subgraphs over one node run twice.
+    Results are stored by the identity of the executable: a subgraph requested twice runs once; a node shared by two
+    subgraphs runs twice.
 
     Args:
-        leaf_inputs: For each leaf its groups by port.
+        leaf_inputs: For each leaf, its groups by port.
         context: Time and events of the frame.
     """
 
@@ -92,15 +92,15 @@ class ExecutionCache:
         self.results: dict[int, RetargeterIO] = {}
 
     def get_leaf_input(self, name: str) -> Mapping[str, OptionalTensorGroup] | None:
-        """Return the groups given for a leaf; None if there are none."""
+        """Return the groups given for a leaf, None if there are none."""
         return self.leaf_inputs.get(name)
 
     def get_cached(self, id: int) -> RetargeterIO | None:
-        """Return the results kept under the identity of an executable; None if there are none."""
+        """Return the stored results of an executable, None if there are none."""
         return self.results.get(id)
 
     def cache(self, id: int, outputs: RetargeterIO) -> None:
-        """Keep results under the identity of an executable."""
+        """Store the results of an executable."""
         self.results[id] = outputs
 
 
@@ -109,12 +109,12 @@ RetargeterIOType = dict[str, TensorGroupType]
 
 
 class GraphExecutable(ABC):
-    """Something with named outputs that can run for one frame, pulling what it needs from upstream."""
+    """An object with named outputs that can run for one frame and pulls its inputs from upstream."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """Display name and, for leaves, the key of the inputs."""
+        """Display name; for leaves, also the key of the inputs."""
 
     @abstractmethod
     def output_types(self) -> RetargeterIOType:
@@ -122,14 +122,14 @@ class GraphExecutable(ABC):
 
     @abstractmethod
     def get_leaf_nodes(self) -> list["GraphExecutable"]:
-        """Return the nodes whose inputs the caller supplies, each once, in the order of connection."""
+        """Return the leaves, whose inputs the caller supplies, each once, in the order of connection."""
 
     @abstractmethod
     def _evaluate(self, cache: ExecutionCache) -> RetargeterIO:
-        """Compute the outputs of this frame, asking upstream through ``execute_pipeline_with_cache``."""
+        """Compute the outputs of this frame, pulling inputs through ``execute_pipeline_with_cache``."""
 
     def output(self, output_name: str) -> "OutputSelector":
-        """Point at an output port; the name is checked when something is connected to it."""
+        """Select an output port; the name is checked on connection."""
         return OutputSelector(self, output_name)
 
     def execute_pipeline_with_cache(self, cache: ExecutionCache) -> RetargeterIO:
@@ -146,7 +146,7 @@ class GraphExecutable(ABC):
         """Run the graph that ends here for one frame.
 
         Args:
-            inputs: For each leaf its groups by port, ``{leaf name: {port: group}}``.
+            inputs: For each leaf, its groups by port, ``{leaf name: {port: group}}``.
             context: Time and events of the frame; the default is now, in state UNKNOWN.
 
         Returns:
@@ -183,7 +183,7 @@ class OutputSelector:
         """The type of the selected port.
 
         Raises:
-            InputError: The port does not exist; the text lists those that do.
+            InputError: The port does not exist; the message lists the existing ones.
         """
         types = self.module.output_types()
         if self.output_name not in types:

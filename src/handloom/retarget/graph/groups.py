@@ -1,4 +1,4 @@
-"""Groups of slots: the type of a port, one stored value, and the group of values that flows through it."""
+"""Groups of slots: the type of a port, a single stored value, and the group of values that flows through a port."""
 
 import copy
 import os
@@ -40,7 +40,7 @@ class TensorGroupType:
 
     @property
     def inner_type(self) -> "TensorGroupType":
-        """The type a present group has; the type itself unless it is optional."""
+        """The type of a present group; the type itself unless it is optional."""
         return self
 
     def __len__(self) -> int:
@@ -50,10 +50,10 @@ class TensorGroupType:
         """Accept a group of type ``other`` as the value of an input of this type, or raise.
 
         Args:
-            other: The type of the output that would feed this input.
+            other: The type of the output to connect to this input.
 
         Raises:
-            InputError: An optional output would feed a required input, or the slots differ.
+            InputError: An optional output is connected to a required input, or the slots differ.
         """
         if other is self:
             return
@@ -93,7 +93,7 @@ class OptionalTensorGroupType(TensorGroupType):
 
     @property
     def inner_type(self) -> TensorGroupType:
-        """The type a present group has."""
+        """The type of a present group."""
         return self._inner
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class OptionalTensorGroupType(TensorGroupType):
 
 
 def OptionalType(tensor_group_type: TensorGroupType) -> OptionalTensorGroupType:  # noqa: N802 - published name
-    """Mark a port as one that may be absent; marking twice changes nothing."""
+    """Make a group type optional, so that it may be absent; repeating this has no effect."""
     if isinstance(tensor_group_type, OptionalTensorGroupType):
         return tensor_group_type
     return OptionalTensorGroupType(tensor_group_type)
@@ -131,16 +131,16 @@ UNSET_VALUE: Any = _Unset()
 
 
 class Tensor:
-    """A value with its type; a write that does not conform raises and leaves the old value.
+    """A value with its type; an invalid write raises and leaves the old value.
 
     Args:
-        tensor_type: What may be stored.
-        value: The first value; None leaves the slot unset.
+        tensor_type: Type of the stored value.
+        value: Initial value; None leaves the slot unset.
     """
 
     __slots__ = ("_type", "_value")
 
-    # Published switch: reading validates too, which finds arrays that were resized or retyped in place.
+    # Published switch: reading validates as well, which detects arrays that were resized or retyped in place.
     _runtime_validation: ClassVar[bool] = os.environ.get("RETARGETING_RUNTIME_VALIDATION", "1") != "0"
 
     def __init__(self, tensor_type: TensorType, value: Any = None) -> None:
@@ -151,7 +151,7 @@ class Tensor:
 
     @classmethod
     def set_runtime_validation(cls, enabled: bool) -> None:
-        """Switch the check on reading for all slots of this interpreter."""
+        """Enable or disable the check on reading for all slots in this process."""
         cls._runtime_validation = enabled
 
     @classmethod
@@ -166,7 +166,7 @@ class Tensor:
 
     @property
     def is_set(self) -> bool:
-        """Whether a value has been written."""
+        """Whether a value was written."""
         return self._value is not UNSET_VALUE
 
     @property
@@ -228,13 +228,13 @@ class OptionalTensorGroup:
         self._absent = True
 
     def get_tensor(self, index: int) -> Tensor:
-        """Return the slot itself, type and value; negative indices count from the end."""
+        """Return the slot itself, with type and value; negative indices count from the end."""
         try:
             return self._tensors[index]
         except IndexError:
             raise SlotIndexError(
                 f"group {self._type.name!r} has {len(self._tensors)} slots "
-                f"({', '.join(slot.name for slot in self._type.types)}), there is no index {index}"
+                f"({', '.join(slot.name for slot in self._type.types)}); there is no index {index}"
             ) from None
 
     def __getitem__(self, index: int) -> Any:
@@ -252,7 +252,7 @@ class OptionalTensorGroup:
         return len(self._tensors)
 
     def create_snapshot(self) -> Self:
-        """Return an independent copy of the same class; later writes to either do not reach the other."""
+        """Return an independent copy of the same class; later writes to either do not affect the other."""
         twin = type(self)(self._type)
         for mine, theirs in zip(self._tensors, twin._tensors, strict=True):
             if mine.is_set:
@@ -275,7 +275,7 @@ class TensorGroup(OptionalTensorGroup):
         self._absent = False
 
     def set_none(self) -> None:
-        """Refuse: a required group cannot be absent."""
+        """Raise an error: a required group cannot be absent."""
         raise TensorTypeError(
             f"Cannot set_none on a required TensorGroup: {self._type.name!r} cannot be absent; use OptionalTensorGroup"
         )
@@ -290,7 +290,7 @@ def group_of(group_type: TensorGroupType, *values: Any) -> TensorGroup:
     """Return a present group with one value per slot, in order.
 
     Raises:
-        InputError: The number of values is not the number of slots.
+        InputError: The number of values differs from the number of slots.
         TensorTypeError: A value does not conform to its slot.
     """
     if len(values) != len(group_type):
@@ -302,7 +302,7 @@ def group_of(group_type: TensorGroupType, *values: Any) -> TensorGroup:
 
 
 def _copied(value: Any) -> Any:
-    """Copy a value by the first of: its own snapshot, an array's clone or copy, a deep copy."""
+    """Copy a value by the first available of: its own snapshot, an array's clone or copy, a deep copy."""
     if isinstance(value, (float, int, str)):
         return value
     if isinstance(value, np.ndarray):

@@ -16,16 +16,16 @@ INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
 @dataclass
 class ParameterSpec(ABC):
-    """What all parameters have in common."""
+    """Base class of all parameters."""
 
     name: str
     """Name, also the key in the JSON file."""
     description: str = ""
-    """One line for the person who tunes it."""
+    """One-line description for the user."""
     saveable: bool = True
     """Whether the value is written to the JSON file."""
     sync_fn: Callable[[Any], None] | None = None
-    """Called with the value when the state is made and before every frame."""
+    """Called with the value when the state is created and before every frame."""
 
     @abstractmethod
     def get_default_value(self) -> Any:
@@ -33,14 +33,14 @@ class ParameterSpec(ABC):
 
     @abstractmethod
     def validate(self, value: Any) -> bool:
-        """Return whether a value is of the right kind and within bounds."""
+        """Return whether a value has the right type and is within bounds."""
 
     def serialize(self, value: Any) -> Any:
-        """Return the value as it is written to JSON."""
+        """Return the value in its JSON form."""
         return value
 
     def deserialize(self, value: Any) -> Any:
-        """Return a value of the JSON file, or one that was set, as it is kept."""
+        """Return a value from the JSON file, or one that was set, in its stored form."""
         return value
 
     def _check(self) -> None:
@@ -60,7 +60,7 @@ class BoolParameter(ParameterSpec):
     default_value: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse a default that is not a bool."""
+        """Reject a default that is not a bool."""
         self._check()
 
     def get_default_value(self) -> bool:
@@ -80,19 +80,19 @@ class FloatParameter(ParameterSpec):
     min_value: float = -math.inf
     max_value: float = math.inf
     step_size: float = 0.01
-    """What one notch of a slider changes."""
+    """Slider step."""
 
     def __post_init__(self) -> None:
-        """Refuse empty bounds and a default outside them."""
+        """Reject empty bounds and a default outside them."""
         self._check_bounds(self.min_value, self.max_value)
         self._check()
 
     def get_default_value(self) -> float:
-        """Return the number before anyone turned it."""
+        """Return the default number."""
         return float(self.default_value)
 
     def validate(self, value: Any) -> bool:
-        """Accept ints and floats within bounds; NaN is in no bounds."""
+        """Accept ints and floats within bounds; NaN is never within bounds."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and self.min_value <= value <= self.max_value
 
@@ -111,21 +111,21 @@ class FloatParameter(ParameterSpec):
 
 @dataclass
 class IntParameter(ParameterSpec):
-    """A whole number within bounds."""
+    """An integer within bounds."""
 
     default_value: int = 0
     min_value: int = INT32_MIN
     max_value: int = INT32_MAX
     step_size: int = 1
-    """What one notch of a slider changes."""
+    """Slider step."""
 
     def __post_init__(self) -> None:
-        """Refuse empty bounds and a default outside them."""
+        """Reject empty bounds and a default outside them."""
         self._check_bounds(self.min_value, self.max_value)
         self._check()
 
     def get_default_value(self) -> int:
-        """Return the number before anyone turned it."""
+        """Return the default number."""
         return self.default_value
 
     def validate(self, value: Any) -> bool:
@@ -133,13 +133,13 @@ class IntParameter(ParameterSpec):
         return isinstance(value, int) and not isinstance(value, bool) and self.min_value <= value <= self.max_value
 
     def is_bounded(self) -> bool:
-        """Return whether both bounds are narrower than the int32 range."""
+        """Return whether both bounds are within the int32 range."""
         return self.min_value > INT32_MIN and self.max_value < INT32_MAX
 
 
 @dataclass
 class VectorParameter(ParameterSpec):
-    """Several numbers with a name each; bounds and steps are kept as one number per element."""
+    """A vector of named numbers; bounds and steps are stored as one number per element."""
 
     element_names: Sequence[str] = ()
     default_value: ArrayLike | None = None
@@ -149,10 +149,10 @@ class VectorParameter(ParameterSpec):
     max_value: ArrayLike | None = None
     """One bound for all elements, or one each; None for no bound."""
     step_size: ArrayLike = 0.01
-    """What one notch of a slider changes, for all elements or one each."""
+    """Slider step, one for all elements or one each."""
 
     def __post_init__(self) -> None:
-        """Refuse missing names, lengths that do not match, empty bounds and a default outside them."""
+        """Reject missing names, lengths that do not match, empty bounds and a default outside them."""
         if not self.element_names:
             raise InputError(f"parameter {self.name!r}: a vector needs element_names")
         for what in ("default_value", "min_value", "max_value", "step_size"):
@@ -194,7 +194,7 @@ class VectorParameter(ParameterSpec):
         numbers = np.asarray(value)
         if not np.issubdtype(numbers.dtype, np.number):
             return False
-        # Bounds are compared in float32 as the values are kept, so that a bound itself is accepted.
+        # Bounds are compared in float32, in which values are stored, so that a bound itself is accepted.
         numbers = numbers.astype(np.float32)
         low, high = self._bounds()
         return bool(np.all((low <= numbers) & (numbers <= high)))
@@ -204,5 +204,5 @@ class VectorParameter(ParameterSpec):
         return [float(str(element)) for element in np.asarray(value, np.float32)]
 
     def deserialize(self, value: Any) -> np.ndarray:
-        """Return the value as a float32 array of its own."""
+        """Return the value as a new float32 array."""
         return np.array(value, np.float32)

@@ -13,13 +13,13 @@ from handloom.retarget.graph.types import UnknownParameterError
 
 
 class ParameterState:
-    """Values by name, safe to set from another thread, kept in a JSON file if one is given.
+    """Values by name, safe to set from another thread, stored in a JSON file if one is given.
 
     Args:
-        name: Whose parameters these are.
+        name: Name of the owner of the parameters.
         parameters: Their descriptions; at least one.
-        config_file: JSON file to start from if it exists; a value in it that is not accepted falls back
-            to the default and is listed in ``rejected``.
+        config_file: JSON file to start from if it exists; an invalid value in it is replaced with the default and
+            listed in ``rejected``.
     """
 
     def __init__(self, name: str, parameters: Sequence[ParameterSpec], config_file: str | Path | None = None) -> None:
@@ -33,7 +33,7 @@ class ParameterState:
         self._config_file = None if config_file is None else Path(config_file)
         self._lock = threading.RLock()
         self.rejected: tuple[str, ...] = ()
-        """Names whose value in the file last loaded was not accepted."""
+        """Names of parameters with an invalid value in the last loaded file."""
         if self._config_file is not None and self._config_file.exists():
             self.load_from_file()
         self.sync_all()
@@ -56,7 +56,7 @@ class ParameterState:
 
         Raises:
             UnknownParameterError: A name does not exist.
-            InputError: A value is of the wrong kind or out of bounds.
+            InputError: A value has the wrong type or is out of bounds.
         """
         with self._lock:
             for name, value in updates.items():
@@ -66,12 +66,12 @@ class ParameterState:
             self._values.update({name: self._specs[name].deserialize(value) for name, value in updates.items()})
 
     def reset_to_defaults(self) -> None:
-        """Give every parameter its default."""
+        """Set every parameter to its default."""
         with self._lock:
             self._values = {key: spec.get_default_value() for key, spec in self._specs.items()}
 
     def sync_all(self) -> None:
-        """Tell every ``sync_fn`` its value."""
+        """Call every ``sync_fn`` with its value."""
         with self._lock:
             for name, spec in self._specs.items():
                 if spec.sync_fn is not None:
@@ -92,9 +92,9 @@ class ParameterState:
         return True
 
     def load_from_file(self, file_path: str | Path | None = None) -> bool:
-        """Read values from JSON; False if the file cannot be read, and then nothing is changed.
+        """Read values from JSON; return False, with no change, if the file cannot be read.
 
-        A value that is not accepted becomes the default; ``rejected`` names it.
+        An invalid value is replaced with the default and listed in ``rejected``.
         """
         source = self._config_file if file_path is None else Path(file_path)
         if source is None:

@@ -1,4 +1,4 @@
-"""The node that every retargeter derives from, and the leaf through which a caller feeds a value."""
+"""The base class of all retargeters, and the leaf through which a caller feeds a value."""
 
 import warnings
 import weakref
@@ -24,16 +24,16 @@ from handloom.retarget.graph.wiring import RetargeterSubgraph
 class BaseRetargeter(GraphExecutable):
     """A node with typed input and output ports and one hook that runs once per frame.
 
-    A subclass gives ``input_spec``, ``output_spec`` and ``_compute_fn``. The specs are read once by this
+    A subclass implements ``input_spec``, ``output_spec`` and ``_compute_fn``. The specs are read once by this
     constructor, so whatever they depend on must be set before ``super().__init__``.
 
     Args:
         name: Name of the node; as a leaf it is the key of its inputs.
-        parameter_state: Tunable parameters; their values are handed to the node before every frame.
+        parameter_state: Tunable parameters; their values are passed to the node before every frame.
     """
 
     stateful: ClassVar[bool] = True
-    """Whether the node carries anything from frame to frame. A stateful node bound twice warns."""
+    """Whether the node carries state from frame to frame. Binding a stateful node twice issues a warning."""
 
     def __init__(self, name: str, parameter_state: ParameterState | None = None) -> None:
         self._name = name
@@ -72,7 +72,7 @@ class BaseRetargeter(GraphExecutable):
         return dict(self._outputs)
 
     def get_leaf_nodes(self) -> list[GraphExecutable]:
-        """Return the node itself: unbound, its inputs come from the caller."""
+        """Return only the node itself: when unbound, its inputs come from the caller."""
         return [self]
 
     def connect(self, input_connections: Mapping[str, OutputSelector]) -> RetargeterSubgraph:
@@ -82,8 +82,8 @@ class BaseRetargeter(GraphExecutable):
             input_connections: An ``OutputSelector`` for each input port.
 
         Raises:
-            InputError: A port does not exist, a required one is missing, or types do not fit; the text
-                names the ports that exist.
+            InputError: A port does not exist, a required one is missing, or types do not match; the message lists the
+                existing ports.
         """
         self._check_ports(input_connections)
         for port, selector in input_connections.items():
@@ -94,7 +94,7 @@ class BaseRetargeter(GraphExecutable):
         if self.stateful and len(self._subgraphs):
             warnings.warn(
                 f"node {self._name!r} carries state and is bound twice: each binding advances it once per frame; "
-                "connect it once and use that subgraph's outputs, or make a second node",
+                "connect it once and use that subgraph's outputs, or create a second node",
                 StatefulNodeWarning,
                 stacklevel=2,
             )
@@ -131,7 +131,7 @@ class BaseRetargeter(GraphExecutable):
         outputs: RetargeterIO,
         context: ComputeContext | None = None,
     ) -> None:
-        """Run this node alone for one frame into groups the caller made."""
+        """Run this node alone for one frame, writing into the caller's groups."""
         self._check_inputs(inputs)
         self._run(inputs, outputs, context or ComputeContext())
 
@@ -168,7 +168,7 @@ class BaseRetargeter(GraphExecutable):
                 kind.check_compatibility(group.group_type.inner_type)
 
     def run_checked(self, inputs: Mapping[str, OptionalTensorGroup], context: ComputeContext) -> RetargeterIO:
-        """Run one frame on inputs whose types are known to fit, and return fresh outputs."""
+        """Run one frame on inputs whose types were already checked, and return new outputs."""
         outputs = {port: new_group(kind) for port, kind in self._outputs.items()}
         self._run(inputs, outputs, context)
         return outputs
@@ -186,7 +186,7 @@ class BaseRetargeter(GraphExecutable):
 class ValueInput(BaseRetargeter):
     """Passes the group fed under its name on to the graph; an absent input gives an absent output.
 
-    A required value that is not fed is an error; declare it ``OptionalType`` if a frame may come without it.
+    A missing required value is an error; declare it ``OptionalType`` if frames may lack it.
 
     Args:
         name: Name of the leaf.
@@ -201,11 +201,11 @@ class ValueInput(BaseRetargeter):
         super().__init__(name)
 
     def input_spec(self) -> RetargeterIOType:
-        """Return the one port, ``value``."""
+        """Return the only port, ``value``."""
         return {self.VALUE: self._group_type}
 
     def output_spec(self) -> RetargeterIOType:
-        """Return the one port, ``value``."""
+        """Return the only port, ``value``."""
         return {self.VALUE: self._group_type}
 
     def _compute_fn(self, inputs: RetargeterIO, outputs: RetargeterIO, context: ComputeContext) -> None:

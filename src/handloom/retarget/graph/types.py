@@ -1,4 +1,4 @@
-"""Types of single slots: scalars and arrays, what they accept, and the errors of the graph."""
+"""Types of single slots: scalars and arrays, with their validation, and the errors of the graph."""
 
 from abc import ABC, abstractmethod
 from enum import IntEnum
@@ -20,7 +20,7 @@ class SlotIndexError(NotFoundError, IndexError):
 class UnknownParameterError(NotFoundError, KeyError):
     """A tunable parameter that does not exist."""
 
-    # KeyError prints the repr of its argument; a sentence should be printed as a sentence.
+    # KeyError prints the repr of its argument; a message should be printed without quotes.
     __str__ = Exception.__str__
 
 
@@ -35,7 +35,7 @@ class StatefulNodeWarning(UserWarning):
 class TensorType(ABC):
     """The type of one slot: a scalar or an array with its shape, precision and device.
 
-    Two types are compatible if they are of exactly the same class and agree in what that class compares.
+    Two types are compatible if they have exactly the same class and that class considers them equal.
     Names are for display and never affect compatibility.
     """
 
@@ -60,7 +60,7 @@ class TensorType(ABC):
         """Accept ``value`` or raise.
 
         Raises:
-            TensorTypeError: The value does not conform; the text says in what.
+            TensorTypeError: The value does not conform; the message gives the reason.
         """
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class TensorType(ABC):
 
 
 class _ScalarType(TensorType):
-    """A slot for one Python number; all slots of one scalar class are compatible."""
+    """A slot for a single Python number; all slots of the same scalar class are compatible."""
 
     expected: ClassVar[str]
 
@@ -80,7 +80,7 @@ class _ScalarType(TensorType):
 
 
 class FloatType(_ScalarType):
-    """A Python ``float`` (``numpy.float64`` is one); NaN and infinity are floats, integers and bools are not."""
+    """A Python ``float``, including ``numpy.float64``, NaN and infinity; integers and bools are rejected."""
 
     expected = "a float"
 
@@ -102,7 +102,7 @@ class IntType(_ScalarType):
 
 
 class BoolType(_ScalarType):
-    """A Python ``bool``; 0, 1 and ``numpy.bool_`` are refused."""
+    """A Python ``bool``; 0, 1 and ``numpy.bool_`` are rejected."""
 
     expected = "True or False"
 
@@ -134,7 +134,7 @@ class DLDeviceType(IntEnum):
     ROCM = 10
 
 
-# The published interface knows these five. torch and Warp print the same names with a prefix.
+# The published interface has these five types. torch and Warp print the same names with a prefix.
 KNOWN_DTYPES: dict[str, tuple[DLDataType, int]] = {
     "float32": (DLDataType.FLOAT, 32),
     "float64": (DLDataType.FLOAT, 64),
@@ -152,8 +152,8 @@ class NDArrayType(TensorType):
         name: Name of the slot.
         shape: Shape of the array.
         dtype: Kind of number.
-        dtype_bits: Bits of one number.
-        device_type: Where the array lies.
+        dtype_bits: Bits per number.
+        device_type: Memory type of the array.
         device_id: Which of several devices.
     """
 
@@ -172,7 +172,7 @@ class NDArrayType(TensorType):
         self.dtype_bits = dtype_bits
         self.device_type = device_type
         self.device_id = device_id
-        # A NumPy array on the CPU is what nearly every slot holds, so its check is three comparisons.
+        # Nearly every slot holds a NumPy array on the CPU, so its check is only three comparisons.
         on_cpu = device_type == DLDeviceType.CPU and device_id == 0
         self._numpy_dtype = _NUMPY_DTYPES.get((dtype, dtype_bits)) if on_cpu else None
 
@@ -192,7 +192,7 @@ class NDArrayType(TensorType):
         missing = [name for name in ("__dlpack__", "__dlpack_device__", "shape", "dtype") if not hasattr(value, name)]
         if missing:
             raise TensorTypeError(
-                f"slot {self.name!r} takes an array that speaks DLPack, got {type(value).__name__} "
+                f"slot {self.name!r} takes an array that supports DLPack, got {type(value).__name__} "
                 f"without {', '.join(missing)}; try numpy.asarray(..., numpy.float32)"
             )
         mismatches = self._mismatches(value)
@@ -212,7 +212,7 @@ class NDArrayType(TensorType):
         return [f"{what} mismatch: expected {want}, got {got}" for what, want, got in pairs if want != got]
 
     def _known_dtype(self, value: Any) -> tuple[DLDataType, int]:
-        # Exact names: a substring test would take uint32 for int32.
+        # Exact names: a substring test would mistake uint32 for int32.
         name = str(value.dtype).rsplit(".", 1)[-1]
         if name not in KNOWN_DTYPES:
             raise TensorTypeError(

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class RetargeterSubgraph(GraphExecutable):
     """An immutable binding of a node's inputs to outputs upstream; made by ``BaseRetargeter.connect``.
 
-    The node itself stays unbound and a binding only knows what existed before it, so no cycle can be built.
+    The node itself stays unbound, and a binding can only refer to existing nodes, so no cycle is possible.
 
     Args:
         target_module: The bound node.
-        input_connections: An output upstream for each bound input port.
-        output_types: Published and not needed: the node knows them.
+        input_connections: The upstream output for each bound input port.
+        output_types: Published but not needed: the node knows them.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class RetargeterSubgraph(GraphExecutable):
         inputs: RetargeterIO = {}
         for port, selector in self._bindings.items():
             inputs[port] = selector.module.execute_pipeline_with_cache(cache)[selector.output_name]
-        # The types were checked when the node was connected, so only absence is left to settle.
+        # The types were checked when the node was connected, so only absence remains to be checked.
         return self._target.run_checked(inputs, cache.context)
 
     def __call__(
@@ -82,7 +82,7 @@ def unique_leaves(modules: list[GraphExecutable]) -> tuple[GraphExecutable, ...]
 
 
 class OutputCombiner(GraphExecutable):
-    """Names outputs of one or more nodes; its groups are the very objects computed upstream.
+    """Combines outputs of one or more nodes under new names; its groups are the same objects as upstream.
 
     Args:
         output_mapping: An ``OutputSelector`` for each output name.

@@ -16,7 +16,7 @@ AXES = ("axis_x", "axis_y", "axis_z")
 
 
 class Vector3FrameTransform(BaseRetargeter):
-    """Turns a force or a torque ``vec`` (3,) by the rotation of ``transform``; a translation does not move it."""
+    """Rotates a force or a torque ``vec`` (3,) by the rotation of ``transform``; the translation has no effect."""
 
     INPUT_VEC = OUTPUT_VEC = "vec"
     INPUT_TRANSFORM = "transform"
@@ -36,7 +36,7 @@ class Vector3FrameTransform(BaseRetargeter):
 
 
 class WorldForceAccumulator(BaseRetargeter):
-    """Adds vectors ``in_0``, ``in_1``, ... (3,) of one frame, each times its weight, to ``vec``.
+    """Sums weighted vectors ``in_0``, ``in_1``, ... (3,) in a common frame to ``vec``.
 
     Args:
         name: Name of the node.
@@ -49,7 +49,7 @@ class WorldForceAccumulator(BaseRetargeter):
 
     def __init__(self, name: str, num_inputs: int, weights: ArrayLike | None = None) -> None:
         if num_inputs < 1:
-            raise InputError(f"WorldForceAccumulator {name!r}: num_inputs is at least 1, got {num_inputs}")
+            raise InputError(f"WorldForceAccumulator {name!r}: num_inputs must be at least 1, got {num_inputs}")
         given = np.ones(num_inputs) if weights is None else np.asarray(weights).ravel()
         if len(given) != num_inputs:
             raise InputError(f"WorldForceAccumulator {name!r}: weights length {len(given)} is not {num_inputs}")
@@ -57,7 +57,7 @@ class WorldForceAccumulator(BaseRetargeter):
         self._weights: Floats = given.astype(np.float32)
         tunable = VectorParameter(
             name="weights",
-            description="how much each vector counts",
+            description="weight of each vector",
             element_names=self._ports,
             default_value=self._weights,
             sync_fn=self._weigh,
@@ -85,7 +85,7 @@ class MagnitudeReducer(BaseRetargeter):
 
     Args:
         name: Name of the node.
-        mode: ``norm`` for its length, ``axis_x``, ``axis_y`` or ``axis_z`` for the size of one component.
+        mode: ``norm`` for its length; ``axis_x``, ``axis_y`` or ``axis_z`` for the absolute value of one component.
     """
 
     INPUT_VEC, OUTPUT_SCALAR = "vec", "scalar"

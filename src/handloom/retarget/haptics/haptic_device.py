@@ -1,4 +1,4 @@
-"""Tactile samples and haptic devices: what a sink stores is sent once per frame, after the graph has run."""
+"""Tactile samples and haptic devices: stored commands are sent once per frame, after the graph has run."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -60,14 +60,14 @@ def TactileHeatmap(rows: int, cols: int, num_pads: int = 1) -> TensorGroupType: 
 
 
 def FingerPowerVector(num_fingers: int = NUM_HAPTIC_FINGERS) -> TensorGroupType:  # noqa: N802 - published name
-    """Return the type of how strongly a glove vibrates at each finger, 0 to 1: float32 (num_fingers,)."""
+    """Return the type of the vibration strength at each finger of a glove, 0 to 1: float32 (num_fingers,)."""
     return TensorGroupType(f"finger_power_vector_{num_fingers}", [NDArrayType("finger_power", (num_fingers,))])
 
 
 def ControllerHapticPulse() -> TensorGroupType:  # noqa: N802 - published name
     """Return the type of a pulse: amplitude 0 to 1, frequency [Hz], duration [s], float32 (3,).
 
-    An amplitude of 0 ends a pulse; a frequency of 0 is the device's own, a duration of 0 its shortest.
+    An amplitude of 0 ends a pulse; a frequency of 0 selects the device's default, a duration of 0 its shortest.
     """
     return TensorGroupType("controller_haptic_pulse", [NDArrayType("haptic_pulse", (NUM_CONTROLLER_HAPTIC_FIELDS,))])
 
@@ -85,11 +85,11 @@ LOGGER = logging.getLogger("handloom")
 
 
 class HapticDevice(ABC):
-    """What a ``HapticSink`` drives; published as ``IHapticDevice``."""
+    """A device that a ``HapticSink`` drives; published as ``IHapticDevice``."""
 
     @abstractmethod
     def accepted_type(self) -> TensorGroupType:
-        """Return the type of what each endpoint takes; connecting anything else is refused."""
+        """Return the type that each endpoint takes; connections of other types are rejected."""
 
     @abstractmethod
     def endpoints(self) -> tuple[Endpoint, ...]:
@@ -101,15 +101,15 @@ class HapticDevice(ABC):
 
     @abstractmethod
     def flush(self, deviceio_session: Any) -> None:
-        """Send what was stored; a device that fails must not end the session."""
+        """Send the stored commands; a failing device must not end the session."""
 
     def get_tracker(self) -> Any:
-        """Return the tracker that the device belongs to; None for one of its own."""
+        """Return the tracker that the device belongs to; None if it needs none."""
         return None
 
 
 class PulseDevice(HapticDevice):
-    """Controllers or gamepads that take pulses, through a function: a browser's rumble, an XR controller, a test.
+    """Controllers or gamepads that receive pulses through a function, e.g. in a browser, an XR runtime or a test.
 
     Args:
         send: Called with endpoint, amplitude (0 to 1), frequency [Hz] and duration [s].
@@ -133,7 +133,7 @@ class PulseDevice(HapticDevice):
         return self._endpoints
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store a pulse; the last one of a frame counts, and non-finite pulses are ignored.
+        """Store a pulse; only the last one of a frame is sent, and non-finite pulses are ignored.
 
         Raises:
             InputError: Not three numbers.
@@ -141,7 +141,7 @@ class PulseDevice(HapticDevice):
         pulse = np.asarray(values, dtype=np.float64).ravel()
         if pulse.size != NUM_CONTROLLER_HAPTIC_FIELDS:
             raise InputError(
-                f"a pulse is a 3-element vector [amplitude, frequency_hz, duration_s], got shape {np.shape(values)}"
+                f"a pulse must be a vector [amplitude, frequency_hz, duration_s], got shape {np.shape(values)}"
             )
         if np.isfinite(pulse).all():
             self._pending[endpoint] = (float(pulse[0]), float(pulse[1]), float(pulse[2]))
@@ -155,7 +155,7 @@ class PulseDevice(HapticDevice):
             except Exception as error:
                 if endpoint not in self._failed:
                     LOGGER.warning(
-                        "%s: haptic feedback of %s failed, which is not said again: %s",
+                        "%s: haptic feedback of %s failed; further failures are not logged: %s",
                         type(self).__name__,
                         endpoint,
                         error,
@@ -196,18 +196,18 @@ class ControllerHapticDevice(PulseDevice):
 
 @dataclass(frozen=True)
 class HapticCommand:
-    """The command of one actuator; the device defines what the numbers mean."""
+    """The command of one actuator; the device defines the meaning of the numbers."""
 
     endpoint: Endpoint = ""
     values: Sequence[float] = ()
 
 
 class PushTensorHapticDevice(HapticDevice):
-    """A device outside the session that takes numbers per endpoint through a stream, such as a glove's driver.
+    """A device outside the session that receives numbers per endpoint through a stream, such as a glove's driver.
 
     Args:
         collection_id: Name of the stream.
-        accepted_type: Type of what each endpoint takes.
+        accepted_type: Type of the values for each endpoint.
         tensor_identifier: Name of the value within the stream.
         endpoints: Names of the actuators.
         max_payload_size: Published limit of one command [bytes].
@@ -240,11 +240,11 @@ class PushTensorHapticDevice(HapticDevice):
         return self._tracker
 
     def apply(self, endpoint: Endpoint, values: ArrayLike) -> None:
-        """Store the command of an endpoint; the last one of a frame counts."""
+        """Store the command of an endpoint; only the last one of a frame is sent."""
         self._pending[endpoint] = np.asarray(values, dtype=np.float32).ravel().tolist()
 
     def flush(self, deviceio_session: Any) -> None:
-        """Send what was stored; the first failure of an endpoint is logged and the session continues."""
+        """Send the stored commands; the first failure of an endpoint is logged and the session continues."""
         pending, self._pending = self._pending, {}
         for endpoint, values in pending.items():
             try:
@@ -252,7 +252,7 @@ class PushTensorHapticDevice(HapticDevice):
             except Exception as error:
                 if endpoint not in self._failed:
                     LOGGER.warning(
-                        "%s: values for %s were not sent, which is not said again: %s",
+                        "%s: values for %s were not sent; further failures are not logged: %s",
                         type(self).__name__,
                         endpoint,
                         error,

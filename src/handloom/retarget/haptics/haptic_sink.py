@@ -12,7 +12,7 @@ from handloom.retarget.haptics.haptic_device import HapticDevice
 
 
 class DeviceSink(BaseRetargeter):
-    """A node without outputs whose values a session sends to a device after the graph; published as IDeviceIOSink."""
+    """A node without outputs, whose inputs a session sends to a device after the graph; published as IDeviceIOSink."""
 
     def output_spec(self) -> RetargeterIOType:
         """Return no port."""
@@ -24,11 +24,11 @@ class DeviceSink(BaseRetargeter):
 
     @abstractmethod
     def flush_to_device(self, deviceio_session: Any) -> None:
-        """Send what the graph stored in this frame."""
+        """Send the values that the graph stored in this frame."""
 
 
 class HapticSink(DeviceSink):
-    """Passes the values at its ports to a device: one optional port per endpoint.
+    """Sends the values at its ports to a device, with one optional port per endpoint.
 
     Args:
         name: Name of the node.

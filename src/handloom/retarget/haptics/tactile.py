@@ -1,4 +1,4 @@
-"""From tactile measurements of a robot to operator feedback: powers per finger, pulses."""
+"""Converts tactile measurements of a robot to operator feedback: powers per finger, or pulses."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ CEILINGS = {
     "frequency_hz": 1e3,
     "duration_s": 10.0,
 }
-"""Greatest value of each tunable number; the least is 0."""
+"""Upper bound of each tunable number; the lower bound is 0."""
 
 
 class Feeling(BaseRetargeter):
@@ -95,7 +95,7 @@ class Feeling(BaseRetargeter):
 
 
 class PowerFeeling(Feeling):
-    """Strengths as powers 0 to 1, with a running mean in which a new frame weighs ``smoothing``."""
+    """Outputs strengths as powers 0 to 1, as a running mean in which a new frame has the weight ``smoothing``."""
 
     def __init__(self, *args: Any) -> None:
         self._smoothed: Floats | None = None
@@ -109,7 +109,7 @@ class PowerFeeling(Feeling):
 
 
 class PulseFeeling(Feeling):
-    """One strength as the amplitude of a pulse of constant frequency and duration; a controller smooths by itself."""
+    """Outputs a strength as the amplitude of a pulse of constant frequency and duration, without smoothing."""
 
     OUTPUT = OUTPUT_PULSE = "pulse"
     stateful = False
@@ -121,18 +121,18 @@ class PulseFeeling(Feeling):
 
 
 class TactileVectorToFingerPower(PowerFeeling):
-    """Makes ``powers`` of taxels ``tactile``.
+    """Converts taxels ``tactile`` to ``powers``.
 
     Args:
         name: Name of the node.
-        num_taxels: How many values come.
+        num_taxels: Number of input values.
         finger_groups: Taxels of each finger; one each if not given.
-        num_fingers: How many powers go.
+        num_fingers: Number of output powers.
         reduction: ``max``, ``mean`` or ``sum`` of a finger's taxels.
         gain: See ``Feeling``.
         deadband: See ``Feeling``.
         saturation: See ``Feeling``.
-        smoothing: Weight of a new frame, 1: no smoothing.
+        smoothing: Weight of a new frame; 1 means no smoothing.
     """
 
     INPUT = INPUT_TACTILE = "tactile"
@@ -170,7 +170,7 @@ class TactileVectorToFingerPower(PowerFeeling):
 
 
 class TactileHeatmapToFingerPower(PowerFeeling):
-    """Makes ``powers`` of pads ``heatmap`` (num_pads, rows, cols), one per pad; settings as for the other nodes."""
+    """Converts pads ``heatmap`` (num_pads, rows, cols) to ``powers``, one per pad; settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
     OUTPUT = OUTPUT_POWERS = "powers"
@@ -196,7 +196,7 @@ class TactileHeatmapToFingerPower(PowerFeeling):
 
 
 class TactileHeatmapToWristPulse(PowerFeeling):
-    """Makes one ``power`` (1,) of pads ``heatmap`` (num_pads, rows, cols); settings as for the other nodes."""
+    """Converts pads ``heatmap`` (num_pads, rows, cols) to one ``power`` (1,); settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
     OUTPUT = OUTPUT_POWER = "power"
@@ -219,7 +219,7 @@ class TactileHeatmapToWristPulse(PowerFeeling):
 
 
 class TactileVectorToControllerPulse(PulseFeeling):
-    """Makes a ``pulse`` of taxels ``tactile``; settings as for the other nodes."""
+    """Converts taxels ``tactile`` to a ``pulse``; settings as for the other nodes."""
 
     INPUT = INPUT_TACTILE = "tactile"
 
@@ -240,7 +240,7 @@ class TactileVectorToControllerPulse(PulseFeeling):
 
 
 class TactileHeatmapToControllerPulse(PulseFeeling):
-    """Makes a ``pulse`` of pads ``heatmap`` (num_pads, rows, cols); settings as for the other nodes."""
+    """Converts pads ``heatmap`` (num_pads, rows, cols) to a ``pulse``; settings as for the other nodes."""
 
     INPUT = INPUT_HEATMAP = "heatmap"
 
@@ -297,11 +297,11 @@ def pulse_settings(
 
 
 def at_least_one(where: str, **counts: int) -> None:
-    """Refuse counts below 1.
+    """Reject counts below 1.
 
     Raises:
         InputError: With the name of the count.
     """
     for name, count in counts.items():
         if count < 1:
-            raise InputError(f"{where}: {name} is at least 1, got {count}")
+            raise InputError(f"{where}: {name} must be at least 1, got {count}")

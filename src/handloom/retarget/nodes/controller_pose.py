@@ -1,4 +1,4 @@
-"""A controller's pose: how nodes read it, and the nodes that pass it on, always or while it is squeezed."""
+"""A controller's pose: reading it, and the nodes that pass it on, either always or while it is squeezed."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ POSE_SLOTS = {"grip": (0, 1, 2), "aim": (3, 4, 5)}
 
 
 def checked_pose_name(pose: str) -> str:
-    """Return ``grip`` or ``aim``, or refuse anything else."""
+    """Return ``grip`` or ``aim``, or reject anything else."""
     if pose not in POSE_SLOTS:
         raise InputError(f"a controller has no pose {pose!r}; {suggest(pose, POSE_SLOTS)}")
     return pose
@@ -23,7 +23,7 @@ def checked_pose_name(pose: str) -> str:
 def controller_pose(group: OptionalTensorGroup, pose: str = "grip") -> tuple[Vec3, Quat] | None:
     """Return position [m] and unit quaternion (w, x, y, z), or None if this frame carries no pose.
 
-    A frame carries none if the controller is absent, its pose is flagged invalid, the position is not finite
+    A frame has no pose if the controller is absent, its pose is flagged invalid, the position is not finite
     or the quaternion is shorter than 1e-6.
     """
     position, orientation, is_valid = POSE_SLOTS[pose]
@@ -33,14 +33,14 @@ def controller_pose(group: OptionalTensorGroup, pose: str = "grip") -> tuple[Vec
 
 
 class ControllerPose(StrEnum):
-    """Which of the two poses of a controller."""
+    """One of the two poses of a controller."""
 
     GRIP = "grip"
     AIM = "aim"
 
 
 class ControllerPoseSource(BaseRetargeter):
-    """Gives ``ee_pose``, the chosen pose of the controller; absent in frames without one.
+    """Outputs ``ee_pose``, the selected pose of the controller; absent in frames without one.
 
     Args:
         name: Name of the node.
@@ -59,7 +59,7 @@ class ControllerPoseSource(BaseRetargeter):
 
     @property
     def pose(self) -> ControllerPose:
-        """Which pose is passed on."""
+        """The pose that is passed on."""
         return ControllerPose(self._pose)
 
     def input_spec(self) -> RetargeterIOType:
@@ -77,12 +77,12 @@ class ControllerPoseSource(BaseRetargeter):
 
 
 class SqueezeGate(BaseRetargeter):
-    """Passes a controller on while it is squeezed; otherwise it is absent, and what follows holds and re-arms.
+    """Passes a controller on while it is squeezed; otherwise it is absent, so that downstream nodes hold and re-arm.
 
     Args:
         name: Name of the node.
-        input_device: Port of the controller, in and out.
-        squeeze_threshold: The squeeze must be above this, in [0, 1).
+        input_device: Name of the controller port, both input and output.
+        squeeze_threshold: Squeeze above which the controller passes, in [0, 1).
     """
 
     stateful = False

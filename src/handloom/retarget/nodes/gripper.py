@@ -1,4 +1,4 @@
-"""Grippers: the analog trigger of the SO-101, and open or closed from a trigger or a pinch."""
+"""Grippers: analog from the trigger for the SO-101, or open and closed from a trigger or a pinch."""
 
 import math
 from dataclasses import dataclass
@@ -16,17 +16,16 @@ from handloom.retarget.inputs import (
     float_signal,
 )
 
-# Resting fingers press a trigger by a few percent; the published dead zone.
+# The published dead zone: resting fingers press a trigger by a few percent.
 DEAD_ZONE = 0.05
 
 
 class SO101GripperRetargeter(BaseRetargeter):
-    """Gives ``gripper_command``: closedness 0 (open) to 1 (closed), clamp((trigger - 0.05) / 0.95, 0, 1).
+    """Outputs ``gripper_command``: closedness 0 (open) to 1 (closed), clamp((trigger - 0.05) / 0.95, 0, 1).
 
     An absent controller or a trigger that is not a number holds the last value. The jaw follows the trigger in every
-    execution state, so that a held cube is not dropped when the session pauses. A reset opens the jaw
-    unless the trigger says otherwise in the same frame. Downstream, the jaw joint is
-    open + (close - open) * closedness.
+    execution state, so that a held cube is not dropped when the session pauses. A reset opens the jaw unless the
+    trigger sets it in the same frame. Downstream, the jaw joint is open + (close - open) * closedness.
 
     Args:
         name: Name of the node.
@@ -69,16 +68,16 @@ class GripperRetargeterConfig:
     hand_side: str = "right"
     """``left`` or ``right``."""
     gripper_close_meters: float = 0.03
-    """Thumb and index tips closer than this close the gripper [m]."""
+    """Distance of thumb and index tips below which the gripper closes [m]."""
     gripper_open_meters: float = 0.05
-    """Thumb and index tips farther apart than this open it [m]."""
+    """Distance of thumb and index tips above which the gripper opens [m]."""
     controller_threshold: float = 0.5
-    """A trigger above this closes the gripper."""
+    """Trigger value above which the gripper closes."""
 
     def __post_init__(self) -> None:
-        """Refuse unknown sides and a band that is upside down."""
+        """Reject unknown sides and a reversed hysteresis band."""
         if self.hand_side not in {"left", "right"}:
-            raise InputError(f"hand_side is 'left' or 'right', got {self.hand_side!r}")
+            raise InputError(f"hand_side must be 'left' or 'right', got {self.hand_side!r}")
         if not 0.0 <= self.gripper_close_meters <= self.gripper_open_meters:
             raise InputError(
                 "gripper_close_meters must not be above gripper_open_meters, got "
@@ -87,11 +86,11 @@ class GripperRetargeterConfig:
 
 
 class GripperRetargeter(BaseRetargeter):
-    """Gives ``gripper_command``: -1 closed, +1 open.
+    """Outputs ``gripper_command``: -1 closed, +1 open.
 
-    The controller wins when it is present; otherwise the distance of thumb and index tips decides, with
-    hysteresis. A frame with neither opens the gripper and keeps the state. Values that are not numbers hold
-    the last command. A reset opens it first.
+    The controller takes precedence when it is present; otherwise the distance of thumb and index tips decides, with
+    hysteresis. A frame with neither opens the gripper without changing the state. Values that are not numbers hold the
+    last command. A reset first opens the gripper.
 
     Args:
         config: Settings.
@@ -124,7 +123,7 @@ class GripperRetargeter(BaseRetargeter):
                 self._command = CLOSED if trigger > self._config.controller_threshold else OPEN
         elif not hand.is_none:
             pinch = _pinch_distance(hand)
-            # A NaN distance fails both comparisons and holds.
+            # A NaN distance fails both comparisons, so the state is held.
             if pinch > self._config.gripper_open_meters:
                 self._command = OPEN
             elif pinch < self._config.gripper_close_meters:
@@ -134,7 +133,7 @@ class GripperRetargeter(BaseRetargeter):
 
 
 def _pinch_distance(hand: OptionalTensorGroup) -> float:
-    """Return the distance of thumb tip and index tip [m], NaN if either is not valid."""
+    """Return the distance between thumb tip and index tip [m], NaN if either is not valid."""
     valid, positions = hand[HandInputIndex.JOINT_VALID], hand[HandInputIndex.JOINT_POSITIONS]
     if not (valid[HandJointIndex.THUMB_TIP] and valid[HandJointIndex.INDEX_TIP]):
         return math.nan

@@ -1,4 +1,4 @@
-"""A leader arm's joints as joint targets or as an end-effector pose of the follower."""
+"""Converts a leader arm's joints to joint targets or to an end-effector pose of the follower."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -30,9 +30,9 @@ class JointStateRetargeterConfig:
     device_joints: Sequence[str]
     """Joints of the leader, in the order of its source."""
     target_joints: Sequence[str] = ()
-    """Joints of the follower; the leader's if empty."""
+    """Joints of the follower; empty uses the leader's."""
     joint_map: Mapping[str, str] = field(default_factory=dict)
-    """Follower joint that a leader joint drives; the joint of the same name if not given."""
+    """Follower joint driven by each leader joint; the default is the joint of the same name."""
     scale: Mapping[str, float] = field(default_factory=dict)
     """Factor per follower joint; 1 if not given."""
     offset: Mapping[str, float] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class JointStateRetargeterConfig:
     sign: Mapping[str, float] = field(default_factory=dict)
     """+1 or -1 per follower joint; +1 if not given."""
     urdf_path: str | Path | None = None
-    """``ee_pose`` mode: URDF of the leader, whose joints are called as ``device_joints``."""
+    """``ee_pose`` mode: URDF of the leader, with joints named as in ``device_joints``."""
     ee_link: str | None = None
     """``ee_pose`` mode: link of the URDF that is the end effector."""
     gripper_joint: str = "gripper"
-    """``ee_pose`` mode: leader joint of the gripper; a leader without it gives 0."""
+    """``ee_pose`` mode: leader joint of the gripper; without it the gripper command is 0."""
     gripper_open: float | None = None
     """Leader angle of the open gripper [rad]; with ``gripper_close`` the output is closedness 0..1."""
     gripper_close: float | None = None
@@ -58,18 +58,18 @@ class JointStateRetargeterConfig:
 def _kinematics(urdf_path: str | Path, link: str) -> ForwardKinematics:
     """Return the pose of a link in the root link of a URDF file, from joint values by name."""
     urdf = read_urdf(urdf_path)
-    urdf.pose(link, {})  # A link that does not exist is said now, not at the first frame.
+    urdf.pose(link, {})  # A missing link raises an error now, not at the first frame.
     return lambda joints: urdf.pose(link, joints)
 
 
 class JointStateRetargeter(BaseRetargeter):
     """Follows a leader arm.
 
-    In ``joint`` mode gives ``joint_targets``: offset + sign scale value per target joint. In ``ee_pose``
-    mode gives ``ee_pose`` of the leader's kinematics and ``gripper_command``; with ``clutch`` the position is a home
-    plus what the leader moved since it engaged. The home is the live end effector where it is wired, else the last
-    command, and before the first one the leader's own pose. Absent frames and frames with a value that is not
-    finite hold the last output, and the clutch re-arms. A reset gives zeros.
+    In ``joint`` mode, outputs ``joint_targets``: offset + sign * scale * value per target joint. In ``ee_pose`` mode,
+    outputs ``ee_pose`` from the leader's kinematics and ``gripper_command``; with ``clutch`` the position is a home
+    plus the leader's motion since the clutch engaged. The home is the live end effector if it is connected, otherwise
+    the last command, and before the first command the leader's own pose. Absent frames and frames with a value that is
+    not finite hold the last output, and the clutch re-arms. A reset gives zeros.
 
     Args:
         name: Name of the node.
@@ -123,7 +123,7 @@ class JointStateRetargeter(BaseRetargeter):
         self._shift: Array | None = None
 
     def input_spec(self) -> RetargeterIOType:
-        """Return one float per leader joint, optional, and the live end effector where a clutch needs it."""
+        """Return one float per leader joint, optional, and the live end effector if a clutch needs it."""
         spec: RetargeterIOType = {self.JOINTS: OptionalType(RobotHandJoints(self.JOINTS, self._device_joints))}
         if self._config.clutch:
             spec[self.ROBOT_EE_POS_INPUT] = OptionalType(TransformMatrix())
@@ -170,7 +170,7 @@ class JointStateRetargeter(BaseRetargeter):
         self._T_base_ee, self._engaged = T_base_ee, True
 
     def _home(self, T_base_leader: Array, inputs: RetargeterIO) -> Array:
-        """Return where the clutch starts (3,) [m]."""
+        """Return the start position of the clutch (3,) [m]."""
         live = inputs[self.ROBOT_EE_POS_INPUT]
         if not live.is_none:
             return checked_transform(live[0], what=self.ROBOT_EE_POS_INPUT, tolerance=1e-3)[:3, 3]

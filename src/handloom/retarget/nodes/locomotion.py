@@ -12,7 +12,7 @@ from handloom.retarget.graph.retargeter import BaseRetargeter
 from handloom.retarget.graph.types import NDArrayType
 from handloom.retarget.inputs import ControllerInput, ControllerInputIndex, Generic3AxisPedalInput
 
-# The hip of the published humanoid may squat to and stretch to these heights [m].
+# Lowest and highest hip height of the published humanoid [m].
 LOWEST_HIP, HIGHEST_HIP = 0.4, 1.0
 OUTPUT = "root_command"
 
@@ -33,14 +33,14 @@ class LocomotionRootCmdRetargeterConfig:
     rotation_scale: float = 0.35
     """Hip speed at full stick [m/s]; the published name."""
     dt: float = 1.0 / 60.0
-    """Frame period over which the hip moves [s]."""
+    """Frame period used to integrate the hip height [s]."""
 
 
 class LocomotionRootCmdRetargeter(BaseRetargeter):
-    """Gives ``root_command`` (4,): left stick walks, right stick turns and lifts the hip.
+    """Outputs ``root_command`` (4,): the left stick walks, the right stick turns and changes the hip height.
 
     [scale left_y, -scale left_x, -right_x, hip], hip += right_y dt rotation_scale, kept in 0.4..1.0 m. An absent
-    controller, or a stick that is not a number, counts as a stick at rest.
+    controller, or a stick that is not a number, counts as centred.
 
     Args:
         config: Settings.
@@ -82,7 +82,7 @@ class LocomotionFixedRootCmdRetargeterConfig:
 
 
 class LocomotionFixedRootCmdRetargeter(BaseRetargeter):
-    """Gives ``root_command`` (4,) of standing still: [0, 0, 0, hip].
+    """Outputs the ``root_command`` (4,) for standing still: [0, 0, 0, hip].
 
     Args:
         config: Settings.
@@ -96,7 +96,7 @@ class LocomotionFixedRootCmdRetargeter(BaseRetargeter):
         super().__init__(name)
 
     def input_spec(self) -> RetargeterIOType:
-        """Return nothing: the command is fixed."""
+        """Return no ports: the command is fixed."""
         return {}
 
     def output_spec(self) -> RetargeterIOType:
@@ -130,28 +130,28 @@ class FootPedalRootCmdRetargeterConfig:
     max_squat_pos: float = 0.72
     """Standing hip height [m]."""
     deadzone_threshold: float = 0.05
-    """Travel that counts as rest."""
+    """Travel below which a pedal or the rudder counts as at rest."""
     yaw_rudder_threshold: float = 0.1
-    """Rudder beyond this without a pedal turns."""
+    """Rudder travel above which the robot turns, if no pedal is pressed."""
     strafe_rudder_threshold: float = 0.2
-    """Rudder beyond this while a pedal is down walks sideways."""
+    """Rudder travel above which the robot walks sideways, if a pedal is pressed."""
     strafe_pedal_pressed_threshold: float = 0.1
-    """Pedal beyond this counts as down."""
+    """Pedal travel above which a pedal counts as pressed."""
     mode: str = "horizontal"
     """``horizontal`` walks with both pedals; ``vertical`` lowers the hip with the left one and never walks forward."""
 
     def __post_init__(self) -> None:
-        """Refuse unknown modes."""
+        """Reject unknown modes."""
         if self.mode not in MODES:
             raise InputError(f"no pedal mode {self.mode!r}; {suggest(self.mode, MODES)}")
 
 
 class FootPedalRootCmdRetargeter(BaseRetargeter):
-    """Gives ``root_command`` (4,): pedals walk forward and back or lower the hip, the rudder strafes or turns.
+    """Outputs ``root_command`` (4,): pedals walk forward and back or lower the hip, the rudder strafes or turns.
 
-    With a pedal down, the rudder commands sideways walking at rudder times pedal, and no forward motion; without, it
-    turns. In ``vertical`` mode nothing walks forward, and a pedal still lets the rudder walk sideways. An absent pedal,
-    or a value that is not a number, counts as rest.
+    With a pedal pressed, the rudder commands sideways walking at rudder times pedal, with no forward motion; otherwise
+    it turns the robot. In ``vertical`` mode there is no forward walking, but the rudder still commands sideways walking
+    with a pedal. An absent pedal, or a value that is not a number, counts as at rest.
 
     Args:
         config: Settings.

@@ -1,4 +1,4 @@
-"""Rate limits: no pose or joint command moves faster than the robot should."""
+"""Rate limits for pose and joint commands."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,30 +27,30 @@ class RateLimiterConfig:
     """Settings of ``EePoseRateLimiter`` and ``JointRateLimiter``."""
 
     max_linear_velocity: float = 0.25
-    """Fastest motion of the end effector [m/s]."""
+    """Maximum speed of the end effector [m/s]."""
     max_angular_velocity: float = 1.5
-    """Fastest rotation of the end effector [rad/s]."""
+    """Maximum rotation speed of the end effector [rad/s]."""
     max_joint_velocity: float = 1.5
-    """Fastest joint [rad/s or m/s]."""
+    """Maximum joint speed [rad/s or m/s]."""
     joint_velocity_overrides: Mapping[str, float] = field(default_factory=dict)
     """Limits of single joints [rad/s or m/s]."""
     nominal_dt: float = 1.0 / 60.0
     """Frame period assumed when the clock does not advance [s]."""
     max_dt: float = 0.1
-    """Longest frame period believed [s]."""
+    """Upper bound of the estimated frame period [s]."""
     min_dt: float = 1e-4
-    """Shortest frame period believed [s]."""
+    """Lower bound of the estimated frame period [s]."""
     reject_linear_velocity: float | None = None
-    """Input faster than this is an anomaly and held [m/s]; None rejects nothing."""
+    """Input speed above which a frame is rejected as an anomaly [m/s]; None rejects nothing."""
     reject_angular_velocity: float | None = None
     """The same for rotation [rad/s]."""
     reject_joint_velocity: float | None = None
     """The same for joints [rad/s or m/s]."""
     max_consecutive_rejections: int | None = 30
-    """After this many rejected frames the input is accepted, still rate-limited; None holds forever."""
+    """Number of rejected frames after which the input is accepted, still rate-limited; None rejects indefinitely."""
 
     def __post_init__(self) -> None:
-        """Refuse limits that are not positive, periods out of order, and rejection below the limit."""
+        """Reject limits that are not positive, periods out of order, and rejection below the limit."""
         numbers = {
             name: getattr(self, name)
             for name in (
@@ -87,25 +87,24 @@ class RateLimiterConfig:
             )
 
     def dt(self, previous_ns: int | None, now_ns: int) -> float:
-        """Return the estimated frame period [s]; nominal without a previous frame or when time does not advance."""
+        """Return the estimated frame period [s]; nominal without a previous frame or if time does not advance."""
         if previous_ns is None or now_ns <= previous_ns:
             return self.nominal_dt
         return min(max((now_ns - previous_ns) / 1e9, self.min_dt), self.max_dt)
 
     def gives_up(self, rejections: int) -> bool:
-        """Return whether this many consecutive rejections mean that the input is real."""
+        """Return whether the input counts as real after this many consecutive rejections."""
         return self.max_consecutive_rejections is not None and rejections >= self.max_consecutive_rejections
 
 
 class EePoseRateLimiter(BaseRetargeter):
-    """Passes ``ee_pose`` on, at most v dt along the line and w dt along the shortest arc per frame.
+    """Passes ``ee_pose`` on, limited to v dt along the line and w dt along the shortest arc per frame.
 
-    The first valid frame passes and is the start. Absent frames and positions that are not finite re-emit the
+    The first valid frame passes unchanged and is the start. Absent frames and positions that are not finite re-emit the
     last pose; a zero quaternion keeps the last orientation. With a rejection velocity set, a faster jump counts as a
     tracking glitch and the last pose is repeated; after ``max_consecutive_rejections`` such frames the input is
-    accepted. Before
-    the first valid frame the output slot stays unset, and reading it raises. A reset forgets everything; the
-    same frame passes.
+    accepted. Before the first valid frame the output slot stays unset, and reading it raises. A reset clears the state;
+    the frame of the reset passes unchanged.
 
     Args:
         name: Name of the node.
@@ -143,18 +142,18 @@ class EePoseRateLimiter(BaseRetargeter):
             self._time_ns = now_ns
         elif position is not None and self._emitted is not None and self._accepted is not None:
             dt = self._config.dt(self._time_ns, now_ns)
-            # A zero quaternion says nothing: the output stays as it is turned, and the input counts as not turned.
-            # The two differ while the output lags behind.
+            # A zero quaternion has no information: the output keeps its orientation, and the input counts as not
+            # rotated. The two differ while the output lags behind.
             seen = (position, quat or self._accepted[1])
             if self._is_believed(seen, dt):
                 self._emitted = self._limited(self._emitted, (position, quat or self._emitted[1]), dt)
-                # A clock that ran backwards starts over from its new time.
+                # After the clock has run backwards, time is counted from its new value.
                 self._accepted, self._time_ns = seen, now_ns
         if self._emitted is not None:
             outputs[self.POSE][0] = pose_port(*self._emitted)
 
     def _target(self, group: OptionalTensorGroup) -> tuple[Vec3 | None, Quat | None]:
-        """Return position and orientation of a frame, None for each that it does not carry."""
+        """Return position and orientation of a frame, None for each that is missing."""
         if group.is_none:
             return None, None
         px, py, pz, x, y, z, w = group[0].tolist()
@@ -193,7 +192,7 @@ def _distance(a: tuple[Vec3, Quat], b: tuple[Vec3, Quat]) -> tuple[float, float]
 
 
 class JointRateLimiter(BaseRetargeter):
-    """Passes ``joint_targets`` on, each joint at most v dt per frame.
+    """Passes ``joint_targets`` on, limited to v dt per joint and frame.
 
     The same rules as ``EePoseRateLimiter``; one joint that is not finite or jumps too fast holds the whole frame.
 

@@ -1,4 +1,4 @@
-"""A hand or controller as an absolute pose command or as pose changes."""
+"""Converts the pose of a hand or a controller to an absolute pose command or to pose changes."""
 
 import math
 from dataclasses import dataclass
@@ -43,9 +43,9 @@ class Se3RetargeterConfig:
     zero_out_xy_rotation: bool = True
     """Keep only the rotation about z."""
     use_wrist_rotation: bool = False
-    """Hands: rotate with the wrist instead of the middle between thumb tip and index tip."""
+    """Hands: rotate with the wrist instead of the midpoint between thumb tip and index tip."""
     use_wrist_position: bool = True
-    """Hands: move with the wrist instead of the middle between thumb tip and index tip."""
+    """Hands: move with the wrist instead of the midpoint between thumb tip and index tip."""
     target_offset_x: float = 0.0
     """Offset along x of the hand [m]."""
     target_offset_y: float = 0.0
@@ -53,15 +53,15 @@ class Se3RetargeterConfig:
     target_offset_z: float = 0.0
     """Offset along z of the hand [m]."""
     target_offset_roll: float = 90.0
-    """Offset rotation, intrinsic x [deg]."""
+    """Offset rotation about x, first of the intrinsic angles [deg]."""
     target_offset_pitch: float = 0.0
-    """Offset rotation, then intrinsic y [deg]."""
+    """Offset rotation about y, second of the intrinsic angles [deg]."""
     target_offset_yaw: float = 0.0
-    """Offset rotation, then intrinsic z [deg]."""
+    """Offset rotation about z, third of the intrinsic angles [deg]."""
     delta_pos_scale_factor: float = 10.0
-    """Relative only: factor on position deltas."""
+    """Relative only: scale of position deltas."""
     delta_rot_scale_factor: float = 10.0
-    """Relative only: factor on rotation deltas."""
+    """Relative only: scale of rotation deltas."""
     alpha_pos: float = 0.5
     """Relative only: weight of the newest position delta in the running mean."""
     alpha_rot: float = 0.5
@@ -70,7 +70,7 @@ class Se3RetargeterConfig:
     """JSON file of the tunable parameters."""
 
     def __post_init__(self) -> None:
-        """Refuse devices that carry no pose."""
+        """Reject devices without a pose."""
         if self.input_device not in SE3_DEVICES:
             raise InputError(f"no input_device {self.input_device!r}; {suggest(self.input_device, SE3_DEVICES)}")
 
@@ -90,9 +90,9 @@ def quat_from_intrinsic_xyz_deg(angles: Vec3) -> Quat:
 def device_pose(
     group: OptionalTensorGroup, *, wrist_rotation: bool, wrist_position: bool
 ) -> tuple[Vec3 | None, Quat | None]:
-    """Return position [m] and unit quaternion of a controller's grip or of a hand, None for each it does not carry.
+    """Return position [m] and unit quaternion of a controller's grip or of a hand, None for each that is missing.
 
-    A hand whose thumb and index tips are not both usable falls back to its wrist where tips are asked for.
+    If thumb and index tips of a hand are requested but not both usable, its wrist is used instead.
     """
     if len(group) == len(ControllerInput()):
         return controller_pose(group) or (None, None)
@@ -124,12 +124,12 @@ HALF_TURN_X = rotation_about((1.0, 0.0, 0.0), math.pi)
 
 
 class Se3AbsRetargeter(BaseRetargeter):
-    """Gives ``ee_pose``: the hand's pose with an offset, (7,) position [m] and quaternion xyzw.
+    """Outputs ``ee_pose``: the hand's pose with an offset, (7,) position [m] and quaternion xyzw.
 
-    With ``zero_out_xy_rotation`` only the rotation about z is kept (the z angle of the intrinsic zyx
-    decomposition) and turned by Rx(pi), so that a tool points down. A frame without a position or without an
-    orientation holds the last one; before the first, and after a reset, the pose is the origin. Engaging
-    teleports the arm to the hand; use a clutch where that matters.
+    With ``zero_out_xy_rotation`` only the rotation about z is kept (the z angle of the intrinsic zyx decomposition) and
+    combined with Rx(pi), so that a tool points down. A frame without a position or without an orientation holds the
+    last one; before the first, and after a reset, the pose is the origin. Engaging moves the arm to the hand in one
+    jump; use a clutch where that matters.
 
     Args:
         config: Settings.
@@ -214,7 +214,7 @@ class Se3AbsRetargeter(BaseRetargeter):
         outputs[self.OUTPUT][0] = pose_port(self._position, self._quat)
 
     def _shifted(self, position: Vec3, quat: Quat | None) -> Vec3:
-        """Return the position plus the offset, which is in the frame of the hand; its last known one if it is lost."""
+        """Return the position plus the offset, which is in the frame of the hand, or in its last known one."""
         self._hand_quat = quat or self._hand_quat
         dx, dy, dz = rotate(self._hand_quat, self._offset_xyz)
         return position[0] + dx, position[1] + dy, position[2] + dz
@@ -227,17 +227,17 @@ class Se3AbsRetargeter(BaseRetargeter):
         return final
 
 
-# Tremor below these norms is not motion [m], [rad]; the published thresholds.
+# Changes below these norms are tremor, not motion [m], [rad]; the published thresholds.
 STILL_POSITION, STILL_ROTATION = 0.001, 0.01
 ZERO: Vec3 = (0.0, 0.0, 0.0)
 
 
 class Se3RelRetargeter(BaseRetargeter):
-    """Gives ``ee_delta`` (6,): scaled position delta [m] and rotation vector [rad] of the hand since the last frame.
+    """Outputs ``ee_delta`` (6,): scaled position delta [m] and rotation vector [rad] of the hand since the last frame.
 
-    The deltas are a running mean; one shorter than 1 mm or 0.01 rad counts as standing still and starts the mean
-    again. The rotation of a hand is the mean of the rotation vectors of thumb tip and index tip. The first frame, and
-    the first after a reset or after frames without a pose, emits zeros and becomes the new baseline.
+    The deltas are a running mean; one shorter than 1 mm or 0.01 rad counts as no motion and restarts the mean. The
+    rotation of a hand is the mean of the rotation vectors of thumb tip and index tip. The first frame, and the first
+    after a reset or after frames without a pose, emits zeros and becomes the new baseline.
 
     Args:
         config: Settings.

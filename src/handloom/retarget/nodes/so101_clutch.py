@@ -27,16 +27,16 @@ from handloom.retarget.quaternions import (
 from handloom.retarget.transforms import checked_transform
 from handloom.spatial import relative_pose
 
-# The published fallback for a robot whose end effector is not wired: in front of the base, a hand above the table [m].
+# The published fallback if the end effector is not connected: in front of the base, 10 cm above the table [m].
 FALLBACK_HOME = (0.22, 0.0, 0.12)
 
 
 class Clutch(BaseRetargeter):
-    """What both clutches share: they give ``ee_pose`` and are engaged from the frame they latched."""
+    """Base class of both clutches: outputs ``ee_pose`` and is engaged from the frame in which it latched."""
 
     OUTPUT = "ee_pose"
     _origin: Any
-    """Pose of the hand when it latched; None while disengaged."""
+    """Pose of the hand at latching; None while disengaged."""
 
     @property
     def is_engaged(self) -> bool:
@@ -49,25 +49,25 @@ class Clutch(BaseRetargeter):
 
 
 class SO101PositionClutchRetargeter(Clutch):
-    """Gives ``ee_pose``: position in the robot base [m] driven by the motion of the hand since it engaged.
+    """Outputs ``ee_pose``: position in the robot base [m] driven by the motion of the hand since it engaged.
 
     This is the clutch of the published SO-101 page; it needs no squeeze. Later releases publish
     ``SO101PoseClutchRetargeter`` under the name ``SO101ClutchRetargeter``.
 
-    On the first RUNNING frame the node latches the hand's position p0, the base rotation and a home, and from
-    then on gives home + scale * R_world_base' (p - p0). The home is the live end effector where it is wired,
-    otherwise the last commanded position, and before the first command the fallback. The quaternion is the
-    grip's, unchanged; position-only inverse kinematics drops it.
+    On the first RUNNING frame the node latches the hand's position p0, the base rotation and a home, and from then on
+    outputs home + scale * R_world_base' (p - p0). The home is the live end effector if it is connected, otherwise the
+    last commanded position, and before the first command the fallback. The quaternion is the grip's, unchanged;
+    position-only inverse kinematics drops it.
 
     A frame without a usable pose (absent, flagged invalid, not finite, zero quaternion) holds the last pose and
-    re-arms: the next good frame continues from the last command, wherever the hand went meanwhile. A reset
-    forgets the home. Until the first engage the held pose is the live end effector where wired.
+    re-arms: the next valid frame continues from the last command, wherever the hand has moved in the meantime. A reset
+    forgets the home. Until the clutch first engages, the held pose is the live end effector, if connected.
 
     Args:
         name: Name of the node.
         input_device: Port of the controller, whose poses are in the world.
         home_base_T_ee: Fallback home, position (3,) or pose (4, 4) in the base; only the position is used.
-        position_scale: Metres of the robot per metre of the hand.
+        position_scale: Robot motion per hand motion [m/m].
     """
 
     ROBOT_EE_POS_INPUT = "robot_ee_pos"
@@ -121,7 +121,7 @@ class SO101PositionClutchRetargeter(Clutch):
         outputs[self.OUTPUT][0] = pose_port(self._position or self._fallback, self._quat)
 
     def _latch_home(self, inputs: RetargeterIO) -> None:
-        """Learn where the base and the end effector are; raises before anything is changed."""
+        """Read the poses of base and end effector; raises before any change of state."""
         T_world_base = self._live(inputs[self.ROBOT_BASE_POS_INPUT], "robot_base_pos")
         T_world_ee = self._live(inputs[self.ROBOT_EE_POS_INPUT], "robot_ee_pos")
         if T_world_base is None:
@@ -150,7 +150,7 @@ class SO101PositionClutchRetargeter(Clutch):
 
 
 def checked_scale(scale: float) -> float:
-    """Return a position scale, or refuse one that is not positive and finite."""
+    """Return a position scale, or reject one that is not positive and finite."""
     if not (0.0 < scale < math.inf):
         raise InputError(f"position_scale must be positive and finite, got {scale}")
     return float(scale)
@@ -162,28 +162,27 @@ def _position(home: Any) -> Vec3:
     if values.shape == (4, 4):
         values = values[:3, 3]
     if values.shape != (3,) or not np.all(np.isfinite(values)):
-        raise InputError(f"a home is a finite position (3,) or pose (4, 4), got {home!r}")
+        raise InputError(f"a home must be a finite position (3,) or pose (4, 4), got {home!r}")
     x, y, z = values.tolist()
     return x, y, z
 
 
 class SO101PoseClutchRetargeter(Clutch):
-    """Gives ``ee_pose``: the last command moved by what the hand did since the squeeze.
+    """Outputs ``ee_pose``: the last command moved by the hand's motion since the squeeze.
 
-    pos = home + scale (p - p0), rot = (q q0^-1) home_rot, all in the robot base, in which the controller's
-    poses must already be. Orientation follows one to one and is composed from the left. The home is the
-    measured position if wired, else the last command; the rotation of the home is always the last command,
-    never measured, so that re-clutching does not drift. Every frame that cannot drive (absent, invalid, not
-    finite, not RUNNING, squeeze at or below the threshold) holds the pose and re-arms. State is float64 and
-    never read back from the float32 output.
+    pos = home + scale (p - p0), rot = (q q0^-1) home_rot, all in the robot base, in which the controller's poses must
+    be given. The orientation follows one to one, composed from the left. The home is the measured position if
+    connected, otherwise the last command; the rotation of the home is always the last command, never measured, so that
+    re-clutching does not drift. Every frame that cannot drive (absent, invalid, not finite, not RUNNING, squeeze at or
+    below the threshold) holds the pose and re-arms. The state is float64 and never read back from the float32 output.
 
     Args:
         name: Name of the node.
         home_base_T_ee: Pose (4, 4) to start from and to return to on reset.
         input_device: Port of the controller.
         controller_pose: ``"grip"`` or ``"aim"``.
-        position_scale: Metres of the robot per metre of the hand.
-        squeeze_threshold: The squeeze must be above this, in [0, 1).
+        position_scale: Robot motion per hand motion [m/m].
+        squeeze_threshold: Squeeze above which the clutch engages, in [0, 1).
     """
 
     MEASURED_BASE_T_EE_INPUT = "measured_base_T_ee"

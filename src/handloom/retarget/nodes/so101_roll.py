@@ -11,24 +11,23 @@ from handloom.retarget.nodes.controller_pose import controller_pose
 from handloom.retarget.quaternions import Quat, Vec3, conjugate, multiply, rotate, twist_angle
 
 Z_AXIS: Vec3 = (0.0, 0.0, 1.0)
-# Where each kind of roll starts: the absolute one at zero, the relative one at the published half turn.
+# Start value of each axis mode: zero for the absolute roll, the published half turn for the relative one.
 START = {"world_z": 0.0, "local_z": math.pi}
 
 
 class SO101RollRetargeter(BaseRetargeter):
-    """Gives ``roll_command`` [rad]: sign times the twist of the grip about an axis, plus an offset.
+    """Outputs ``roll_command`` [rad]: sign times the twist of the grip about an axis, plus an offset.
 
-    With ``axis="world_z"`` (the published page) the twist is absolute, about the fixed z axis of the world: its
-    zero absorbs the yaw of the hand, and it ignores the execution state. With ``axis="local_z"`` the
-    twist is about the grip's own z axis and relative to the grip on the first RUNNING frame; the value freezes
-    while not RUNNING and continues from there, so engaging never turns the wrist. Frames without a pose hold
-    the value.
+    With ``axis="world_z"`` (as on the published page) the twist is absolute, about the fixed z axis of the world: it
+    includes the yaw of the hand, and it ignores the execution state. With ``axis="local_z"`` the twist is about the
+    grip's own z axis and relative to the grip on the first RUNNING frame; the value freezes while not RUNNING and
+    continues from there, so engaging never turns the wrist. Frames without a pose hold the value.
 
     Args:
         name: Name of the node.
         input_device: Port of the controller.
         axis: ``"world_z"`` or ``"local_z"``.
-        unwrap: Follow the twist past half a turn instead of jumping by 2 pi.
+        unwrap: Follow the twist beyond half a turn instead of jumping by 2 pi.
         sign: Factor on the twist.
         offset: Added to an absolute roll [rad].
         start: Value before the first pose and after a reset [rad]; 0 for world_z, pi for local_z.
@@ -82,7 +81,7 @@ class SO101RollRetargeter(BaseRetargeter):
 
     def _follow_relative(self, quat: Quat | None, running: bool) -> None:
         if quat is None or not running:
-            # A frame without a pose re-arms too: the hand may have turned while it was not seen.
+            # A frame without a pose also re-arms: the hand may have turned while it was lost.
             self._q_origin = None
             return
         if self._q_origin is None:
@@ -91,7 +90,7 @@ class SO101RollRetargeter(BaseRetargeter):
         self._roll = self._baseline + self._sign * twist
 
     def _continued(self, twist: float) -> float:
-        """Return the twist, moved by whole turns next to the last one if unwrapping is on."""
+        """Return the twist, shifted by whole turns to be nearest to the last one if unwrapping is on."""
         if self._unwrap and self._twist is not None:
             twist += 2.0 * math.pi * round((self._twist - twist) / (2.0 * math.pi))
         self._twist = twist
@@ -99,7 +98,7 @@ class SO101RollRetargeter(BaseRetargeter):
 
 
 class SO101WristRetargeter(SO101RollRetargeter):
-    """Gives ``roll_command`` about the grip's own z axis, and ``pitch_command``, the elevation of the aim ray [rad].
+    """Outputs ``roll_command`` about the grip's own z axis, and ``pitch_command``, the elevation of the aim ray [rad].
 
     The pitch is absolute: atan2(z, hypot(x, y)) of the aim's z axis. It holds while not RUNNING and in frames without
     an aim pose; a reset gives 0.

@@ -1,4 +1,4 @@
-"""Buttons, debounced, and the state machine STOPPED, PAUSED, RUNNING that they drive."""
+"""Debounced buttons, and the state machine STOPPED, PAUSED, RUNNING that they control."""
 
 import math
 from collections.abc import Callable
@@ -21,15 +21,14 @@ from handloom.retarget.graph.wiring import RetargeterSubgraph
 from handloom.retarget.inputs import bool_signal
 
 SelectorFn = Callable[[OptionalTensorGroup], bool | float | None]
-"""A present group > how far the button is pressed, or None if unknown."""
+"""A present group > travel of the button, or None if unknown."""
 
 
 class BoolSelector(BaseRetargeter):
-    """Gives one bool of a group: pressed from a threshold on, released below another, each for a few frames.
+    """Outputs one bool of a group: pressed from a threshold on, released below another, each for a few frames.
 
-    An absent group, or None from the function, makes the output absent and forgets the state: after a loss a
-    held button has to be seen pressed for ``activate_frames`` again. A value that is not a number counts as
-    lost too.
+    An absent group, or None from the function, makes the output absent and clears the state: after a loss, a held
+    button must be seen pressed for ``activate_frames`` again. A value that is not a number also counts as a loss.
     """
 
     INPUT = "input"
@@ -62,7 +61,7 @@ class BoolSelector(BaseRetargeter):
         super().__init__(name)
 
     def input_spec(self) -> RetargeterIOType:
-        """Return the group that has the button, optional."""
+        """Return the port of the group with the button, optional."""
         return {self.INPUT: self._group_type}
 
     def output_spec(self) -> RetargeterIOType:
@@ -75,7 +74,7 @@ class BoolSelector(BaseRetargeter):
         if value is None or math.isnan(value):
             self._state, self._against = self._initial, 0
             return
-        # A bool is pressed or not; thresholds are for how far something is pressed.
+        # A bool is pressed or not; thresholds apply to the travel of analog buttons.
         pressed = value >= (self._release if self._state else self._press)
         wanted = bool(value) if isinstance(value, (bool, np.bool_)) else pressed
         self._against = 0 if wanted == self._state else self._against + 1
@@ -96,17 +95,17 @@ def create_bool_selector(
     deactivate_frames: int = 2,
     initial_state: bool = False,
 ) -> RetargeterSubgraph:
-    """Make a debounced button of one output of a graph.
+    """Return a debounced button for one output of a graph.
 
     Args:
-        source_output_selector: The group that has the button, e.g. a controller.
+        source_output_selector: The output with the button, e.g. a controller.
         name: Name of the node.
-        selector_fn: How far the button is pressed, from the present group; None if that is not known.
+        selector_fn: Returns the travel of the button from the present group; None if unknown.
         output_name: Name of the output, one optional bool.
-        threshold: Pressed at this or above; bools are not compared.
-        release_threshold: Released below this; ``threshold`` if not given.
-        activate_frames: Frames in a row the button must be seen pressed.
-        deactivate_frames: Frames in a row it must be seen released.
+        threshold: Pressed at or above this value; bools are not compared.
+        release_threshold: Released below this value; the default is ``threshold``.
+        activate_frames: Consecutive frames for which the button must be seen pressed.
+        deactivate_frames: Consecutive frames for which it must be seen released.
         initial_state: State before the first frame and after a loss.
     """
     node = BoolSelector(
@@ -132,7 +131,7 @@ NEXT = {
 
 
 def teleop_control_states() -> list[ExecutionState]:
-    """Return the states that a state channel has, in its order."""
+    """Return the states of a state channel, in order."""
     return list(ONE_HOT)
 
 
@@ -155,7 +154,7 @@ def teleop_state_manager_output_spec() -> RetargeterIOType:
 
 
 class TeleopStateManager(BaseRetargeter):
-    """A node that decides whether commands are wanted; subclass it for other buttons."""
+    """A node that decides whether commands are active; subclass it for other buttons."""
 
     OUTPUT_TELEOP_STATE = "teleop_state"
     OUTPUT_RESET_EVENT = "reset_event"
@@ -166,12 +165,12 @@ class TeleopStateManager(BaseRetargeter):
 
 
 class DefaultTeleopStateManager(TeleopStateManager):
-    """Gives ``teleop_state`` (three bools: stopped, paused, running) and ``reset_event`` (one bool).
+    """Outputs ``teleop_state`` (three bools: stopped, paused, running) and ``reset_event`` (one bool).
 
-    It starts STOPPED. Kill stops and resets on every frame it is held. Each press of run toggle goes
-    STOPPED > PAUSED > RUNNING > PAUSED. A press of reset pulses once and keeps the state. If kill or run toggle
-    is lost, it stops at once, with one reset pulse on the first such frame if the reset button is still there;
-    a button that is down when it comes back is not a press.
+    It starts STOPPED. Kill stops and resets in every frame in which it is held. Each press of run toggle goes
+    STOPPED > PAUSED > RUNNING > PAUSED. A press of reset pulses once and keeps the state. If kill or run toggle is
+    lost, the node stops at once, with one reset pulse in the first such frame if the reset button is still present; a
+    button that is down when it reappears does not count as a press.
 
     Args:
         name: Name of the node.
@@ -184,7 +183,7 @@ class DefaultTeleopStateManager(TeleopStateManager):
     def __init__(self, name: str) -> None:
         self._state = ExecutionState.STOPPED
         self._lost = False
-        # None until seen: a button that is down when first seen was not pressed now.
+        # None until seen: a button that is down when first seen does not count as a press.
         self._toggle: bool | None = False
         self._reset: bool | None = False
         super().__init__(name)
@@ -205,7 +204,7 @@ class DefaultTeleopStateManager(TeleopStateManager):
         elif toggle and self._toggle is False:
             self._state = NEXT[self._state]
         self._lost = kill is None or toggle is None
-        # A press right after a loss may have begun before it: it does not count.
+        # A press right after a loss may have begun before the loss, so it does not count.
         self._toggle, self._reset = (None, None) if self._lost else (toggle, reset)
         for index, state in enumerate(ONE_HOT):
             outputs[self.OUTPUT_TELEOP_STATE][index] = state == self._state
@@ -213,7 +212,7 @@ class DefaultTeleopStateManager(TeleopStateManager):
 
 
 def execution_events(outputs: RetargeterIO) -> ExecutionEvents:
-    """Return the events that the outputs of a state manager ask for; the slots of the state may be in any order.
+    """Return the events requested by the outputs of a state manager; the slots of the state may be in any order.
 
     Raises:
         InputError: Not exactly one state is on.

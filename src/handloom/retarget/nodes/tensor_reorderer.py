@@ -14,17 +14,17 @@ INPUT_KINDS = ("array", "scalar")
 
 
 class TensorReorderer(BaseRetargeter):
-    """Gives ``output``, one float32 vector with the elements of ``output_order``.
+    """Outputs ``output``, one float32 vector with the elements of ``output_order``.
 
     Args:
-        input_config: Names of the elements of every input port, in their order.
-        output_order: Names of the elements of the output. The first port that has a name wins.
+        input_config: Names of the elements of every input port, in order.
+        output_order: Names of the elements of the output. The first port with a name takes precedence.
         name: Name of the node.
         input_types: For each port ``"array"`` (one float32 vector) or ``"scalar"`` (one float per element,
             the default).
 
     Raises:
-        InputError: ``output_order`` names an element no input has, or a port or kind is unknown.
+        InputError: ``output_order`` names an element that no input has, or a port or type is unknown.
     """
 
     OUTPUT = "output"

@@ -1,4 +1,4 @@
-"""A three-finger hand from trigger and squeeze."""
+"""Controls a three-finger hand with trigger and squeeze."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ class TriHandMotionControllerConfig:
 
 
 class TriHandMotionControllerRetargeter(BaseRetargeter):
-    """Gives ``hand_joints`` [rad]: the trigger bends the index, the squeeze the middle finger, both the thumb.
+    """Outputs ``hand_joints`` [rad]: the trigger bends the index, the squeeze the middle finger, both the thumb.
 
-    The thumb turns by half of squeeze minus trigger. Joints of the left hand have the opposite sign, but for that
-    rotation. An absent controller opens the hand.
+    The thumb turns by half of squeeze minus trigger. Joints of the left hand have the opposite sign, except for the
+    thumb rotation. An absent controller opens the hand.
 
     Args:
         config: Settings.
@@ -83,12 +83,12 @@ class TriHandMotionControllerRetargeter(BaseRetargeter):
 
 
 class TriHandBiManualMotionControllerRetargeter(BaseRetargeter):
-    """Gives ``hand_joints`` of both hands in one order.
+    """Outputs ``hand_joints`` of both hands in a single order.
 
     Args:
         left_config: The left hand.
         right_config: The right hand.
-        target_joint_names: Joints of the output, each of one of the hands.
+        target_joint_names: Joints of the output, each belonging to one of the hands.
         name: Name of the node.
     """
 

@@ -1,4 +1,4 @@
-"""Sessions with devices by their published names: where trackers read, live or from a recording."""
+"""Device sessions under their published names, which trackers read, live or from a recording."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ MCAP_MAGIC = b"\x89MCAP"
 
 @dataclass(frozen=True)
 class OpenXRSessionHandles:
-    """What a device session is opened with; ``link`` is ours and carries the devices, the numbers mean nothing here."""
+    """Handles to open a device session; ``link`` is an addition with the devices, the numbers are unused."""
 
     instance: int = 0
     session: int = 0
@@ -31,16 +31,16 @@ class OpenXRSessionHandles:
 
     @property
     def proc_addr(self) -> int:
-        """The last of the numbers."""
+        """The last of the published handles."""
         return self.xr_get_instance_proc_addr
 
 
 class OpenXRSession(Closing):
-    """Finds the devices that ``offer_devices`` offers, as the published session finds a runtime on the machine.
+    """Finds the devices of ``offer_devices``, in place of the OpenXR runtime of the published session.
 
     Args:
         app_name: Name of the application.
-        extensions: Requested by the trackers; everything a link offers is available anyway.
+        extensions: Extensions requested by the trackers; ignored, since everything that a link offers is available.
     """
 
     def __init__(self, app_name: str, extensions: Sequence[str] = ()) -> None:
@@ -48,7 +48,7 @@ class OpenXRSession(Closing):
         self._handles = OpenXRSessionHandles(link=offered_devices())
 
     def get_handles(self) -> OpenXRSessionHandles:
-        """Return what a device session is opened with."""
+        """Return the handles to open a device session."""
         return self._handles
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class OpenXRSession(Closing):
 
 @dataclass(frozen=True)
 class TrackerVendor:
-    """Published choice among makers of one kind of device."""
+    """Published choice of a vendor for a device type."""
 
     id: str
     params: Mapping[str, str] = field(default_factory=dict)
@@ -94,19 +94,19 @@ class _RecordingFile(_Pairs):
 
 
 class McapRecordingConfig(_RecordingFile):
-    """A recording to be made: JSON lines as ``DeviceRecorder`` writes them, not MCAP."""
+    """A recording to create: JSON lines as written by ``DeviceRecorder``, not MCAP."""
 
 
 class McapReplayConfig(_RecordingFile):
-    """A recording to be played, which a session of this package made."""
+    """A recording to play, created by a session of this package."""
 
 
 class DeviceIOSession(Closing):
-    """What trackers read: the samples of the last update. It also takes what goes out to the devices.
+    """The samples of the last update, which trackers read. It also sends output to the devices.
 
     Args:
         link: The devices.
-        recorder: Where every frame is written to.
+        recorder: File that every frame is written to.
     """
 
     def __init__(self, link: DeviceLink, recorder: DeviceRecorder | None = None) -> None:
@@ -129,7 +129,7 @@ class DeviceIOSession(Closing):
         """Open a session.
 
         Args:
-            trackers: What will be read; message channels among them are received from now on.
+            trackers: Trackers to read; message channels among them receive from now on.
             handles: Of ``OpenXRSession.get_handles``.
             recording_config: A ``McapRecordingConfig``, or None.
             vendor_config: Published choices, without effect.
@@ -153,12 +153,12 @@ class DeviceIOSession(Closing):
 
     @property
     def frame(self) -> DeviceFrame:
-        """The samples of the last update; silent devices before the first."""
+        """The samples of the last update; before the first update, all devices are silent."""
         return self._frame or DeviceFrame(time_ns=time.monotonic_ns())
 
     @property
     def joints(self) -> Mapping[str, Mapping[str, float]]:
-        """Joint positions by name, by the name of their stream."""
+        """Joint positions by joint name, by stream name."""
         return self._joints
 
     def update(self) -> None:
@@ -173,7 +173,7 @@ class DeviceIOSession(Closing):
             self._recorder.write(self._frame)
 
     def received(self, channel: bytes) -> MessageBatch:
-        """Return the messages that came with the last update."""
+        """Return the messages received in the last update."""
         return self._received.get(channel, MessageBatch())
 
     def channel_status(self, channel: bytes) -> int:

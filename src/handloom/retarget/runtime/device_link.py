@@ -13,10 +13,10 @@ Devices = Callable[[], DeviceFrame]
 
 
 class DeviceLink:
-    """Devices that a session reads and writes; a page in a browser, a headset, a test.
+    """Devices that a session reads and writes, e.g. a browser page, a headset or a test.
 
-    A subclass gives ``frame`` and whatever else its devices can do. Unsupported operations raise ``StateError``, which
-    a haptic device logs once without ending the session.
+    A subclass implements ``frame`` and any other operation that its devices support. Unsupported operations raise
+    ``StateError``, which a haptic device logs once without ending the session.
     """
 
     def frame(self) -> DeviceFrame:
@@ -24,7 +24,7 @@ class DeviceLink:
         raise NotImplementedError
 
     def joints(self) -> Mapping[str, Mapping[str, float]]:
-        """Return joint positions by name [rad or m], by the name of their stream."""
+        """Return joint positions by joint name [rad or m], by stream name."""
         return {}
 
     def pulse(self, endpoint: str, amplitude: float, frequency_hz: float, duration_s: float) -> None:
@@ -33,10 +33,10 @@ class DeviceLink:
         Args:
             endpoint: ``left`` or ``right``.
             amplitude: 0 to 1; 0 ends a pulse.
-            frequency_hz: [Hz]; 0 is the device's own.
-            duration_s: [s]; 0 is the device's shortest.
+            frequency_hz: [Hz]; 0 selects the device's default.
+            duration_s: [s]; 0 selects the device's shortest.
         """
-        raise StateError(f"these devices take no pulses (asked for {endpoint!r})")
+        raise StateError(f"these devices take no pulses (requested: {endpoint!r})")
 
     def push(self, collection_id: str, tensor_identifier: str, endpoint: str, values: Sequence[float]) -> None:
         """Send numbers to a named actuator, such as one power per finger of a glove."""
@@ -48,7 +48,7 @@ class DeviceLink:
         return MessageChannelConnectionStatus.DISCONNECTED
 
     def receive(self, channel: bytes) -> list[bytes]:
-        """Return the messages that came since the last call."""
+        """Return the messages received since the last call."""
         del channel
         return []
 
@@ -61,14 +61,14 @@ class FunctionLink(DeviceLink):
     """Input-only devices, read through a function.
 
     Args:
-        devices: Returns the samples of now.
+        devices: Returns the current samples.
     """
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
 
     def frame(self) -> DeviceFrame:
-        """Return what the function returns."""
+        """Return the result of the function."""
         return self._devices()
 
 
@@ -77,7 +77,7 @@ _offered: ContextVar[DeviceLink | None] = ContextVar("offered_devices", default=
 
 @contextmanager
 def offer_devices(devices: Devices | DeviceLink) -> Iterator[DeviceLink]:
-    """Let sessions opened within the block read these devices, where their config names none.
+    """Let sessions opened within the block read these devices, unless their config names others.
 
     It replaces the OpenXR runtime that the published session looks for on the machine.
     """

@@ -1,4 +1,4 @@
-"""When the worker of a pipelined session starts a step: immediately, or just in time for the next frame."""
+"""Pacing of a pipelined session's worker: steps start immediately, or just in time for the next frame."""
 
 import math
 from collections.abc import Sequence
@@ -17,30 +17,30 @@ class RetargetingPacingMode(StrEnum):
 
 @dataclass(frozen=True)
 class PacingStartupState:
-    """What the worker assumes before it has measured anything."""
+    """Initial assumptions of the worker, before any measurement."""
 
     submit_period_s: float = 0.0
     """Time between two frames of the application [s]."""
     compute_duration_s: float = 0.0
     """Cost of one step [s]."""
     compute_sample_window: int = 1
-    """How many costs are remembered."""
+    """Number of costs that are stored."""
 
 
 class Pacing:
     """Pacing rules of a worker; this base class never waits and keeps no statistics."""
 
     def startup_state(self) -> PacingStartupState:
-        """Return the assumptions to begin with."""
+        """Return the initial assumptions."""
         return PacingStartupState()
 
     def update_submit_period_s(self, current_estimate_s: float, observed_period_s: float) -> float:
-        """Return the frame period [s] after one more was seen."""
+        """Return the updated frame period [s] after a new sample."""
         del observed_period_s
         return current_estimate_s
 
     def update_compute_duration_s(self, current_estimate_s: float, observed_duration_s: float) -> float:
-        """Return the cost of a step [s] after one more was seen."""
+        """Return the updated cost of a step [s] after a new sample."""
         del observed_duration_s
         return current_estimate_s
 
@@ -54,12 +54,12 @@ class Pacing:
         compute_duration_s: float,
         compute_duration_samples: Sequence[float],
     ) -> float:
-        """Return how long to wait before a step [s].
+        """Return the time to wait before a step [s].
 
         Args:
-            submitted_time_s: When the step was asked for [s].
+            submitted_time_s: Time at which the step was requested [s].
             now_s: The time [s].
-            submission_count: Steps asked for so far, the synchronous first one included.
+            submission_count: Number of steps requested so far, including the synchronous first one.
             submit_period_s: Estimated frame period [s].
             compute_duration_s: Estimated cost of a step [s].
             compute_duration_samples: The last costs [s].
@@ -75,7 +75,7 @@ class ImmediatePacingConfig(Pacing):
     mode: RetargetingPacingMode | str = RetargetingPacingMode.IMMEDIATE
 
     def __post_init__(self) -> None:
-        """Refuse another mode."""
+        """Reject another mode."""
         self.mode = pacing_mode(self.mode)
         if self.mode != RetargetingPacingMode.IMMEDIATE:
             raise InputError(f"ImmediatePacingConfig mode must be 'immediate', got {self.mode!r}")
@@ -83,10 +83,10 @@ class ImmediatePacingConfig(Pacing):
 
 @dataclass
 class DeadlinePacingConfig(Pacing):
-    """Start a step late, so that devices are read shortly before the next frame needs the outcome.
+    """Start a step late, so that devices are read shortly before the next frame needs the result.
 
-    The start is one frame period after the request, less the expected cost and a margin. The cost is the greater of a
-    running mean and a percentile of the last costs. ``safety_margin_s`` is the number to tune first.
+    The start is one frame period after the request, minus the expected cost and a margin. The expected cost is the
+    larger of a running mean and a percentile of the last costs. ``safety_margin_s`` is the number to tune first.
     """
 
     mode: RetargetingPacingMode | str = RetargetingPacingMode.DEADLINE
@@ -97,16 +97,16 @@ class DeadlinePacingConfig(Pacing):
     compute_cost_adaptation: float = 0.25
     """Weight of a new cost in its running mean."""
     spike_guard_window: int = 60
-    """How many costs the percentile is taken over."""
+    """Number of costs from which the percentile is computed."""
     spike_guard_percentile: float = 0.90
-    """Which percentile of them, 0 to 1."""
+    """The percentile, 0 to 1."""
     startup_frame_period_s: float = 0.022
-    """Frame period assumed at first [s]."""
+    """Initial frame period [s]."""
     startup_compute_cost_s: float = 0.005
-    """Cost assumed at first [s]."""
+    """Initial cost [s]."""
 
     def __post_init__(self) -> None:
-        """Refuse numbers without meaning."""
+        """Reject numbers without meaning."""
         self.mode = pacing_mode(self.mode)
         if self.mode != RetargetingPacingMode.DEADLINE:
             raise InputError(f"DeadlinePacingConfig mode must be 'deadline', got {self.mode!r}")
@@ -144,7 +144,7 @@ class DeadlinePacingConfig(Pacing):
         compute_duration_s: float,
         compute_duration_samples: Sequence[float],
     ) -> float:
-        """Return how long to wait before a step [s]; a single request has no period to wait for."""
+        """Return the time to wait before a step [s]; after a single request there is no period to wait for."""
         if submission_count <= 1:
             return 0.0
         costs = sorted(compute_duration_samples)

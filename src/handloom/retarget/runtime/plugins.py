@@ -14,22 +14,22 @@ from handloom.errors import FileError, StateError, unknown_name
 
 FILE = "plugin.yaml"
 PATIENCE_S = 5.0
-"""How long a plugin may take to end after SIGTERM before it is killed [s]."""
+"""Time that a plugin may take to end after SIGTERM before it is killed [s]."""
 
 
 class PluginFile(Config):
     """A ``plugin.yaml``."""
 
     name: str
-    """What configs call it; the folder's name need not be the same."""
+    """Name used in configs; it may differ from the name of the folder."""
     command: str
-    """Program with its arguments; a path is looked up in the plugin's folder first."""
+    """Program with its arguments; a path is first looked up in the plugin's folder."""
     args: list[str] = Field(default_factory=list)
     """Further arguments."""
     description: str = ""
     version: str | float | None = None
     devices: list[dict[str, str]] = Field(default_factory=list)
-    """Devices that the plugin gives: path, type, description."""
+    """Devices that the plugin provides: path, type, description."""
 
 
 class PluginCrashException(StateError):  # noqa: N818 - published name
@@ -37,7 +37,7 @@ class PluginCrashException(StateError):  # noqa: N818 - published name
 
 
 class Plugin:
-    """A running plugin; leaving its block ends it.
+    """A running plugin; it ends when its ``with`` block is left.
 
     Args:
         name: Name of the plugin.
@@ -63,7 +63,7 @@ class Plugin:
             raise PluginCrashException(f"plugin {self.name!r} has ended with exit code {code}")
 
     def stop(self) -> None:
-        """End the plugin: SIGTERM, and SIGKILL if that does not help.
+        """End the plugin: Send SIGTERM, then SIGKILL if the plugin does not end.
 
         Raises:
             PluginCrashException: It had ended before.
@@ -92,7 +92,7 @@ class Plugin:
 
 
 class PluginManager:
-    """Knows the plugins in folders: each sub-folder with a ``plugin.yaml`` is one.
+    """Finds plugins in folders: each sub-folder with a ``plugin.yaml`` is a plugin.
 
     Args:
         search_paths: Folders to look in.
@@ -113,7 +113,7 @@ class PluginManager:
         return list(self._found)
 
     def query_devices(self, plugin_name: str) -> list[str]:
-        """Return the paths of the devices that a plugin gives."""
+        """Return the paths of the devices that a plugin provides."""
         return [device.get("path", "") for device in self._plugin(plugin_name)[1].devices]
 
     def start(self, plugin_name: str, plugin_root_id: str, plugin_args: Sequence[str] = ()) -> Plugin:
@@ -121,8 +121,8 @@ class PluginManager:
 
         Args:
             plugin_name: Its name.
-            plugin_root_id: Where its devices appear; handed on as ``--plugin-root-id``.
-            plugin_args: Arguments after those of the file.
+            plugin_root_id: Root of its devices, passed on as ``--plugin-root-id``.
+            plugin_args: Arguments appended to those of the file.
         """
         folder, plugin = self._plugin(plugin_name)
         program, *given = shlex.split(plugin.command)

@@ -1,4 +1,4 @@
-"""What a session is made of."""
+"""Configuration of a session."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,16 +35,17 @@ class RetargetingExecutionMode(StrEnum):
 class RetargetingExecutionConfig:
     """How the graph runs.
 
-    In mode ``sync`` a step returns the outputs of its own frame. In mode ``pipelined`` it asks a worker for them and
-    returns the newest that are ready, usually those of the previous frame; the application never waits for the graph.
+    In mode ``sync`` a step returns the outputs of its own frame. In mode ``pipelined`` it requests them from a worker
+    and returns the newest available ones, usually those of the previous frame; the application never waits for the
+    graph.
     """
 
     mode: RetargetingExecutionMode | str = RetargetingExecutionMode.SYNC
     pacing: Pacing | RetargetingPacingMode | str = field(default_factory=ImmediatePacingConfig)
-    """When the worker starts a step; rules, or the name of a mode."""
+    """Pacing rules of the worker, or the name of a pacing mode."""
 
     def __post_init__(self) -> None:
-        """Refuse modes that do not exist."""
+        """Reject unknown modes."""
         if self.mode not in tuple(RetargetingExecutionMode):
             known = suggest(str(self.mode), tuple(RetargetingExecutionMode))
             raise InputError(f"there is no execution mode {self.mode!r}; {known}")
@@ -64,16 +65,16 @@ class PluginConfig:
     """Folders whose sub-folders are plugins."""
     enabled: bool = True
     plugin_args: list[str] = field(default_factory=list)
-    """Arguments after those of the file."""
+    """Arguments appended to those of the file."""
     required: bool = False
-    """Whether the session fails without it."""
+    """Whether the session fails without the plugin."""
 
 
 @dataclass
 class TeleopSessionConfig:
-    """What a session is made of; the fields keep their published names, ``devices`` and ``record_to`` are ours.
+    """Configuration of a session; the fields have their published names, ``devices`` and ``record_to`` are additions.
 
-    It can be written to until the session is opened, as the published one can.
+    As in the published version, it can be changed until the session is opened.
     """
 
     app_name: str
@@ -83,19 +84,19 @@ class TeleopSessionConfig:
     mode: SessionMode = SessionMode.LIVE
     """``replay`` takes a ``DeviceRecording`` as ``devices``, or a ``mcap_config``."""
     teleop_control_pipeline: GraphExecutable | None = None
-    """Graph with the outputs of a ``TeleopStateManager``; without one the state is that of the device frames."""
+    """Graph with the outputs of a ``TeleopStateManager``; without one, the state is taken from the device frames."""
     sinks: list[GraphExecutable] = field(default_factory=list)
-    """Nodes that write to devices, such as ``HapticSink``, or subgraphs that end in one; run and sent in every step."""
+    """Nodes that write to devices, such as ``HapticSink``, or subgraphs that end in one; they run in every step."""
     trackers: list[Any] = field(default_factory=list)
-    """Trackers beside those of the graph's sources."""
+    """Trackers in addition to those of the graph's sources."""
     plugins: list[PluginConfig] = field(default_factory=list)
     """Programs that run as long as the session."""
     verbose: bool = True
-    """Taken for compatibility; a session here prints nothing."""
+    """Accepted for compatibility; sessions print nothing here."""
     oxr_handles: Any = None
-    """Of an ``OpenXRSession`` that is open already."""
+    """Handles of an ``OpenXRSession`` that is already open."""
     mcap_config: Any = None
-    """A recording to make (live) or to play (replay)."""
+    """A recording to create (live) or to play (replay)."""
     retargeting_execution: RetargetingExecutionConfig = field(default_factory=RetargetingExecutionConfig)
     joint_publisher: Any = None
     """Published image of the robot in the headset, not supported here."""
@@ -107,13 +108,13 @@ class TeleopSessionConfig:
     """File that every frame is written to, with the state and the reset that the graph saw."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject what cannot work."""
         if self.joint_publisher is not None:
-            raise InputError("joint_publisher draws the robot in an OpenXR headset, which is not here; leave it out")
+            raise InputError("joint_publisher draws the robot in an OpenXR headset; not supported here, so omit it")
         recorded = isinstance(self.devices, DeviceRecording)
         if self.mode == SessionMode.REPLAY and not recorded and self.mcap_config is None:
             raise InputError(
-                "mcap_config is required in mode replay, or a DeviceRecording as devices: there is nothing to play"
+                "mode replay requires mcap_config, or a DeviceRecording as devices; otherwise there is nothing to play"
             )
         if recorded and self.mode != SessionMode.REPLAY:
             raise InputError(f"mode replay takes a DeviceRecording as devices, mode live does not; mode is {self.mode}")
@@ -121,7 +122,7 @@ class TeleopSessionConfig:
             sink = sink_of(graph)
             if not isinstance(sink, DeviceSink):
                 raise InputError(
-                    "sinks of a session must be an IDeviceIOSink such as HapticSink, or what its connect() returned, "
+                    "sinks of a session must be an IDeviceIOSink such as HapticSink, or the result of its connect(), "
                     f"got {type(sink).__name__}"
                 )
         if self.teleop_control_pipeline is not None:
@@ -129,12 +130,12 @@ class TeleopSessionConfig:
 
 
 def sink_of(graph: GraphExecutable) -> GraphExecutable:
-    """Return the node that a graph ends in."""
+    """Return the final node of a graph."""
     return graph.target_module if isinstance(graph, RetargeterSubgraph) else graph
 
 
 def check_control_outputs(types: RetargeterIOType | Mapping[str, Any]) -> None:
-    """Refuse control graphs that do not provide the session state.
+    """Reject control graphs that do not provide the session state.
 
     Raises:
         InputError: ``teleop_state`` or ``reset_event`` is missing or has the wrong type.

@@ -1,4 +1,4 @@
-"""The leaves of a session's graphs: devices that it reads, and external inputs passed to its steps."""
+"""The leaves of a session's graphs: devices read by the session, and external inputs passed to its steps."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -18,7 +18,7 @@ class SessionLeaves:
     """The part of a session that knows its leaves.
 
     Args:
-        config: What the session is made of.
+        config: Configuration of the session.
     """
 
     def __init__(self, config: TeleopSessionConfig) -> None:
@@ -26,7 +26,7 @@ class SessionLeaves:
         self.pipeline = config.pipeline
         """The graph from devices to commands."""
         self.teleop_control_pipeline = config.teleop_control_pipeline
-        """The graph that says whether commands are wanted."""
+        """The graph that determines whether commands are active."""
         self._find_leaves()
         self._refuse_vendors_in_replay()
 
@@ -58,7 +58,7 @@ class SessionLeaves:
             if vendored:
                 raise InputError(
                     f"Vendor selection is only valid in mode live: {', '.join(vendored)} names a vendor, but a "
-                    "recording is what it is"
+                    "recording has fixed devices"
                 )
 
     def has_external_inputs(self) -> bool:
@@ -66,7 +66,7 @@ class SessionLeaves:
         return bool(self._external_leaves)
 
     def get_external_input_specs(self) -> dict[str, RetargeterIOType]:
-        """Return the ports of every leaf that ``step`` has to feed, by its name."""
+        """Return the ports of every leaf that ``step`` must feed, by leaf name."""
         return {leaf.name: leaf.input_spec() for leaf in self._external_leaves}
 
     def _validate_external_inputs(self, given: Inputs | None) -> None:
@@ -80,7 +80,7 @@ class SessionLeaves:
         if given is None and wanted:
             raise InputError(
                 f"the graph has external (non-DeviceIO) leaves that step() must be given: {', '.join(wanted)}; "
-                "get_external_input_specs() says what they take"
+                "get_external_input_specs() returns their types"
             )
         missing = [name for name in wanted if name not in (given or {})]
         if missing:
@@ -103,13 +103,13 @@ class SessionLeaves:
 
 
 def unique_by_name(leaves: Sequence[GraphExecutable]) -> list[GraphExecutable]:
-    """Return leaves, each once; a leaf that two graphs share counts once.
+    """Return leaves, each once; a leaf shared by two graphs counts once.
 
     Raises:
-        InputError: Two leaves have one name.
+        InputError: Two leaves have the same name.
     """
     found: dict[str, GraphExecutable] = {}
     for leaf in leaves:
         if found.setdefault(leaf.name, leaf) is not leaf:
-            raise InputError(f"Duplicate leaf node name: two leaves are called {leaf.name!r}; rename one")
+            raise InputError(f"Duplicate leaf node name: two leaves are named {leaf.name!r}; rename one")
     return list(found.values())

@@ -1,4 +1,4 @@
-"""Runs session steps in a separate thread: one running, at most one pending, only the newest result kept."""
+"""Runs session steps in a separate thread: one running, at most one pending; only the newest result is kept."""
 
 import copy
 import threading
@@ -22,23 +22,23 @@ class Paced(Protocol):
 
 @dataclass(frozen=True)
 class StepRequest:
-    """One step that was asked for."""
+    """One requested step."""
 
     frame_id: int
     """Number of the step, from 0."""
     external_inputs: dict[str, RetargeterIO] | None
     """Groups by port and leaf; None if nothing was given."""
     graph_time: GraphTime | None
-    """Time of the frame; None: when it runs."""
+    """Time of the frame; None uses the time of execution."""
     execution_events: ExecutionEvents | None
-    """Events for the nodes; None: those of the control graph."""
+    """Events for the nodes; None uses those of the control graph."""
     submitted_time_s: float
-    """When it was asked for, on the monotonic clock [s]."""
+    """Time of the request, on the monotonic clock [s]."""
 
 
 @dataclass(frozen=True)
 class RetargetFrame:
-    """The outcome of one step."""
+    """The result of one step."""
 
     frame_id: int
     outputs: RetargeterIO
@@ -50,11 +50,11 @@ class RetargetFrame:
 
 
 class AsyncRetargetWorkerError(StateError):
-    """A step failed in the worker; the cause is chained."""
+    """A step failed in the worker; the cause is attached."""
 
 
 class AsyncRetargetRunnerStopped(StateError):  # noqa: N818 - published name
-    """The worker takes no further steps."""
+    """The worker accepts no further steps."""
 
 
 def snapshot_compute_context(context: ComputeContext) -> ComputeContext:
@@ -81,7 +81,7 @@ def _copied(value: Any) -> Any:
         return value.create_snapshot() if hasattr(value, "create_snapshot") else copy.deepcopy(value)
     except (TypeError, copy.Error) as error:
         raise TensorTypeError(
-            "a pipelined session copies what goes in and out, and a value is not snapshot-copyable: give it "
+            "a pipelined session copies its inputs and outputs, and a value is not snapshot-copyable: give it "
             f"create_snapshot(), or use RetargetingExecutionConfig(mode='sync'); {error}"
         ) from error
 
@@ -89,7 +89,7 @@ def _copied(value: Any) -> Any:
 def finished_frame(
     request: StepRequest, outputs: RetargeterIO, context: ComputeContext, started_s: float
 ) -> RetargetFrame:
-    """Return the outcome of a step that ends now, as copies that later steps cannot change."""
+    """Return the result of a step that ends now, as copies that later steps cannot change."""
     completed_s = time.monotonic()
     return RetargetFrame(
         request.frame_id,
@@ -103,7 +103,7 @@ def finished_frame(
 
 
 class AsyncRetargetRunner:
-    """Runs steps one after another in a thread; a newer request takes the place of one that has not begun.
+    """Runs steps one after another in a thread; a newer request replaces one that has not started.
 
     Args:
         step_fn: Runs one step.
@@ -130,28 +130,28 @@ class AsyncRetargetRunner:
 
     @property
     def dropped_submissions(self) -> int:
-        """Requests that a newer one replaced before they began."""
+        """Number of requests that were replaced by newer ones before they started."""
         with self._cond:
             return self._dropped
 
     def start(self) -> None:
-        """Start the thread; a runner runs once.
+        """Start the thread; possible only once.
 
         Raises:
             AsyncRetargetRunnerStopped: It was stopped.
         """
         with self._cond:
             if self._stopping:
-                raise AsyncRetargetRunnerStopped("the worker was stopped and cannot be restarted; make a new one")
+                raise AsyncRetargetRunnerStopped("the worker was stopped and cannot be restarted; create a new one")
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="handloom-retarget", daemon=True)
                 self._thread.start()
 
     def stop(self, timeout_s: float | None = None) -> bool:
-        """Take no further steps and wait for the current one.
+        """Accept no further steps and wait for the current one.
 
         Returns:
-            Whether the thread has ended; False if the step took longer than ``timeout_s``.
+            Whether the thread has ended; False if the step takes longer than ``timeout_s``.
         """
         with self._cond:
             self._stopping, self._waiting = True, None
@@ -166,10 +166,10 @@ class AsyncRetargetRunner:
         return True
 
     def raise_if_failed(self, *, only_unreported: bool = False) -> None:
-        """Raise what a step raised.
+        """Raise the error of a failed step, if any.
 
         Args:
-            only_unreported: Leave out what was raised before.
+            only_unreported: Skip errors that were already raised.
 
         Raises:
             AsyncRetargetWorkerError: A step failed.
@@ -178,13 +178,13 @@ class AsyncRetargetRunner:
             self._raise_error(only_unreported)
 
     def publish_seed(self, frame: RetargetFrame) -> None:
-        """Take the outcome of a first step that ran elsewhere."""
+        """Store the result of a first step that ran elsewhere."""
         with self._cond:
             self._record_submission_locked(frame.submitted_time_s)
             self._keep(frame)
 
     def submit(self, request: StepRequest) -> int:
-        """Ask for a step; return how many requests it replaced, 0 or 1.
+        """Request a step; return the number of replaced requests, 0 or 1.
 
         Raises:
             AsyncRetargetWorkerError: A step failed.
@@ -202,7 +202,7 @@ class AsyncRetargetRunner:
             return replaced
 
     def latest(self) -> RetargetFrame | None:
-        """Return the newest outcome, without waiting; None before the first.
+        """Return the newest result, without waiting; None before the first.
 
         Raises:
             AsyncRetargetWorkerError: A step failed.
@@ -212,14 +212,14 @@ class AsyncRetargetRunner:
             return self._newest
 
     def wait_for_frame(self, frame_id: int, timeout_s: float | None = None) -> RetargetFrame | None:
-        """Return the outcome of a step, or of a later one, once available.
+        """Return the result of a step, or of a later one, once available.
 
         Args:
             frame_id: Number of the step.
-            timeout_s: How long to wait [s]; None: until the worker is stopped.
+            timeout_s: Longest time to wait [s]; None waits until the worker is stopped.
 
         Returns:
-            The outcome, or None if the time is over or the worker was stopped before.
+            The result, or None on timeout or if the worker was stopped before.
         """
 
         def is_there() -> bool:
@@ -235,7 +235,7 @@ class AsyncRetargetRunner:
             started_s = time.monotonic()
             try:
                 frame = finished_frame(request, *self._step(request), started_s)
-            except BaseException as error:  # Whatever it is, the thread that asked must see it.
+            except BaseException as error:  # The requesting thread must see the error, whatever it is.
                 with self._cond:
                     self._error = error
                     self._cond.notify_all()
@@ -246,7 +246,7 @@ class AsyncRetargetRunner:
     def _next_request(self) -> StepRequest | None:
         """Wait until a request is due, and take it; None once the worker is stopped.
 
-        A request that waits for its time stays in its place, so that a newer one can still replace it.
+        A request stays pending while it waits for its time, so that a newer one can still replace it.
         """
         with self._cond:
             while not self._stopping:

@@ -1,4 +1,4 @@
-"""The SO-101, a five-joint arm with one jaw, under the graph: inverse kinematics, the stacking scene, an operator."""
+"""The SO-101, a five-joint arm with one jaw, driven by the graph: inverse kinematics, stacking scene, operator."""
 
 from handloom.retarget.so101.hand_motion import (
     STACK_CUBE_ANCHOR,

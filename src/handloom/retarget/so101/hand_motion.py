@@ -33,8 +33,8 @@ def anchor_transform(position: ArrayLike, quat_xyzw: ArrayLike) -> Array:
     """Return ``world_T_anchor`` (4, 4) of a published anchor pose: the pose after the change of axes.
 
     Args:
-        position: Anchor in the world (3,) [m].
-        quat_xyzw: Anchor in the world, xyzw as published; normalised on the way.
+        position: Position of the anchor in the world (3,) [m].
+        quat_xyzw: Orientation of the anchor in the world, xyzw as published; it is normalised.
     """
     return pose_from_pos_quat(position, quat_wxyz_from_xyzw(quat_xyzw)) @ make_pose(R_WORLD_OPENXR, np.zeros(3))
 
@@ -46,12 +46,12 @@ STACK_CUBE_ANCHOR = anchor_transform((-0.1, -0.5, -1.05), (0.0, 0.0, -0.5, 0.866
 FASTEST_ROLL = 1.5
 """Mean speed at which an operator turns a wrist [rad/s]."""
 SHORTEST_MOVE = 0.25
-"""No move takes less time [s]."""
+"""Minimum duration of a move [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keyframe:
-    """Where the tool should be at one moment."""
+    """Target of the tool at one moment."""
 
     seconds: float
     """Time since the start [s]."""
@@ -67,7 +67,7 @@ class ToolPath:
     """A growing list of keyframes.
 
     Args:
-        start: Where the tool is at first.
+        start: Initial pose of the tool.
     """
 
     def __init__(self, start: Keyframe) -> None:
@@ -88,12 +88,12 @@ class ToolPath:
         self._keys.append(replace(last, seconds=last.seconds + seconds, position=(x, y, z), roll=turn))
 
     def wait(self, seconds: float, *, jaw: float | None = None) -> None:
-        """Stay for some time [s], moving the jaw meanwhile [rad]."""
+        """Stay for some time [s] while moving the jaw [rad]."""
         last = self.last
         self._keys.append(replace(last, seconds=last.seconds + seconds, jaw=last.jaw if jaw is None else jaw))
 
     def at(self, seconds: float) -> Keyframe:
-        """Return the path at a time [s]; it is extended at both ends."""
+        """Return the path at a time [s]; constant before the start and after the end."""
         after = next((i for i, key in enumerate(self._keys) if key.seconds > seconds), None)
         if after is None or after == 0:
             return replace(self._keys[0 if after == 0 else -1], seconds=seconds)
@@ -107,21 +107,21 @@ class ToolPath:
 
 
 SWAY = 0.9
-"""A hand sways slowly: white noise through a filter that keeps this much from frame to frame."""
+"""Hand tremor is slow: white noise through a low-pass filter that keeps this fraction from frame to frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HandConfig:
-    """Whose hand it is."""
+    """Source of the hand tremor."""
 
     rate_hz: int = 60
-    """Frames of the device per second."""
+    """Device frames per second."""
     start: tuple[float, float, float] = (0.35, -0.25, 0.10)
-    """Where the hand is in the world when the session starts [m]."""
+    """Position of the hand in the world when the session starts [m]."""
     engage_after: float = 0.25
     """Time before the session runs [s]; the tool must stand still until after it."""
     tremor: float = 0.0003
-    """Standard deviation of the unsteadiness of the hand [m]."""
+    """Standard deviation of the hand tremor [m]."""
 
 
 def hand_recording(
@@ -137,12 +137,12 @@ def hand_recording(
     """Return the right controller's samples while a hand drives the tool along a path through a clutch of scale 1.
 
     Args:
-        path: Where the tool should be.
-        jaw: Map of the jaw, to find the trigger.
+        path: Path of the tool.
+        jaw: Map of the jaw, to compute the trigger value.
         rng: Draws the tremor.
-        config: Whose hand it is.
-        world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.
-        title: One line about the recording.
+        config: Source of the hand tremor.
+        world_T_anchor: Pose (4, 4) of the device's frame in the world; the default is the published anchor.
+        title: One-line description of the recording.
         facts: What else to note.
     """
     config = config or HandConfig()
@@ -171,7 +171,7 @@ def _ns(index: int, config: HandConfig) -> int:
 
 
 def _controller(key: Keyframe, offset: Array, jaw: JawMap, T_anchor_world: Array) -> ControllerSnapshot:
-    """Return the controller in the device's frame: at the tool plus an offset, turned about world z by the roll."""
+    """Return the controller in the device's frame: at the tool plus an offset, rotated about world z by the roll."""
     T_world_hand = make_pose(matrix_from_rotvec((0.0, 0.0, key.roll)), np.add(key.position, offset))
     T = T_anchor_world @ T_world_hand
     quat = quat_xyzw_from_wxyz(quat_from_matrix(T[:3, :3]))

@@ -1,4 +1,4 @@
-"""Inverse kinematics for an arm that follows positions: too few joints for a pose, one too many for a point."""
+"""Inverse kinematics for position targets of an arm with too few joints for a pose and one too many for a point."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,14 @@ class PositionIkConfig:
     limit_margin: float = 0.02
     """Distance kept from every joint limit [rad]."""
     approach: tuple[float, float, float] | None = (0.0, 0.0, -1.0)
-    """Direction in the base along which the tool should point as far as the position allows; None for no wish."""
+    """Preferred direction of the tool in the base, as far as the position allows; None for no preference."""
     tool_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
     """Axis of the tip frame that points along the approach."""
     turn_per_metre: float = 20.0
-    """Most the spare joint may turn the tool towards the approach per metre the target moves [rad/m]."""
+    """Largest null-space rotation of the tool towards the approach per metre of target motion [rad/m]."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that cannot converge."""
+        """Reject settings with which the solver cannot converge."""
         for name in ("damping", "iterations", "tolerance", "largest_step"):
             if not getattr(self, name) > 0:
                 raise InputError(f"PositionIkConfig.{name} must be > 0, got {getattr(self, name)}")
@@ -42,9 +42,9 @@ class PositionIk:
     """Follows position targets with the joints before the last; the last one, the roll, is given.
 
     Each step is damped least squares on the position, dq = J' (J J' + lambda^2 I)^-1 e, plus a motion in its
-    null space that turns the tool towards the wished approach. That motion is bounded by the distance the
+    null space that turns the tool towards the preferred approach. That motion is bounded by the distance the
     target moved, so an arm whose target stands still does not move at all. The state is the last solution:
-    targets are followed from where the arm was asked to be, and joints never jump to another branch.
+    targets are followed from the commanded joints, which never jump to another branch.
 
     Args:
         chain: Arm from its base to the tool centre; its last joint is the roll.
@@ -66,18 +66,18 @@ class PositionIk:
         return self._q.copy()
 
     def reset(self, q: ArrayLike) -> None:
-        """Start from measured joints (n,) [rad]; they may lie slightly outside the limits and are kept as they are."""
+        """Start from measured joints (n,) [rad]; they may lie slightly outside the limits and are not clipped."""
         joints = np.array(q, float)
         if joints.shape != (self.chain.dof,) or not np.all(np.isfinite(joints)):
-            raise InputError(f"the arm has {self.chain.dof} joints, got {q!r}")
+            raise InputError(f"the arm needs {self.chain.dof} joint positions, got {q!r}")
         self._q, self._last_target = joints, None
 
     def correct(self, q: ArrayLike) -> None:
-        """Go on from joints (n,) [rad] that were commanded in place of the last solution."""
+        """Continue from joints (n,) [rad] that were commanded instead of the last solution."""
         self._q = np.array(q, float)
 
     def step(self, p_base_target: ArrayLike, roll: float) -> Array:
-        """Move towards a target and return the joints (n,) [rad]; where it is out of reach, the nearest found.
+        """Move towards a target and return the joints (n,) [rad]; if it is out of reach, the nearest solution found.
 
         Args:
             p_base_target: Tool centre in the base (3,) [m].
@@ -85,7 +85,7 @@ class PositionIk:
         """
         target = np.array(p_base_target, float)
         if target.shape != (3,) or not np.all(np.isfinite(target)) or not np.isfinite(roll):
-            raise InputError(f"a target is a finite position (3,) and a roll, got {p_base_target!r} and {roll!r}")
+            raise InputError(f"a target must be a finite position (3,) and a roll, got {p_base_target!r} and {roll!r}")
         q = self._q
         q[-1] = min(max(roll, self._lower[-1]), self._upper[-1])
         moved = 0.0 if self._last_target is None else float(np.linalg.norm(target - self._last_target))
@@ -105,7 +105,7 @@ class PositionIk:
         return q.copy()
 
     def _step(self, J: Array, error: Array, tool: Array, budget: float) -> tuple[Array, float]:
-        """Return the change of the joints and how far its null-space part turns the tool [rad]."""
+        """Return the change of the joints and the rotation of the tool by its null-space part [rad]."""
         Jp, Jr = J[:3], J[3:]
         gram = Jp @ Jp.T + self.config.damping**2 * np.eye(3)
         step = Jp.T @ np.linalg.solve(gram, error)
@@ -113,7 +113,8 @@ class PositionIk:
         if self.config.approach is not None and budget > 0.0:
             wish = np.cross(tool, self.config.approach)
             free = np.eye(Jp.shape[1]) - np.linalg.pinv(Jp) @ Jp
-            # The null space has one direction: the self-motion, found from the wish without a decomposition.
+            # The null space is one-dimensional: the self-motion, found from the preferred direction without a
+            # decomposition.
             motion = free @ (Jr.T @ wish)
             rate = Jr @ motion
             along = float(rate @ rate)

@@ -1,4 +1,4 @@
-"""A scripted operator: where the cubes lie becomes how a hand would move a controller to stack them."""
+"""A scripted operator: computes from the cube poses how a hand would move a controller to stack them."""
 
 import math
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ from handloom.scene import Scene
 from handloom.spatial import invert_pose
 
 ROLL_MARGIN = 0.05
-"""Distance a planned roll keeps from the limits of the wrist [rad]."""
+"""Margin of a planned roll from the limits of the wrist [rad]."""
 
 
 def fixed_finger_distance(controller: SO101ActionController) -> float:
-    """Return how far the inner face of the fixed finger is behind the tool centre, along the closing direction [m]."""
+    """Return the distance of the fixed finger's inner face behind the tool centre, along the closing direction [m]."""
     arm, world = controller.arm, controller.arm.world
     model, data = world.model, world.data
     jaw_body = model.jnt_bodyid[world.joint_index(arm.prefix + arm.spec.gripper_joint_names[0])]
@@ -29,15 +29,15 @@ def fixed_finger_distance(controller: SO101ActionController) -> float:
     for geom in (world.geom_index(arm.prefix + name) for name in arm.spec.pad_geoms):
         if model.geom_bodyid[geom] == jaw_body:
             continue
-        # The tool frame has y along closing; a box reaches as far along it as its turned half sizes add up to.
+        # The tool frame has y along closing; the half extent of a box along it is the sum of its projected half sizes.
         centre = T_tool_world[1, :3] @ data.geom_xpos[geom] + T_tool_world[1, 3]
         turned = T_tool_world[1, :3] @ data.geom_xmat[geom].reshape(3, 3)
         return float(-(centre + np.abs(turned) @ model.geom_size[geom]))
-    raise InputError(f"robot {arm.robot_name!r} has no finger that stays still, so a one-jaw grasp cannot be planned")
+    raise InputError(f"robot {arm.robot_name!r} has no fixed finger, so a one-jaw grasp cannot be planned")
 
 
 def roll_for_yaw(controller: SO101ActionController, position: Array, yaw: float) -> float | None:
-    """Return the wrist roll [rad] at which the jaw closes along ``yaw`` [rad], None if that is beyond its limits.
+    """Return the wrist roll [rad] at which the jaw closes along ``yaw`` [rad], None if it is beyond the limits.
 
     Args:
         controller: The arm; it is not moved.
@@ -52,7 +52,7 @@ def roll_for_yaw(controller: SO101ActionController, position: Array, yaw: float)
     for fraction in np.linspace(0.1, 1.0, 10):
         ik.step(start + fraction * (target - start), 0.0)
     roll = 0.0
-    # The roll moves the tool centre a little and the shoulder with it; a few rounds settle both.
+    # The roll shifts the tool centre slightly, and thus the shoulder; a few iterations converge.
     for _ in range(4):
         q = ik.step(target, roll)
         closing = controller.T_world_base[:3, :3] @ ik.chain.T_base_tool(q, threads=1)[:3, 1]
@@ -63,14 +63,14 @@ def roll_for_yaw(controller: SO101ActionController, position: Array, yaw: float)
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorConfig:
-    """How the operator works."""
+    """Settings of the operator."""
 
     speed: float = 0.20
     """Mean speed over long distances [m/s]."""
     slow_speed: float = 0.08
     """Mean speed near cubes [m/s]."""
     jaw_seconds: float = 0.6
-    """Time to close or open the jaw [s]."""
+    """Time for closing or opening the jaw [s]."""
     carry_height: float = 0.05
     """Clearance of a carried cube over the highest cube [m]."""
     approach_height: float = 0.06
@@ -82,24 +82,24 @@ class OperatorConfig:
     drop: float = 0.002
     """Height over the lower cube at which a cube is released [m]."""
     jaw_approach: float = 0.80
-    """Jaw position on the way to a cube and after letting go [rad]."""
+    """Jaw position on the way to a cube and after release [rad]."""
     jaw_grip: float = 0.05
-    """Jaw position asked for while holding [rad]; the cube stops the jaw before."""
+    """Commanded jaw position while holding [rad]; the cube stops the jaw earlier."""
     hand: HandConfig = field(default_factory=HandConfig)
     """Whose hand it is."""
 
 
 class ScriptedOperator:
-    """Makes a device recording that stacks the cubes of a scene, from its first state alone.
+    """Creates a device recording that stacks the cubes of a scene, based only on its initial state.
 
-    It plays blind, like a recording of a person: what it does depends on where the cubes lie at the start and not
-    on what happens later.
+    It plays open loop, like a recording of a person: its motion depends on the initial cube poses, not on what happens
+    later.
 
     Args:
-        scene: A stacking scene in its first state.
+        scene: A stacking scene in its initial state.
         controller: The arm, for its kinematics and its jaw.
-        config: How the operator works.
-        cubes: Names of the cubes, all of one size, from the bottom of the stack to its top.
+        config: Settings of the operator.
+        cubes: Names of the cubes, all of the same size, from bottom to top of the stack.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class ScriptedOperator:
         )
 
     def tool_path(self) -> ToolPath:
-        """Return where the tool should be when."""
+        """Return the path of the tool over time."""
         x, y, z = self._controller.T_world_tool[:3, 3].tolist()
         jaw = float(self._scene.world.data.qpos[self._controller.arm.gripper_qpos_index[0]])
         # The session starts in the middle of the first keyframe, when the hand is at rest.
@@ -160,13 +160,13 @@ class ScriptedOperator:
         path.move((tool[0], tool[1], carry), speed=config.slow_speed)
 
     def _place(self, path: ToolPath, poses: dict[str, Array], level: int) -> Array:
-        """Put the held cube on the tower, turned like the cube at its bottom; return its pose (4, 4)."""
+        """Place the held cube on the tower, aligned with the bottom cube; return its pose (4, 4)."""
         config, bottom = self._config, poses[self._cubes[0]]
         T_world_cube = bottom.copy()
         T_world_cube[2, 3] += level * self._edge
         grasp = T_world_cube[:3, 3] + (0.0, 0.0, config.drop - config.grasp_depth)
         options = self._turns(bottom, grasp)
-        # The least turning of the wrist keeps the cube steadiest.
+        # The smallest wrist rotation keeps the cube steadiest.
         direction, roll = min(options, key=lambda option: abs(option[1] - path.last.roll))
         # A held cube lies against the fixed finger.
         tool = grasp + (self._finger - self._edge / 2) * direction
@@ -179,15 +179,15 @@ class ScriptedOperator:
         return T_world_cube
 
     def _roomiest(self, poses: dict[str, Array], name: str, grasp: Array) -> tuple[Array, float]:
-        """Return the closing direction and the roll that leave most room between fingers and other cubes."""
+        """Return the closing direction and the roll that maximise the clearance between fingers and other cubes."""
         others = [T[:2, 3] for other, T in poses.items() if other != name]
 
         def score(option: tuple[Array, float]) -> float:
             direction, roll = option
-            # The fixed finger, the moving finger when closed, and where it swings out to.
+            # The fixed finger, the closed moving finger, and the outermost position of the moving finger.
             fingers = [grasp[:2] + along * self._edge * direction[:2] for along in (-0.6, 1.0, 1.6)]
             room = min(float(np.linalg.norm(finger - other)) for finger in fingers for other in others)
-            # Beyond an edge length more room brings nothing; then the roll nearest to straight is the steadiest.
+            # Clearance beyond one edge length has no benefit; then the roll closest to straight is the steadiest.
             return min(room, self._edge) - 0.002 * abs(roll)
 
         return max(self._turns(poses[name], grasp), key=score)
@@ -201,7 +201,7 @@ class ScriptedOperator:
             if roll is not None:
                 found.append((np.array([math.cos(yaw), math.sin(yaw), 0.0]), roll))
         if not found:
-            raise InputError(f"no turn of the wrist lines the jaw up with a cube at {np.round(position, 3)}")
+            raise InputError(f"no wrist roll aligns the jaw with a cube at {np.round(position, 3)}")
         return found
 
     def _carry_height(self, poses: dict[str, Array]) -> float:

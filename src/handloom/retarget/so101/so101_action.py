@@ -1,4 +1,4 @@
-"""The five numbers of the published action: the graph that gives them and the controller that carries them out."""
+"""The published five-number action: the graph that outputs it and the controller that executes it."""
 
 from dataclasses import dataclass
 
@@ -44,11 +44,11 @@ class JawMap:
         return self.closed - self.open
 
     def joint(self, closedness: float) -> float:
-        """Return the joint position of a closedness [rad]."""
+        """Return the joint position for a closedness [rad]."""
         return self.offset + self.scale * closedness
 
     def closedness(self, joint: float) -> float:
-        """Return the closedness of a joint position."""
+        """Return the closedness for a joint position."""
         return (joint - self.offset) / self.scale
 
 
@@ -60,12 +60,12 @@ class SO101ActionController:
     """Turns actions ``[x, y, z, roll, closedness]`` into actuator targets.
 
     The position is followed by position-only inverse kinematics, the roll is the last joint, the jaw follows the
-    affine map. It starts from the measured joints, so an action that asks for the present pose moves nothing.
+    affine map. It starts from the measured joints, so an action at the current pose causes no motion.
 
     Args:
         arm: The arm in its scene.
         config: Settings of the inverse kinematics.
-        jaw: Map of the jaw; the arm's own open and closed targets if not given.
+        jaw: Map of the jaw; the default uses the arm's own open and closed targets.
     """
 
     def __init__(self, arm: SceneArm, config: PositionIkConfig | None = None, *, jaw: JawMap | None = None) -> None:
@@ -81,7 +81,7 @@ class SO101ActionController:
         self.reset()
 
     def reset(self) -> None:
-        """Start over from the measured joints."""
+        """Restart from the measured joints."""
         self.ik.reset(self.arm.joints)
 
     @property
@@ -102,7 +102,7 @@ class SO101ActionController:
         """
         values = np.asarray(action, float)
         if values.shape != (len(ACTION),) or not np.all(np.isfinite(values)):
-            raise InputError(f"an action is {len(ACTION)} finite numbers ({', '.join(ACTION)}), got {action!r}")
+            raise InputError(f"an action must be {len(ACTION)} finite numbers ({', '.join(ACTION)}), got {action!r}")
         targets = np.full(self._controls, np.nan)
         targets[self.arm.ctrl_index] = self.ik.step(values[:3], float(values[3]))
         targets[self.arm.gripper_ctrl_index] = self.jaw.joint(float(values[4]))
@@ -123,16 +123,16 @@ def so101_action_graph(
     roll_axis: str = "world_z",
     limits: RateLimiterConfig | None = None,
 ) -> OutputCombiner:
-    """Wire one controller to an SO-101.
+    """Connect one controller to an SO-101.
 
     Leaves: ``controllers``, ``world_T_anchor``, ``robot_ee_pos`` (``world_T_ee``) and ``robot_base_pos``
     (``world_T_base``). Output ``action`` (5,): tool centre in the base [m], wrist roll [rad], jaw closedness.
 
     Args:
         device: Which controller.
-        position_scale: Metres of the robot per metre of the hand.
+        position_scale: Robot motion per hand motion [m/m].
         roll_axis: ``"world_z"`` for the absolute roll, ``"local_z"`` for the roll since engaging.
-        limits: How fast the position may move; None, as published, passes on whatever the hand does.
+        limits: Speed limits of the position; None, as published, applies none.
     """
     value = ValueInput.VALUE
     anchor = ValueInput(ANCHOR_INPUT, TransformMatrix())

@@ -31,19 +31,19 @@ TABLE_SIZE = (1.0, 1.0, 1.05)
 
 @dataclass(frozen=True, kw_only=True)
 class StackCubeConfig:
-    """The numbers of the scene; the defaults are the published ones, in a world whose z = 0 is the table top."""
+    """The parameters of the scene; the defaults are the published ones, in a world whose z = 0 is the table top."""
 
     robot: str = "so101"
     """Robot of the zoo."""
     base_position: Vector = (-0.016, 0.0, 0.002)
-    """Position of the base [m]. The published base frame lies elsewhere in the same robot; here the tool of our
-    model is where the published one is at the same joints, and the base stands on the table."""
+    """Position of the base [m]. The published base frame is at another place on the same robot; here the base stands on
+    the table, and at the same joints the tool of our model coincides with the published one."""
     joints: tuple[float, ...] = (0.0, -0.6, 0.8, 0.6, 0.0)
-    """Start of the arm joints, base to wrist [rad]."""
+    """Initial positions of the arm joints, base to wrist [rad]."""
     joint_noise: float = 0.02
-    """Standard deviation of the noise on the start of the arm joints [rad]."""
+    """Standard deviation of the noise on the initial arm joints [rad]."""
     jaw: float = 0.0
-    """Start of the jaw [rad]."""
+    """Initial position of the jaw [rad]."""
     edge: float = 0.0406
     """Edge of a cube [m]: twice the published height of a cube's centre."""
     x_range: tuple[float, float] = (0.15, 0.30)
@@ -51,11 +51,11 @@ class StackCubeConfig:
     y_range: tuple[float, float] = (-0.10, 0.10)
     """Where cubes may lie [m]."""
     yaw_range: tuple[float, float] = (-1.0, 1.0)
-    """How cubes may be turned [rad]."""
+    """Range of the cubes' yaw [rad]."""
     min_separation: float = 0.06
     """Smallest distance between centres of cubes [m]."""
     tries: int = 5000
-    """Draws before a scene counts as impossible; the published one then accepts any."""
+    """Number of draws after which a scene counts as impossible; the published version then accepts any draw."""
     fps: int = 20
     """Control rate [1/s]."""
     substeps: int = 25
@@ -67,10 +67,10 @@ class StackCubeConfig:
 
 
 def stack_cube_instance(seed: int, episode: int, config: StackCubeConfig | None = None) -> TaskInstance:
-    """Draw one scene; it depends on (seed, episode, config) only.
+    """Draw one scene; it depends only on (seed, episode, config).
 
     Raises:
-        InputError: The cubes do not fit into their region at the distance asked for.
+        InputError: The cubes do not fit into their region at the requested distance.
     """
     config = config or StackCubeConfig()
     rng = generator(seed, episode, "stack_cube")
@@ -101,7 +101,7 @@ def stack_cube_instance(seed: int, episode: int, config: StackCubeConfig | None 
 
 
 def _places(rng: np.random.Generator, config: StackCubeConfig) -> list[tuple[float, float, float]]:
-    """Return x, y [m] and yaw [rad] of each cube, no two closer than asked for."""
+    """Return x, y [m] and yaw [rad] of each cube, no two closer than ``min_separation``."""
     for _ in range(config.tries):
         places = [
             (
@@ -115,8 +115,8 @@ def _places(rng: np.random.Generator, config: StackCubeConfig) -> list[tuple[flo
         if min(distances) >= config.min_separation:
             return places
     raise InputError(
-        f"{len(CUBES)} cubes at {config.min_separation} m from each other were not found in {config.tries} draws of "
-        f"x {config.x_range}, y {config.y_range}; widen the region or lower min_separation"
+        f"{len(CUBES)} cubes at {config.min_separation} m from each other could not be placed in {config.tries} draws "
+        f"of x {config.x_range}, y {config.y_range}; widen the region or lower min_separation"
     )
 
 
@@ -155,7 +155,7 @@ def _surroundings() -> tuple[ObjectInstance, ...]:
 
 
 def _cameras(config: StackCubeConfig, robot: RobotDescription) -> tuple[CameraSpec, ...]:
-    """Return a camera in front of the table, and the robot's own."""
+    """Return a camera in front of the table, and the robot's own cameras."""
     width, height = config.image_size
     front = CameraSpec.looking_at(
         "front", (0.18, 0.0, 0.06), eye=(0.62, -0.34, 0.42), width=width, height=height, focal=1.1 * height
@@ -191,7 +191,7 @@ FALLEN = -0.05
 GRASP_DISTANCE = 0.06
 """A grasped cube is nearer to the tool than this [m]."""
 GRASP_JAW = 0.2
-"""A jaw that grasps is farther from open than this [rad]."""
+"""A grasping jaw is farther from open than this [rad]."""
 
 
 def stack_cube_checks(config: StackCubeConfig | None = None) -> tuple[Check, ...]:

@@ -1,4 +1,4 @@
-"""A recorded operator as the command source of an episode."""
+"""A command source for episodes that plays a recorded operator."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,17 +23,17 @@ from handloom.values import Check, Failure, FunnelStage, SkillSpan
 class TeleopSource:
     """Plays device frames through a graph and a controller, by time, until the recording ends.
 
-    It gives actuator targets frame by frame, as every command source of an episode does. The result depends on
-    the scene and the recording only, so a recorded operator is as repeatable as a script.
+    Like every command source, it provides actuator targets frame by frame. The result depends only on the scene and the
+    recording, so a recorded operator is as repeatable as a script.
 
     Args:
         scene: The scene to act in.
         recording: Samples of the operator's devices.
-        controller: The arm that is driven; the first arm of the first robot if not given.
-        graph: Graph with the leaves and the output of ``so101_action_graph``; a fresh one of these if not given.
-        world_T_anchor: Pose (4, 4) of the device's frame in the world; the published anchor if not given.
+        controller: The arm to drive; the default is the first arm of the first robot.
+        graph: Graph with the leaves and the output of ``so101_action_graph``; the default is a new one.
+        world_T_anchor: Pose (4, 4) of the device's frame in the world; the default is the published anchor.
         checks: Additional success terms that must hold when the recording ends, besides those of a task.
-        holds: Judges a success term in the present state of the scene; needed if there are any.
+        holds: Judges a success term in the current state of the scene; required if there are any.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class TeleopSource:
 
     @property
     def failure(self) -> Failure | None:
-        """Why the task was not done; None while it runs and after success."""
+        """Reason why the task failed; None while it runs and after success."""
         return self._failure
 
     @property
     def timeline(self) -> Sequence[SkillSpan]:
-        """One span over the whole recording, once it has ended, if it has its own terms."""
+        """One span over the whole recording, once it has ended, if the source has its own terms."""
         return self._timeline
 
     @property
@@ -93,7 +93,7 @@ class TeleopSource:
         return self._controller.targets(action)
 
     def _finish(self, frame: int) -> None:
-        """Judge the present state by the source's own terms and close the timeline."""
+        """Judge the current state by the source's own terms and close the timeline."""
         if not self._checks:
             return
         broken = [check for check in self._checks if self._holds is not None and not self._holds(self._scene, check)]

@@ -1,1 +1,1 @@
-"""Where device samples enter the graph: snapshots, source nodes, and the anchor transform."""
+"""Entry of device samples into the graph: snapshots, source nodes, and the anchor transform."""

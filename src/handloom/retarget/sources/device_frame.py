@@ -38,9 +38,9 @@ class DeviceFrame:
     time_ns: int
     """When the frame was taken [ns], on any monotonic clock."""
     state: ExecutionState = ExecutionState.RUNNING
-    """What the session was doing."""
+    """State of the session."""
     reset: bool = False
-    """Whether a reset was asked for in this frame."""
+    """Whether a reset was requested in this frame."""
     controller_left: ControllerSnapshot | None = None
     """The left controller."""
     controller_right: ControllerSnapshot | None = None
@@ -60,10 +60,10 @@ class DeviceFrame:
     leader_right: LeaderSnapshot | None = None
     """The leader arm that the right arm, or the only one, follows."""
     policy: PolicySnapshot | None = None
-    """The policy's command while it is not corrected."""
+    """The policy's uncorrected command."""
 
     def __post_init__(self) -> None:
-        """Refuse fields of the wrong kind."""
+        """Reject fields of the wrong type."""
         if not isinstance(self.time_ns, int) or isinstance(self.time_ns, bool):
             raise InputError(f"frame field 'time_ns' must be an int of nanoseconds, got {self.time_ns!r}")
         if not isinstance(self.reset, bool):
@@ -78,11 +78,11 @@ class DeviceFrame:
 
     @property
     def context(self) -> ComputeContext:
-        """The context in which the graph sees this frame."""
+        """The context of this frame for the graph."""
         return ComputeContext.at(self.time_ns, state=self.state, reset=self.reset)
 
     def to_record(self) -> dict[str, Any]:
-        """Return the frame as strict JSON values, silent devices left out."""
+        """Return the frame as strict JSON values, without silent devices."""
         record: dict[str, Any] = {"time_ns": self.time_ns, "state": str(self.state), "reset": self.reset}
         for name in DEVICE_CLASSES:
             sample = getattr(self, name)
@@ -95,7 +95,7 @@ class DeviceFrame:
         """Read a mapping of field names to JSON values; the inverse of ``to_record``.
 
         Raises:
-            InputError: A field is unknown, missing or of the wrong kind.
+            InputError: A field is unknown, missing or of the wrong type.
         """
         if not isinstance(record, Mapping):
             raise InputError(f"a device frame must be a mapping of fields, got {type(record).__name__}")

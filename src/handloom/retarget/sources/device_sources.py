@@ -1,4 +1,4 @@
-"""Source nodes: they turn raw device samples into groups."""
+"""Source nodes, which convert raw device samples to groups."""
 
 import logging
 from abc import abstractmethod
@@ -55,7 +55,7 @@ class TrackerSource(BaseRetargeter):
 
     Args:
         name: Name of the node.
-        vendor: Published choice among makers of one kind of device.
+        vendor: Published choice of a vendor for a device type.
     """
 
     def __init__(self, name: str, vendor: Any = None) -> None:
@@ -63,7 +63,7 @@ class TrackerSource(BaseRetargeter):
         super().__init__(name)
 
     def get_vendor(self) -> Any:
-        """Return the chosen maker of the device; None for the default."""
+        """Return the chosen vendor of the device; None for the default."""
         return self._vendor
 
     @abstractmethod
@@ -72,11 +72,11 @@ class TrackerSource(BaseRetargeter):
 
     @abstractmethod
     def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
-        """Return the raw groups of what the tracker's devices said last."""
+        """Return the raw groups of the latest samples of the tracker's devices."""
 
 
 class DeviceSource(TrackerSource):
-    """Reads ``deviceio_<device>`` and gives ``<device>``; a device that sent nothing is absent.
+    """Reads ``deviceio_<device>`` and outputs ``<device>``; a device that sent nothing is absent.
 
     Present does not mean valid: a lost controller keeps sending, with its validity flags down.
     """
@@ -89,7 +89,7 @@ class DeviceSource(TrackerSource):
     raw_type: ClassVar[TensorGroupType]
     """The type of every raw port."""
     getters: ClassVar[tuple[str, ...]]
-    """Methods of the tracker that give the samples, one per device."""
+    """Methods of the tracker that return the samples, one per device."""
     tracker_class: ClassVar[type[Tracker]]
     """Class of the tracker; a source with a tracker that takes arguments overrides ``_new_tracker``."""
 
@@ -127,7 +127,7 @@ class DeviceSource(TrackerSource):
         """Return the raw groups of the latest device samples.
 
         Args:
-            deviceio_session: A ``DeviceFrame``, or anything whose attribute ``frame`` is one.
+            deviceio_session: A ``DeviceFrame``, or an object with one as its attribute ``frame``.
         """
         got = {d: getattr(self._tracker, g)(deviceio_session) for d, g in zip(self.devices, self.getters, strict=True)}
         return self.raw_inputs(got)
@@ -155,25 +155,25 @@ def device_inputs(graph: GraphExecutable, frame: DeviceFrame) -> dict[str, Retar
     """Return the inputs of every device source among the leaves of a graph, for one frame.
 
     Raises:
-        InputError: Two leaves share a name, so that their inputs could not be told apart.
+        InputError: Two leaves share a name, so their inputs could not be distinguished.
     """
     inputs: dict[str, RetargeterIO] = {}
     for leaf in graph.get_leaf_nodes():
         if leaf.name in inputs:
-            raise InputError(f"two leaves of the graph are called {leaf.name!r}; rename one")
+            raise InputError(f"two leaves of the graph are named {leaf.name!r}; rename one")
         if isinstance(leaf, DeviceSource):
             inputs[leaf.name] = leaf.device_inputs(frame)
     return inputs
 
 
 class PoseSource(DeviceSource):
-    """A source whose outputs are poses, so that they can be carried into another frame."""
+    """A source whose outputs are poses, which can be transformed to another frame."""
 
     transform_class: ClassVar[type[PoseTransform]]
-    """The node that does it."""
+    """The node that transforms the poses."""
 
     def transformed(self, transform_input: OutputSelector) -> RetargeterSubgraph:
-        """Carry all outputs into another frame.
+        """Transform all outputs to another frame.
 
         Args:
             transform_input: Selector of a ``TransformMatrix``: the pose of this source's frame in the new one,
@@ -188,7 +188,7 @@ class PoseSource(DeviceSource):
 
 
 class ControllersSource(PoseSource):
-    """Gives ``controller_left`` and ``controller_right``, each an optional ``ControllerInput``."""
+    """Outputs ``controller_left`` and ``controller_right``, each an optional ``ControllerInput``."""
 
     LEFT = "controller_left"
     RIGHT = "controller_right"
@@ -201,7 +201,7 @@ class ControllersSource(PoseSource):
 
 
 class HandsSource(PoseSource):
-    """Gives ``hand_left`` and ``hand_right``, each an optional ``HandInput``."""
+    """Outputs ``hand_left`` and ``hand_right``, each an optional ``HandInput``."""
 
     LEFT = "hand_left"
     RIGHT = "hand_right"
@@ -214,7 +214,7 @@ class HandsSource(PoseSource):
 
 
 class HeadSource(PoseSource):
-    """Gives ``head``, an optional ``HeadInput``; it may be valid without being tracked at the moment."""
+    """Outputs ``head``, an optional ``HeadInput``; it may be valid without currently being tracked."""
 
     HEAD = "head"
     devices = (HEAD,)
@@ -226,7 +226,7 @@ class HeadSource(PoseSource):
 
 
 class Generic3AxisPedalSource(DeviceSource):
-    """Gives ``pedals``, an optional ``Generic3AxisPedalInput``.
+    """Outputs ``pedals``, an optional ``Generic3AxisPedalInput``.
 
     Args:
         name: Name of the node.
@@ -248,11 +248,11 @@ class Generic3AxisPedalSource(DeviceSource):
 
 
 class FullBodySource(DeviceSource):
-    """Gives ``full_body``, an optional ``FullBodyInput``.
+    """Outputs ``full_body``, an optional ``FullBodyInput``.
 
     Args:
         name: Name of the node.
-        vendor: Published choice of a tracker; frames come from anywhere here, so that it has no effect.
+        vendor: Published choice of a tracker; no effect here, since frames may come from any device.
     """
 
     FULL_BODY = "full_body"
@@ -264,12 +264,12 @@ class FullBodySource(DeviceSource):
 
     def __init__(self, name: str, vendor: Any = None) -> None:
         if vendor is not None:
-            LOGGER.info("source %r: body frames come from the session's devices, whatever the vendor", name)
+            LOGGER.info("source %r: body frames come from the session's devices, regardless of the vendor", name)
         super().__init__(name, vendor)
 
 
 class JointStateSource(TrackerSource):
-    """Gives ``joints``, one float per configured name; names the device did not send become 0.
+    """Outputs ``joints``, one float per configured name; names that the device did not send become 0.
 
     Args:
         name: Name of the node.
@@ -303,7 +303,8 @@ class JointStateSource(TrackerSource):
         """Return the raw group of the latest device sample.
 
         Args:
-            deviceio_session: Joint positions by name by collection id, or anything whose attribute ``joints`` is that.
+            deviceio_session: Joint positions by joint name, by collection id, or an object with these as its attribute
+                ``joints``.
         """
         return self.raw_inputs(self._tracker.get_data(deviceio_session))
 

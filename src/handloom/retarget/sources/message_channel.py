@@ -1,4 +1,4 @@
-"""Messages to and from the other end: text buttons of a page, commands of an application, anything in bytes."""
+"""Messages to and from the other end, as bytes: buttons of a page, commands of an application, and so on."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class _ObjectType(TensorType):
         return True
 
     def validate_value(self, value: Any) -> None:
-        """Accept objects that have the attribute."""
+        """Accept objects with the attribute."""
         if not hasattr(value, self.needs):
             raise TensorTypeError(f"slot {self.name!r} takes an object with .{self.needs}, got {type(value).__name__}")
 
@@ -96,9 +96,9 @@ def MessageChannelStatusGroup() -> TensorGroupType:  # noqa: N802 - published na
 
 
 class MessageChannelSource(TrackerSource):
-    """Gives the messages that came since the last frame as ``messages_tracked``, and ``status``.
+    """Outputs the messages received since the last frame as ``messages_tracked``, and ``status``.
 
-    What a ``MessageChannelSink`` has queued is sent when this source is polled, as soon as the channel is connected.
+    Messages queued by a ``MessageChannelSink`` are sent when this source is polled, once the channel is connected.
 
     Args:
         name: Name of the node.
@@ -127,7 +127,7 @@ class MessageChannelSource(TrackerSource):
         return {"messages_tracked": MessageChannelMessagesTrackedGroup(), "status": MessageChannelStatusGroup()}
 
     def poll_tracker(self, deviceio_session: Any) -> RetargeterIO:
-        """Send what is queued, and return what came."""
+        """Send queued messages, and return received ones."""
         self._status = MessageChannelConnectionStatus(int(self._tracker.get_status(deviceio_session)))
         if self._status == MessageChannelConnectionStatus.CONNECTED:
             self._send_queue(deviceio_session)
@@ -136,7 +136,7 @@ class MessageChannelSource(TrackerSource):
         return {self.RAW: group}
 
     def _send_queue(self, session: Any) -> None:
-        """Send message by message; where one fails, it and all after it stay queued."""
+        """Send messages one by one; if one fails, it and all later ones stay queued."""
         while self._queue:
             batch = self._queue[0]
             left = deque(batch.data or ())
@@ -159,7 +159,7 @@ class MessageChannelSink(BaseRetargeter):
 
     Args:
         name: Name of the node.
-        outbound_queue: The queue; a bounded one loses its oldest batch when it is full.
+        outbound_queue: The queue; a bounded queue drops its oldest batch when it is full.
     """
 
     def __init__(self, name: str, outbound_queue: "deque[Any]") -> None:
@@ -180,24 +180,24 @@ class MessageChannelSink(BaseRetargeter):
 
 @dataclass
 class MessageChannelConfig:
-    """A channel, from which its two nodes are made."""
+    """Configuration of a channel, from which its two nodes are created."""
 
     name: str
     """Nodes are called ``<name>_source`` and ``<name>_sink``."""
     channel_uuid: bytes
-    """16 bytes that both ends know."""
+    """16 bytes known to both ends."""
     channel_name: str = ""
     """Display name."""
     max_message_size: int = LONGEST_MESSAGE
     """Longest message [bytes]."""
     outbound_queue_capacity: int = 256
-    """Batches that wait for a connection; the oldest is lost when there are more."""
+    """Largest number of batches waiting for a connection; beyond it the oldest is dropped."""
 
     def create_nodes(self) -> tuple[MessageChannelSource, MessageChannelSink]:
         """Return the source and the sink of the channel.
 
         Raises:
-            InputError: The id is not 16 bytes, or the queue has no room.
+            InputError: The id does not have 16 bytes, or the queue capacity is not positive.
         """
         if len(self.channel_uuid) != CHANNEL_ID_BYTES:
             raise InputError(

@@ -16,9 +16,9 @@ _NON_FINITE = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 
 def array_field(value: Any, shape: tuple[int, ...], *, what: str, dtype: Any = np.float32) -> NDArray[Any]:
-    """Return a field as a new array of fixed shape; NaN is kept, for the nodes to judge."""
+    """Return a field as a new array of fixed shape; NaN is kept for the nodes to handle."""
     try:
-        # A number beyond float32 becomes infinity, which the nodes hold on like any other broken pose.
+        # A number beyond float32 becomes infinity, which the nodes handle like any other invalid pose.
         with np.errstate(over="ignore"):
             array = np.array(value, dtype)
     except (TypeError, ValueError, OverflowError) as error:
@@ -30,14 +30,14 @@ def array_field(value: Any, shape: tuple[int, ...], *, what: str, dtype: Any = n
 
 
 def float_field(value: Any, *, what: str) -> float:
-    """Return a field as a float; bools count as 0 and 1, text and None are refused."""
+    """Return a field as a float; bools count as 0 and 1, text and None are rejected."""
     if not isinstance(value, (int, float, np.floating, np.integer)):
         raise InputError(f"{what} must be a number, got {value!r}")
     return float(value)
 
 
 def bool_field(value: Any, *, what: str) -> bool:
-    """Return a field as a bool; only True and False are taken."""
+    """Return a field as a bool; only True and False are accepted."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{what} must be True or False, got {value!r}")
     return bool(value)
@@ -78,7 +78,7 @@ class Snapshot:
 
     @classmethod
     def from_record(cls, record: Any) -> Self:
-        """Read a mapping of field names to JSON values; unknown and missing fields are refused."""
+        """Read a mapping of field names to JSON values; unknown and missing fields are rejected."""
         if not isinstance(record, Mapping):
             raise InputError(f"{cls.label} must be a mapping of fields, got {type(record).__name__}")
         known = {field.name: field for field in dataclasses.fields(cls)}
@@ -108,22 +108,22 @@ _BOOLS = ("grip_is_valid", "aim_is_valid")
 class ControllerSnapshot(Snapshot):
     """A controller at one moment; the fields are the slots of ``ControllerInput`` in their order.
 
-    Wrong shapes and kinds raise ``InputError``; NaN and zero quaternions are kept, because trackers send
-    them and the nodes know how to hold.
+    Wrong shapes and types raise ``InputError``; NaN and zero quaternions are kept, because trackers send them and the
+    nodes handle them.
     """
 
     label: ClassVar[str] = "a controller sample"
 
     grip_position: ArrayLike = (0.0, 0.0, 0.0)
-    """Palm in the session frame (3,) [m], stored as float32."""
+    """Palm position in the session frame (3,) [m], stored as float32."""
     grip_orientation: ArrayLike = (0.0, 0.0, 0.0, 0.0)
-    """Palm in the session frame, xyzw (4,)."""
+    """Palm orientation in the session frame, xyzw (4,)."""
     grip_is_valid: bool = False
     """Whether the device marks the grip pose as valid."""
     aim_position: ArrayLike = (0.0, 0.0, 0.0)
     """Origin of the pointing ray (3,) [m]."""
     aim_orientation: ArrayLike = (0.0, 0.0, 0.0, 0.0)
-    """Pointing ray along -z, xyzw (4,)."""
+    """Orientation of the pointing ray, which is along -z, xyzw (4,)."""
     aim_is_valid: bool = False
     """Whether the device marks the aim pose as valid."""
     primary_click: float = 0.0
@@ -144,7 +144,7 @@ class ControllerSnapshot(Snapshot):
     """0..1."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         for field in fields(self):
             value, what = getattr(self, field.name), f"controller field {field.name!r}"
             if field.name in _SHAPES:
@@ -172,7 +172,7 @@ class HandSnapshot(Snapshot):
     """(26,) 0 or 1."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         n = NUM_HAND_JOINTS
         for name, shape, dtype in (
             ("joint_positions", (n, 3), np.float32),
@@ -195,12 +195,12 @@ class HeadSnapshot(Snapshot):
     orientation: ArrayLike
     """xyzw (4,)."""
     is_valid: bool = True
-    """Whether the pose means anything."""
+    """Whether the pose is valid."""
     is_tracked: bool = True
-    """Whether it was measured now rather than extrapolated."""
+    """Whether the pose was measured rather than extrapolated."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         object.__setattr__(self, "position", array_field(self.position, (3,), what="head field 'position'"))
         object.__setattr__(self, "orientation", array_field(self.orientation, (4,), what="head field 'orientation'"))
         for name in ("is_valid", "is_tracked"):
@@ -221,7 +221,7 @@ class PedalSnapshot(Snapshot):
     """-1..1."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         for field in fields(self):
             value = float_field(getattr(self, field.name), what=f"pedal field {field.name!r}")
             object.__setattr__(self, field.name, value)
@@ -241,7 +241,7 @@ class FullBodySnapshot(Snapshot):
     """(24,) 0 or 1."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         n = NUM_BODY_JOINTS
         for name, shape, dtype in (
             ("joint_positions", (n, 3), np.float32),
@@ -253,14 +253,14 @@ class FullBodySnapshot(Snapshot):
 
 
 MOST_JOINTS = 64
-"""Joints of a leader arm, and actuators of a robot, at most."""
+"""Maximum number of joints of a leader arm and of actuators of a robot."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LeaderSnapshot(Snapshot):
-    """A leader arm at one moment: its joints are the targets of the follower's.
+    """A leader arm at one moment: its joint positions are the targets of the follower's joints.
 
-    NaN is kept: a servo that did not answer, and the follower holds.
+    NaN is kept: the servo did not answer, and the follower holds.
     """
 
     label: ClassVar[str] = "a leader sample"
@@ -268,10 +268,10 @@ class LeaderSnapshot(Snapshot):
     joints: ArrayLike
     """(n,) [rad or m], base to wrist, in the convention of the follower."""
     gripper: float = 0.0
-    """How far the gripper is closed, 0..1."""
+    """Closedness of the gripper, 0..1."""
 
     def __post_init__(self) -> None:
-        """Bring every field to its stored kind, or refuse it."""
+        """Convert every field to its stored type, or reject it."""
         object.__setattr__(self, "joints", vector_field(self.joints, what="leader field 'joints'"))
         object.__setattr__(self, "gripper", float_field(self.gripper, what="leader field 'gripper'"))
 
@@ -283,10 +283,10 @@ class PolicySnapshot(Snapshot):
     label: ClassVar[str] = "a policy sample"
 
     targets: ArrayLike
-    """Actuator targets (controls,) [rad or m]; NaN keeps the present one."""
+    """Actuator targets (controls,) [rad or m]; NaN keeps the current one."""
 
     def __post_init__(self) -> None:
-        """Bring the field to its stored kind, or refuse it."""
+        """Convert the field to its stored type, or reject it."""
         object.__setattr__(self, "targets", vector_field(self.targets, what="policy field 'targets'"))
 
 

@@ -17,9 +17,9 @@ from handloom.retarget.sources.snapshots import (
 
 
 class SnapshotType(TensorType):
-    """A slot for a sample of one device, or None when it sent nothing; a subclass per device.
+    """A slot for a sample of one device, or None if it sent nothing; one subclass per device.
 
-    A sample is one of our snapshots, or an object with the attributes of the published one, such as a tracker gives.
+    A sample is one of our snapshots, or an object with the attributes of the published one, as returned by a tracker.
     """
 
     snapshot_class: ClassVar[type[Snapshot]]
@@ -56,7 +56,7 @@ class SnapshotType(TensorType):
 def unwrapped(value: Any) -> Any:
     """Return a sample without the wrapper that trackers of some revisions put around it.
 
-    The wrapper, such as ``HeadPoseTrackedT``, has nothing but ``data``: the sample, or None when the device is away.
+    The wrapper, such as ``HeadPoseTrackedT``, has only ``data``: the sample, or None if the device is absent.
     """
     return value.data if type(value).__name__.endswith("TrackedT") and hasattr(value, "data") else value
 
@@ -141,7 +141,7 @@ class FullBodyPoseTrackedType(SnapshotType):
 
 
 class JointStateOutputTrackedType(TensorType):
-    """A slot for joint positions by name, or None when the device sent nothing."""
+    """A slot for joint positions by name, or None if the device sent nothing."""
 
     def _check_instance_compatibility(self, other: object) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Trackers: named devices of a device session, by the published methods; sources poll them."""
+"""Trackers: named devices of a device session, with the published methods; sources poll them."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ class Tracker:
     """OpenXR extensions that the published tracker asks its runtime for."""
 
     def get_name(self) -> str:
-        """Return the name of the kind of tracker."""
+        """Return the name of the tracker type."""
         return type(self).__name__
 
 
@@ -65,7 +65,7 @@ class ControllerTracker(Tracker):
     def apply_left_haptic_feedback(
         self, session: Any, amplitude: float, frequency_hz: float = 0.0, duration_s: float = 0.0
     ) -> None:
-        """Let the left controller vibrate: amplitude 0 to 1 (0 ends it), 0 Hz and 0 s are the device's own."""
+        """Let the left controller vibrate: amplitude 0 to 1 (0 ends it), 0 Hz and 0 s select the device's defaults."""
         session.pulse("left", amplitude, frequency_hz, duration_s)
 
     def apply_right_haptic_feedback(
@@ -86,7 +86,7 @@ class FullBodyTracker(Tracker):
 
 
 class CollectionTracker(Tracker):
-    """A device known by the name of its stream.
+    """A device identified by the name of its stream.
 
     Args:
         collection_id: Name of the stream.
@@ -118,7 +118,7 @@ class JointStateTracker(CollectionTracker):
 
 
 class HapticCommandPushTracker(CollectionTracker):
-    """A device that takes numbers for named actuators, such as a glove.
+    """A device that accepts numbers for named actuators, such as a glove.
 
     Args:
         collection_id: Name of the stream.
@@ -145,12 +145,12 @@ class MessageChannelTracker(Tracker):
     """A two-way stream of messages.
 
     Args:
-        channel_uuid: 16 bytes that both ends know.
+        channel_uuid: 16 bytes known to both ends.
         channel_name: Display name.
         max_message_size: Longest message [bytes].
 
     Raises:
-        InputError: The id has another length.
+        InputError: The id does not have 16 bytes.
     """
 
     extensions = ("XR_NV_opaque_data_channel",)
@@ -169,18 +169,18 @@ class MessageChannelTracker(Tracker):
         return session.channel_status(self.channel_uuid)
 
     def get_messages(self, session: Any) -> Any:
-        """Return the messages that came with the last update, a ``MessageBatch``."""
+        """Return the messages received in the last update, a ``MessageBatch``."""
         return session.received(self.channel_uuid)
 
     def send_message(self, session: Any, message: Any) -> None:
         """Send a message, an object with ``payload``.
 
         Raises:
-            InputError: It is longer than the channel allows.
+            InputError: The message is longer than the channel allows.
         """
         if len(message.payload) > self.max_message_size:
             raise InputError(
                 f"channel {self.channel_name or self.channel_uuid.hex()!r}: a message has {len(message.payload)} "
-                f"bytes, at most {self.max_message_size}"
+                f"bytes, the limit is {self.max_message_size}"
             )
         session.send(self.channel_uuid, bytes(message.payload))

@@ -1,4 +1,4 @@
-"""Nodes of steered cars: current ports, and those of older graphs."""
+"""Nodes for car-like steering: with the current ports, and with those of older graphs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,9 +11,9 @@ from handloom.isaac.wheeled.controllers.ackermann_controller import AckermannCon
 
 
 class AckermannNode(Node):
-    """Steering angle and speed to two wheel angles and four wheel speeds, with ramps.
+    """Converts a steering angle and a speed to two wheel angles and four wheel speeds, with ramps.
 
-    An acceleration or a steering rate of 0 means immediately. ``kinematics`` is an addition of ours, see
+    An acceleration or a steering rate of 0 means immediately. ``kinematics`` is not a published port; see
     ``AckermannController``.
     """
 
@@ -47,7 +47,7 @@ class AckermannNode(Node):
         self.reset()
 
     def reset(self) -> None:
-        """Read the geometry again, and start the ramps at rest."""
+        """Read the geometry again and restart the ramps from rest."""
         self._controller: AckermannController | None = None
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
@@ -79,9 +79,9 @@ class AckermannNode(Node):
 
 
 class AckermannV1Node(Node):
-    """Two wheel angles and one speed for the wheels that steer, all of one radius.
+    """Computes two wheel angles and one speed for the steered wheels; all wheels have the same radius.
 
-    With ``useAcceleration`` the speed is the present one, the x component of ``currentLinearVelocity``, plus
+    With ``useAcceleration`` the speed is the current one, the x component of ``currentLinearVelocity``, plus
     ``acceleration`` times ``dt``; otherwise it is ``speed``.
     """
 

@@ -14,7 +14,7 @@ from handloom.values import ArticulationAction
 
 
 def selected_joints(robot: SingleArticulation, given: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """Return the joints chosen by ``jointNames`` or ``jointIndices``; None when neither is given.
+    """Return the joints selected by ``jointNames`` or ``jointIndices``; None if neither is given.
 
     Raises:
         InputError: An index outside the robot, or a joint twice.
@@ -29,7 +29,7 @@ def selected_joints(robot: SingleArticulation, given: Mapping[str, Any]) -> tupl
     joints = tuple(robot.dof_names.index(name) for name in names) if names else tuple(indices)
     outside = [joint for joint in joints if not 0 <= joint < robot.num_dof]
     if outside:
-        raise InputError(f"jointIndices {outside} lie outside 0 ... {robot.num_dof - 1} of {robot.name!r}")
+        raise InputError(f"jointIndices {outside} are outside 0 ... {robot.num_dof - 1} of {robot.name!r}")
     if len(set(joints)) != len(joints):
         raise InputError(f"a joint of {robot.name!r} is selected twice: {list(names or indices)}")
     return joints
@@ -49,14 +49,14 @@ SELECTION = (
     port("jointNames", "token[]"),
     port("jointIndices", "int[]"),
 )
-"""Inputs that choose a robot and its joints."""
+"""Inputs that select a robot and its joints."""
 
 
 class ArticulationControllerNode(Node):
     """Applies position, velocity and effort commands to a robot.
 
-    Empty commands are skipped; a NaN entry leaves its joint alone. When a command does not have one value per selected
-    joint, nothing at all is written.
+    Empty commands are skipped; a NaN entry leaves its joint unchanged. If a command does not have one value per
+    selected joint, nothing is written.
     """
 
     TYPE = "isaacsim.core.nodes.IsaacArticulationController"
@@ -68,7 +68,7 @@ class ArticulationControllerNode(Node):
     )
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Write the commands, or report why not."""
+        """Write the commands, or report why they cannot be written."""
         path = given["robotPath"] or given["targetPrim"]
         try:
             robot = context.robot(given["robotPath"], given["targetPrim"])
@@ -119,7 +119,7 @@ class ArticulationStateNode(Node):
 
 
 class GripperControllerNode(Node):
-    """Turns the pulses ``open``, ``close`` and ``stop`` into position commands, moved on by every ``execIn``.
+    """Turns the pulses ``open``, ``close`` and ``stop`` into position commands, advanced by every ``execIn``.
 
     Without ``openPosition`` or ``closePosition`` the joint limits are used; without ``gripperSpeed`` the fingers move
     immediately. ``stop`` holds the fingers where they are.
@@ -149,7 +149,7 @@ class GripperControllerNode(Node):
         self._command: Array | None = None
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Choose a goal on open, close and stop; move towards it on execIn."""
+        """Set a goal on open, close and stop; move towards it on execIn."""
         robot = context.robot("", given["articulationRootPrim"])
         names = given["jointNames"] or _joints_below(robot, given["gripperPrim"])
         for name in names:

@@ -1,4 +1,4 @@
-"""Nodes of differential and holonomic bases."""
+"""Nodes for differential and holonomic bases."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,14 +9,14 @@ from handloom.isaac.wheeled.controllers.differential_controller import Different
 from handloom.isaac.wheeled.controllers.holonomic_controller import HolonomicController
 from handloom.isaac.wheeled.controllers.holonomic_robot_setup import HolonomicRobotSetup
 
-# What an unset speed limit means in the published node.
+# Value of an unset speed limit in the published node.
 UNSET = 1e7
 
 
 class DifferentialNode(Node):
-    """Body speed to wheel speeds [left, right]; limits of 0 are not set, their signs are ignored.
+    """Converts body velocity to wheel speeds [left, right]; a limit of 0 is no limit; signs of limits are ignored.
 
-    The linear limit acts only when acceleration and deceleration are both set.
+    The linear acceleration is limited only if acceleration and deceleration are both set.
     """
 
     TYPE = "isaacsim.robot.wheeled_robots.DifferentialController"
@@ -45,7 +45,7 @@ class DifferentialNode(Node):
         self._angular = 0.0
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Limit the change of speed, then split it over the wheels."""
+        """Limit the change of velocity, then compute the wheel speeds."""
         if given["wheelRadius"] <= 0.0 or given["wheelDistance"] <= 0.0:
             return failed(
                 f"wheelRadius and wheelDistance must be > 0, got {given['wheelRadius']} and {given['wheelDistance']}"
@@ -81,10 +81,10 @@ GEOMETRY = ("wheelRadius", "wheelPositions", "wheelOrientations", "mecanumAngles
 
 
 class HolonomicNode(Node):
-    """Body twist to the speeds of any number of wheels with rollers.
+    """Converts a body twist to the speeds of any number of wheels with rollers.
 
-    ``wheelOrientations`` are wxyz and ``mecanumAngles`` are degrees, as the published code reads them. ``kinematics``
-    is an addition of ours, see ``HolonomicController``.
+    ``wheelOrientations`` are wxyz and ``mecanumAngles`` are in degrees, as in the published code. ``kinematics`` is not
+    a published port; see ``HolonomicController``.
     """
 
     TYPE = "isaacsim.robot.wheeled_robots.HolonomicController"
@@ -114,7 +114,7 @@ class HolonomicNode(Node):
         self._controller: HolonomicController | None = None
 
     def stopped_outputs(self, latched: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a command of zeros, one per wheel."""
+        """Return a command with one zero per wheel."""
         return {"jointVelocityCommand": [0.0] * len(latched.get("wheelPositions", ()))}
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
@@ -142,7 +142,7 @@ class HolonomicNode(Node):
 
 
 class HolonomicSetupNode(Node):
-    """Radius, place and roller angle of every wheel that the model marks; see ``HolonomicRobotSetup``."""
+    """Reads radius, position and roller angle of every wheel marked in the model; see ``HolonomicRobotSetup``."""
 
     TYPE = "isaacsim.robot.wheeled_robots.HolonomicRobotUsdSetup"
     INPUTS = (
@@ -164,7 +164,7 @@ class HolonomicSetupNode(Node):
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
         """Look for wheels."""
-        # With usePath the paths count alone; without, the targets come first.
+        # With usePath only the paths are used; otherwise the targets take precedence.
         target, seen_from = (None, None) if given["usePath"] else (given["robotPrim"], given["comPrim"])
         robot = context.robot("" if target else given["robotPrimPath"], target)
         setup = HolonomicRobotSetup(robot.world, robot.prefix, seen_from or given["comPrimPath"])

@@ -1,4 +1,4 @@
-"""Nodes of time: start execution per frame or physics step, gate it, read the simulated time."""
+"""Nodes for time: start execution per frame or physics step, gate it, read the simulated time."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -49,7 +49,7 @@ class OnTickNode(EventNode):
         self._elapsed = 0.0
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Count frames; fire when the period is over."""
+        """Count frames; fire at the end of each period."""
         if given["onlyPlayback"] and not context.playing:
             return done()
         self._elapsed += context.delta_seconds
@@ -74,7 +74,7 @@ class OnPhysicsStepNode(EventNode):
     )
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Report the length of the step; system time is simulated time, so that a run can be repeated."""
+        """Report the length of the step; system time is simulated time, so that runs are repeatable."""
         return done("step", deltaSimulationTime=context.delta_seconds, deltaSystemTime=context.delta_seconds)
 
 
@@ -100,10 +100,10 @@ class SimulationGateNode(Node):
 
 
 class ReadSimulationTimeNode(Node):
-    """Time since play, or since the world began when ``resetOnStop`` is off.
+    """Time since play, or, if ``resetOnStop`` is off, since the start of the world.
 
-    A reference time, a fraction with a denominator other than 0, is returned unchanged: the clock of a recorded frame.
-    ``swhFrameNumber``, of older releases, has no effect.
+    A reference time, given as a fraction with a nonzero denominator, is returned unchanged: the time of a recorded
+    frame. ``swhFrameNumber``, from older releases, has no effect.
     """
 
     TYPE = "isaacsim.core.nodes.IsaacReadSimulationTime"

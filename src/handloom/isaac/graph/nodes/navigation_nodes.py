@@ -1,4 +1,4 @@
-"""Nodes that plan and follow paths of a base: quintic paths, Stanley tracking, goal check, odometry."""
+"""Nodes that plan and follow paths for a base: quintic paths, Stanley tracking, goal check, odometry."""
 
 import math
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from handloom.isaac.wheeled.paths.stanley import BicycleState, pid_control, stan
 from handloom.isaac.wheeled.planar_odometry import normalize_angle, yaw_from_quat
 from handloom.spatial import pos_quat_from_pose, quat_wxyz_from_xyzw, quat_xyzw_from_wxyz, relative_pose
 
-# A target that moved less than this, in x or y [m] and in yaw [rad], is the same target.
+# A target that moved by less than this, in x or y [m] and in yaw [rad], counts as unchanged.
 SAME_PLACE = 0.1
 SAME_YAW = 0.05
 
 
 class QuinticPathNode(Node):
-    """Quintic polynomials from where the robot is to a target; orientations are xyzw, all zeros count as yaw 0."""
+    """Plans quintic polynomials from the robot's pose to a target; orientations are xyzw, all zeros mean yaw 0."""
 
     TYPE = "isaacsim.robot.wheeled_robots.QuinticPathPlanner"
     INPUTS = (
@@ -55,7 +55,7 @@ class QuinticPathNode(Node):
         self._path: Array = np.empty(0)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Plan if the target is new; ``pathArrays`` holds v, x, y and yaw one after another."""
+        """Plan if the target is new; ``pathArrays`` is the concatenation of v, x, y and yaw."""
         target = _target(given, context)
         changed = self._target is None or _moved(self._target, target)
         if changed:
@@ -98,11 +98,11 @@ FASTEST_TURN = 1.0
 
 
 class StanleyNode(Node):
-    """Speed and yaw rate along a path of v, x, y and yaw arrays.
+    """Computes speed and yaw rate along a path given as v, x, y and yaw arrays.
 
-    The published node steers a bicycle that is shorter than ``wheelBase`` by the velocity gain, which gives a robot
-    that turns on the spot its agility; that is kept. Its first gain had no effect; here it is the gain of the
-    distance, with the same default.
+    The published node steers a bicycle model that is shorter than ``wheelBase`` by the velocity gain, which lets robots
+    that can turn on the spot corner tightly; that is kept. Its first gain had no effect; here it is the gain for the
+    cross-track distance, with the same default.
     """
 
     TYPE = "isaacsim.robot.wheeled_robots.StanleyControlPID"
@@ -167,13 +167,13 @@ class StanleyNode(Node):
         delta, self._index = stanley_control(state, xs, ys, yaws, self._index, k=distance_gain)
         wanted = min(float(speeds[self._index]), given["maxVelocity"])
         state.update(pid_control(wanted, state.v, speed_gain), delta, given["step"])
-        # A sharp bend at low speed turns the robot faster than its bicycle, as published.
+        # In a sharp bend at low speed the robot turns faster than the bicycle model, as published.
         boost = 1.0 + (abs(given["wheelBase"] * state.w / state.v) * speed_gain / given["step"] if state.v else 0.0)
         return min(state.v, given["maxVelocity"]), finite_number(state.w * boost, "the yaw rate")
 
 
 class CheckGoalNode(Node):
-    """Position and heading within thresholds of a target [x, y, yaw]; the heading error is wrapped."""
+    """Checks if position and heading are within thresholds of a target [x, y, yaw]; the heading error is wrapped."""
 
     TYPE = "isaacsim.robot.wheeled_robots.CheckGoal2D"
     INPUTS = (
@@ -197,10 +197,10 @@ class CheckGoalNode(Node):
 
 
 class ComputeOdometryNode(Node):
-    """Pose relative to the first compute, velocities and accelerations in the frame of the base and in world.
+    """Computes the pose relative to the first compute, and velocities and accelerations in base and world frames.
 
-    This is the true pose, as published; dead reckoning from wheels is ``PlanarOdometry``. Accelerations are
-    differences between computes, zero at the first.
+    This is the true pose, as published; for dead reckoning from wheel speeds, see ``PlanarOdometry``. Accelerations are
+    finite differences between computes, zero at the first.
     """
 
     TYPE = "isaacsim.core.nodes.IsaacComputeOdometry"
@@ -221,7 +221,7 @@ class ComputeOdometryNode(Node):
         self.reset()
 
     def reset(self) -> None:
-        """Take the next pose as the start."""
+        """Take the next pose as the new origin."""
         self._T_world_start: Array | None = None
         self._last: tuple[float, Array] | None = None
 

@@ -11,7 +11,7 @@ from handloom.scene.surface_gripper import GripperStatus
 class SurfaceGripperNode(Node):
     """Turns the pulses ``Close``, ``Open`` and ``Toggle`` into commands to a surface gripper of the graph.
 
-    Two outputs are ours: its status and the bodies it holds.
+    Two outputs are additions: the status of the gripper and the bodies it holds.
     """
 
     TYPE = "isaacsim.robot.surface_gripper.SurfaceGripper"

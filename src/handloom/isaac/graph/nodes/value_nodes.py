@@ -1,4 +1,4 @@
-"""Nodes of values: constants, arrays and vectors."""
+"""Nodes for values: constants, arrays and vectors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,7 @@ class ConstantTokenNode(_ConstantNode):
     INPUTS = (port("value", "token", source=True),)
 
 
-# Inputs input0 ... input15: more than the joints of any robot here that one would wire by hand.
+# Inputs input0 ... input15: more than the joints of any robot here that would be connected by hand.
 MOST = 16
 
 
@@ -86,14 +86,14 @@ class _ConstructArrayNode(Node):
 
 
 class ConstructAnyArrayNode(_ConstructArrayNode):
-    """An array of numbers, whole numbers, truth values or names, as ``arrayType`` says; ``auto`` takes what comes."""
+    """An array of numbers, integers, booleans or names, depending on ``arrayType``; ``auto`` accepts any of them."""
 
     TYPE = "omni.graph.nodes.ConstructArray"
     INPUTS = (port("arrayType", "token", "auto"), *_ports("any"))
     OUTPUTS = (port("array", "any[]"),)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Collect the first ``arraySize`` inputs, each of the type asked for."""
+        """Collect the first ``arraySize`` inputs, each of the requested type."""
         result = super().compute(given, context, pulse)
         wanted = given["arrayType"]
         if result.failure or wanted == "auto":
@@ -104,7 +104,7 @@ class ConstructAnyArrayNode(_ConstructArrayNode):
 
 
 class ConstructTokenArrayNode(_ConstructArrayNode):
-    """An array of names; the published node chooses its type by ``arrayType``, here each type is a node."""
+    """An array of names; the published node selects its type by ``arrayType``, here each type has its own node."""
 
     TYPE = "omni.graph.nodes.ConstructTokenArray"
     INPUTS = _ports("token")
@@ -119,7 +119,7 @@ class MakeVector2Node(Node):
     OUTPUTS = (port("tuple", "double[2]"),)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Put the numbers side by side."""
+        """Combine the numbers into a vector."""
         return done(tuple=[given["x"], given["y"]])
 
 
@@ -131,7 +131,7 @@ class MakeVector3Node(Node):
     OUTPUTS = (port("tuple", "double[3]"),)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Put the numbers side by side."""
+        """Combine the numbers into a vector."""
         return done(tuple=[given["x"], given["y"], given["z"]])
 
 
@@ -143,5 +143,5 @@ class MakeVector4Node(Node):
     OUTPUTS = (port("tuple", "double[4]"),)
 
     def compute(self, given: Mapping[str, Any], context: GraphContext, pulse: str) -> NodeResult:
-        """Put the numbers side by side."""
+        """Combine the numbers into a vector."""
         return done(tuple=[given["x"], given["y"], given["z"], given["w"]])

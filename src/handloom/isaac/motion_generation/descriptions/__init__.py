@@ -1,1 +1,1 @@
-"""Robots as motion generation reads them: URDF, description files, XRDF."""
+"""Robot descriptions for motion generation: URDF, description files, XRDF."""

@@ -14,9 +14,9 @@ from handloom.robots import RobotDescription
 from handloom.spatial import euler_deg_from_matrix, make_pose, matrix_from_quat, matrix_from_rotvec, translation
 
 ACCELERATION = 10.0
-"""Greatest acceleration written where a robot's is not known [rad/s^2]."""
+"""Maximum acceleration written if that of the robot is unknown [rad/s^2]."""
 JERK_PER_ACCELERATION = 500.0
-"""Greatest jerk written, as a multiple of the acceleration [1/s]; as the published arms have it."""
+"""Maximum jerk written, as a multiple of the acceleration [1/s]; the same as for the published arms."""
 ALWAYS_TOUCH = 2
 """Bodies at most this many joints apart are not checked against each other."""
 
@@ -27,13 +27,13 @@ def write_description(robot: RobotDescription, output: Path, *, tolerance: float
     Args:
         robot: Any robot with arms.
         output: File to write.
-        tolerance: Distance by which spheres may reach out of the robot [m].
+        tolerance: Distance by which spheres may protrude from the robot [m].
 
     Raises:
         InputError: The ending is neither .xrdf nor .yaml, or the robot has no arm.
     """
     if output.suffix not in {".xrdf", ".yaml"}:
-        raise InputError(f"a description is an .xrdf or a .yaml file, got {output.name!r}")
+        raise InputError(f"a description must be an .xrdf or a .yaml file, got {output.name!r}")
     if not robot.arms:
         raise InputError(f"robot {robot.name!r} has no arm to describe")
     values = xrdf_values(robot, tolerance) if output.suffix == ".xrdf" else lula_values(robot, tolerance)
@@ -85,7 +85,7 @@ def lula_values(robot: RobotDescription, tolerance: float) -> dict[str, object]:
 
 
 def urdf_text(robot: RobotDescription) -> str:
-    """Return the kinematics of a robot as URDF: links and joints by the names of its model, no shapes."""
+    """Return the kinematics of a robot as URDF: links and joints with the names of its model, without shapes."""
     model = robot.model
     speeds = {
         name: float(speed) for arm in robot.arms for name, speed in zip(arm.joint_names, arm.speed_limit, strict=True)
@@ -129,7 +129,7 @@ def _add_joint(
 ) -> None:
     name, slides = model.joint(joint).name, model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
     if not slides and model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_HINGE:
-        raise InputError(f"joint {name!r} is neither a hinge nor a slide joint, which URDF cannot say")
+        raise InputError(f"joint {name!r} is neither a hinge nor a slide joint; URDF has no other type")
     limited = bool(model.jnt_limited[joint])
     kind = "prismatic" if slides else "revolute" if limited else "continuous"
     element = ElementTree.SubElement(top, "joint", name=name, type=kind)
@@ -174,7 +174,7 @@ def _acceleration(limits: Array) -> Array:
 
 
 def fewer_spheres(centres: Array, radii: Array, tolerance: float) -> tuple[Array, Array]:
-    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to absorb others."""
+    """Return fewer spheres that still contain the given ones: each grows by at most a tolerance to replace others."""
     kept: list[int] = []
     grown = np.array(radii, float)
     for k in np.argsort(-radii, kind="stable"):
@@ -201,7 +201,7 @@ def _spheres(model: mujoco.MjModel, tolerance: float) -> dict[str, list[dict[str
 
 
 def _neighbours(model: mujoco.MjModel, bodies: list[str]) -> dict[str, list[str]]:
-    """Return which bodies need not be checked against each other: those few joints apart."""
+    """Return the pairs of bodies that need no collision check: those only a few joints apart."""
     ups = {name: _above(model, model.body(name).id) for name in bodies}
     ignored: dict[str, list[str]] = {}
     for k, one in enumerate(bodies):

@@ -1,7 +1,7 @@
-"""Third-party robot descriptions: Lula robot description YAML and XRDF, each beside a URDF; and writing both.
+"""Third-party robot descriptions: Reading and writing of Lula robot description YAML and XRDF, each used with a URDF.
 
-Both give the planned joints, the positions of the others, acceleration limits, and the collision spheres of the links.
-Geometry, position and velocity limits come from the URDF.
+Both formats contain the planned joints, the positions of the other joints, acceleration limits, and the collision
+spheres of the links. Geometry, position and velocity limits come from the URDF.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class CollisionSphere(Config):
 
     center: Position
     radius: Metres
-    """[m]; a non-positive radius is refused after buffers are added."""
+    """[m]; must be positive after buffers are added."""
 
 
 class FixedJoint(Config):
@@ -43,7 +43,7 @@ class LulaFile(Config):
     root_link: str
     subtree_root_link: Annotated[str | None, UnusedKey("the whole URDF is read")] = None
     default_q: list[float]
-    """Configuration that policies return to [rad or m]."""
+    """Default configuration, to which policies return [rad or m]."""
     acceleration_limits: list[Positive] | None = None
     jerk_limits: list[Positive] | None = None
     cspace_to_urdf_rules: list[FixedJoint] | None = None
@@ -74,12 +74,12 @@ class XrdfTransform(Config):
     orientation: dict[str, Any] | None = None
     """``{w: 1, xyz: [0, 0, 0]}``."""
     quaternion: dict[str, Any] | None = None
-    """The same under another name."""
+    """The same quantity under another name."""
     euler_rpy: Position | None = None
     """Roll, pitch, yaw as in URDF [rad]."""
 
     def quat(self) -> Quaternion | None:
-        """Return the quaternion wxyz, or None when it is given as angles."""
+        """Return the quaternion wxyz, or None if the rotation is given as angles."""
         given = self.orientation or self.quaternion
         if given is None:
             return None if self.euler_rpy is not None else (1.0, 0.0, 0.0, 0.0)
@@ -137,17 +137,17 @@ class XrdfCSpace(Config):
 
 
 class XrdfCollision(Config):
-    """Which spheres count, and how much larger they are taken."""
+    """The spheres to use, and how much they are enlarged."""
 
     geometry: str
     buffer_distance: dict[str, float] = Field(default_factory=dict)
-    """Link > metres added to its radii."""
+    """Link > distance added to its radii [m]."""
     ignore: dict[str, list[str]] = Field(default_factory=dict)
     """Link > links it may touch; self-collision only."""
 
 
 class XrdfGeometry(Config):
-    """A group of spheres, perhaps on top of other groups."""
+    """A group of spheres, optionally extending other groups."""
 
     spheres: dict[str, list[CollisionSphere]] = Field(default_factory=dict)
     clone: list[str] = Field(default_factory=list)
@@ -186,13 +186,13 @@ class XrdfFile(Config):
             more = which.buffer_distance.get(link, 0.0)
             for sphere in spheres:
                 if sphere.radius + more <= 0.0:
-                    raise ValueError(f"a sphere of {link!r} has the radius {sphere.radius} with the buffer {more}")
+                    raise ValueError(f"a sphere of {link!r} has radius {sphere.radius} with buffer {more}")
             found[link] = [(sphere.center, sphere.radius + more) for sphere in spheres]
         return found
 
     def _group(self, name: str, inside: tuple[str, ...]) -> dict[str, list[CollisionSphere]]:
         if name in inside:
-            raise ValueError(f"geometry groups clone each other in a circle: {' > '.join((*inside, name))}")
+            raise ValueError(f"geometry groups clone each other in a cycle: {' > '.join((*inside, name))}")
         if name not in self.geometry:
             raise unknown_name("geometry group", name, self.geometry)
         group, found = self.geometry[name], {}
@@ -208,7 +208,7 @@ def read_description(path: str | Path) -> LulaFile | XrdfFile:
     """Read a Lula robot description or an XRDF file; the format is detected from the content.
 
     Raises:
-        ConfigError: File, line and what is wrong.
+        ConfigError: The file is invalid; the message has the file, line and fault.
     """
     values = resolved(read_document(path))
     if not isinstance(values, dict):
@@ -217,7 +217,7 @@ def read_description(path: str | Path) -> LulaFile | XrdfFile:
 
 
 def description_text(values: Mapping[str, Any]) -> str:
-    """Return a description as YAML, numbers rounded as the published editor does, short lists on one line."""
+    """Return a description as YAML: numbers rounded as in the published editor, short lists on one line."""
     return yaml.dump(_rounded(values), sort_keys=False, default_flow_style=None, width=120)
 
 

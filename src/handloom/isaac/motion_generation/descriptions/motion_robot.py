@@ -1,4 +1,4 @@
-"""A robot as motion generation sees it, made from third-party description files."""
+"""The robot model used by motion generation, loaded from third-party description files."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -27,25 +27,25 @@ class MotionRobot:
     joint_names: tuple[str, ...]
     """Planned joints, in the order of configurations."""
     default_q: Array
-    """Configuration that policies return to (n,) [rad or m]."""
+    """Default configuration (n,), to which policies return [rad or m]."""
     lower: Array
     """Position limits (n,) [rad or m]."""
     upper: Array
     velocity: Array
-    """Greatest speeds (n,) [rad/s or m/s]."""
+    """Maximum speeds (n,) [rad/s or m/s]."""
     acceleration: Array | None
-    """Greatest accelerations (n,), where they are given."""
+    """Maximum accelerations (n,), if given."""
     jerk: Array | None
-    """Greatest jerks (n,), where they are given."""
+    """Maximum jerks (n,), if given."""
     root_link: str
     tool_frames: tuple[str, ...]
-    """Frames meant for tools; empty when the file names none."""
+    """Frames meant for tools; empty if the file names none."""
     spheres: Spheres
     """What counts against obstacles."""
     model: mujoco.MjModel
     """Links as bodies with their spheres, for kinematics and collision checks."""
     reference: Array
-    """``qpos`` with the default configuration and all other joints where they are held."""
+    """``qpos`` of the default configuration, with all other joints at their fixed positions."""
 
     @property
     def dof(self) -> int:
@@ -100,8 +100,8 @@ def load_motion_robot(description: str | Path, urdf: str | Path) -> MotionRobot:
     """Read a Lula robot description or an XRDF file together with its URDF.
 
     Raises:
-        ConfigError: The description is wrong; file, line, key.
-        FileError: The URDF is wrong; file, element.
+        ConfigError: The description is invalid; the message has file, line and key.
+        FileError: The URDF is invalid; the message has file and element.
     """
     paths = Path(description).resolve(), Path(urdf).resolve()
     stamps = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
@@ -110,7 +110,7 @@ def load_motion_robot(description: str | Path, urdf: str | Path) -> MotionRobot:
 
 @lru_cache(maxsize=16)
 def _load(description: Path, urdf: Path, stamps: tuple[int, ...]) -> MotionRobot:
-    del stamps  # Only tells apart versions of the files.
+    del stamps  # Only distinguishes versions of the files.
     given, robot = read_description(description), read_urdf(urdf)
     try:
         if isinstance(given, XrdfFile):
@@ -126,7 +126,7 @@ def _from_lula(given: LulaFile, urdf: Urdf) -> MotionRobot:
     for link, found in spheres.items():
         for _, radius in found:
             if radius <= 0:
-                raise ValueError(f"a sphere of {link!r} has the radius {radius}")
+                raise ValueError(f"a sphere of {link!r} has radius {radius}")
     return _build(
         urdf,
         joints=given.cspace,
@@ -225,7 +225,7 @@ def _model(urdf: Urdf, root: str, spheres: Spheres) -> mujoco.MjModel:
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
     spec.compiler.autolimits = False
-    # MuJoCo has a body named world already.
+    # MuJoCo already has a body named world.
     top = spec.worldbody if urdf.root == WORLD else spec.worldbody.add_body(name=urdf.root)
     bodies = {urdf.root: top}
     for joint in urdf.joints:

@@ -1,4 +1,4 @@
-"""Description files for the shipped robots, made on first use; by the published loaders' names."""
+"""Description files for the built-in robots, generated on first use, under the names of the published loaders."""
 
 import hashlib
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ LIMIT_BUFFER = 0.01
 
 
 def get_supported_robots_with_lula_kinematics() -> list[str]:
-    """Return the robots that have arms."""
+    """Return the names of the robots that have arms."""
     return [name for name in robot_names() if load_robot(name).arms]
 
 
@@ -47,7 +47,7 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
     """Return the arguments of ``RmpFlow``; None, with an error in the log, for an unknown robot or policy."""
     robot = _robot(robot_name)
     if robot is None or policy_name != POLICY:
-        return fail(f"robot {robot_name!r} has no policy {policy_name!r}; it is {POLICY!r}") if robot else None
+        return fail(f"robot {robot_name!r} has no policy {policy_name!r}; use {POLICY!r}") if robot else None
     description, urdf = _files(robot)
     config = description.with_name("rmpflow.yaml")
     joints = sum(len(arm.joint_names) for arm in robot.arms)
@@ -66,10 +66,10 @@ def load_supported_motion_policy_config(robot_name: str, policy_name: str = POLI
 
 
 def robot_like(model: mujoco.MjModel, names: Sequence[str]) -> str | None:
-    """Return the shipped robot whose first arm's joints are among these, arranged identically, or None.
+    """Return the built-in robot whose first arm's joints are among these, arranged identically, or None.
 
     Args:
-        model: Model that holds the joints, possibly under longer names.
+        model: Model with the joints, possibly under longer names.
         names: Names of the joints.
     """
     candidates = []
@@ -99,7 +99,7 @@ def load_supported_path_planner_config(robot_name: str, planner_name: str = PLAN
     """Return the arguments of ``RRT``; None, with an error in the log, for an unknown robot or planner."""
     robot = _robot(robot_name)
     if robot is None or planner_name != PLANNER:
-        return fail(f"robot {robot_name!r} has no planner {planner_name!r}; it is {PLANNER!r}") if robot else None
+        return fail(f"robot {robot_name!r} has no planner {planner_name!r}; use {PLANNER!r}") if robot else None
     description, urdf = _files(robot)
     config = description.with_name("rrt.yaml")
     config.write_text("seed: 123456\nmax_iterations: 8000\n", encoding="utf-8")
@@ -120,7 +120,7 @@ def _robot(name: str) -> RobotDescription | None:
 
 
 def _files(robot: RobotDescription) -> tuple[Path, Path]:
-    """Return description and URDF of a robot, written once per content of its files."""
+    """Return description and URDF of a robot; they are written again only when the robot's files change."""
     digest = hashlib.sha256(Path(__file__).with_name("describe_robot.py").read_bytes())
     for file in (robot.config_file, robot.model_file):
         digest.update(file.read_bytes())

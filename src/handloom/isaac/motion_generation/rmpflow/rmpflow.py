@@ -45,7 +45,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         rmpflow_config_path: Parameters of the leaves.
         end_effector_frame_name: Frame that targets are for.
         maximum_substep_size: Longest integration step [s].
-        ignore_robot_state_updates: Roll the policy's own state out instead of starting from the robot's each time.
+        ignore_robot_state_updates: Roll out the policy's own state instead of starting from the robot's each time.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
     ) -> None:
         super().__init__()
         if not maximum_substep_size > 0:
-            raise InputError(f"maximum_substep_size is a positive number of seconds, got {maximum_substep_size}")
+            raise InputError(f"maximum_substep_size must be a positive number of seconds, got {maximum_substep_size}")
         self.robot = load_motion_robot(robot_description_path, urdf_path)
         """Kinematics, limits, spheres."""
         self._files = (robot_description_path, urdf_path)
@@ -79,7 +79,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
     def set_end_effector_target(
         self, target_position: ArrayLike | None = None, target_orientation: ArrayLike | None = None
     ) -> None:
-        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None lets go."""
+        """Pull the end effector to a position (3,) [m] and a quaternion wxyz (4,) in the world; None releases it."""
         self.set_pose_target(self.end_effector_frame, target_position, target_orientation)
 
     def set_cspace_target(self, active_joint_targets: ArrayLike) -> None:
@@ -87,7 +87,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         self._q_target = finite_vector("active_joint_targets", active_joint_targets, self.robot.dof)
 
     def reset(self) -> None:
-        """Forget obstacles, targets and the policy's own state; target frames stay."""
+        """Clear obstacles, targets and the policy's own state; target frames stay."""
         super().reset()
         self._targets = dict.fromkeys(self._targets, (None, None))
         self._q_target, self._state = self.robot.default_q.copy(), None
@@ -105,7 +105,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         """Return position and velocity targets (n,) after ``frame_duration`` [s]; see :class:`MotionPolicy`."""
         del watched_joint_positions, watched_joint_velocities
         if not (np.isfinite(frame_duration) and frame_duration >= 0):
-            raise InputError(f"frame_duration is a number of seconds >= 0, got {frame_duration}")
+            raise InputError(f"frame_duration must be a number of seconds >= 0, got {frame_duration}")
         if self._state is None or not self._ignore_state:
             q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
             qd = finite_vector("active_joint_velocities", active_joint_velocities, self.robot.dof)
@@ -171,7 +171,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         return list(self.robot.joint_names)
 
     def set_ignore_state_updates(self, ignore_robot_state_updates: bool = True) -> None:
-        """Roll the policy's own state out, or start from the robot's each time."""
+        """Choose whether to roll out the policy's own state or to start from the robot's each time."""
         self._ignore_state = bool(ignore_robot_state_updates)
 
     def set_internal_robot_joint_states(
@@ -181,7 +181,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         watched_joint_positions: ArrayLike = (),
         watched_joint_velocities: ArrayLike = (),
     ) -> None:
-        """Put the policy's own state somewhere."""
+        """Set the policy's own state."""
         del watched_joint_positions, watched_joint_velocities
         n = self.robot.dof
         self._state = (
@@ -205,7 +205,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         return T[:3, 3].copy(), T[:3, :3].copy()
 
     def get_kinematics_solver(self) -> LulaKinematicsSolver:
-        """Return a kinematics solver of the same robot at the same place."""
+        """Return a kinematics solver for the same robot with the same base pose."""
         solver = LulaKinematicsSolver(*self._files)
         solver.T_world_base = self._T_world_base
         return solver
@@ -216,7 +216,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
         return self._T_world_base
 
     def smallest_gap(self, active_joint_positions: ArrayLike) -> float:
-        """Return the smallest distance between the moving spheres and an obstacle [m]; negative: contact."""
+        """Return the smallest distance between the moving spheres and an obstacle [m]; negative means contact."""
         q = finite_vector("active_joint_positions", active_joint_positions, self.robot.dof)
         _, spheres, *_ = self._constant
         return float(nearest_gap(self._constant[0], spheres, self._bodies(), q))
@@ -234,7 +234,7 @@ class RmpFlow(RmpFlowTargets, RmpFlowVisuals, MotionPolicy):
 
 
 class RmpFlowSmoothed(RmpFlow):
-    """RMPflow whose speed scale drops where its acceleration would jump: ``a = s^2 policy(q, qd / s)``."""
+    """RMPflow that lowers its speed scale when its acceleration would jump: ``a = s^2 policy(q, qd / s)``."""
 
     JUMP, LARGEST_CHANGE = 10.0, 7.0
     SLOW, RECOVERY = 0.2, 0.015
@@ -269,11 +269,11 @@ class RMPFlowController(MotionPolicyController):
         name: Its name.
         robot_articulation: The robot.
         physics_dt: Time between calls of ``forward`` [s].
-        policy: The policy, see ``load_motion_policy`` and :class:`RmpFlow`; by default that of the robot that ships and
-            has these joints at these places.
+        policy: The policy, see ``load_motion_policy`` and :class:`RmpFlow`; the default is that of the built-in robot
+            with the same joints in the same arrangement.
 
     Raises:
-        InputError: No policy was given, and no robot that ships has these joints.
+        InputError: No policy was given, and no built-in robot has these joints.
     """
 
     def __init__(
@@ -289,7 +289,7 @@ class RMPFlowController(MotionPolicyController):
         self._policy.set_robot_base_pose(*robot_articulation.get_world_pose())
 
     def reset(self) -> None:
-        """Forget obstacles and targets, and place the base again."""
+        """Clear obstacles and targets, and set the base pose again."""
         super().reset()
         self._policy.set_robot_base_pose(*self._driver.get_robot_articulation().get_world_pose())
 
@@ -299,7 +299,7 @@ def _shipped_policy(robot: SingleArticulation) -> RmpFlow:
     config = None if found is None else load_supported_motion_policy_config(found)
     if config is None:
         raise InputError(
-            f"no robot that ships has the joints {', '.join(robot.dof_names)} at these places; "
+            f"no built-in robot has the joints {', '.join(robot.dof_names)} in this arrangement; "
             "give policy=RmpFlow(...), with files that `handloom robot describe` writes"
         )
     return RmpFlow(**config)
@@ -323,10 +323,11 @@ class PolicyFile(Config):
 
 
 def load_motion_policy(config: str | Path) -> RmpFlow:
-    """Return the policy of a published ``config.json``; its files are looked for where it says, then beside it.
+    """Return the policy of a published ``config.json``; its files are searched at the given paths, then beside it.
 
     Raises:
-        ConfigError: A key is wrong, or a file does not exist; file, line and where it was looked for.
+        ConfigError: A key is invalid or a file does not exist; the message has the file, the line and the searched
+            locations.
     """
     folder, given = Path(config).parent, load_config(config, PolicyFile)
     files: list[Path] = []
@@ -335,7 +336,7 @@ def load_motion_policy(config: str | Path) -> RmpFlow:
         found = next((place for place in places if place.is_file()), None)
         if found is None:
             looked = " and ".join(str(place) for place in places)
-            raise ConfigError(f"{config}: relative_asset_paths.{key}: no such file; looked for {looked}")
+            raise ConfigError(f"{config}: relative_asset_paths.{key}: no such file; searched {looked}")
         files.append(found)
     description, urdf, parameters = files
     frame, substep = given.end_effector_frame_name, given.maximum_substep_size

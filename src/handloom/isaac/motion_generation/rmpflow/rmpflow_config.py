@@ -18,7 +18,7 @@ class CSpaceTargetRmp(Config):
     position_gain: NotNegative = 100.0
     damping_gain: NotNegative = 50.0
     robust_position_term_thresh: Positive = 0.5
-    """Largest distance that the pull grows with [rad or m]."""
+    """Distance beyond which the pull no longer grows [rad or m]."""
     inertia: NotNegative = 1.0
 
 
@@ -36,7 +36,7 @@ class JointLimitRmp(Config):
 
 
 class JointVelocityCapRmp(Config):
-    """Brake joints that are too fast."""
+    """Damping of joints that are too fast."""
 
     max_velocity: Positive = 4.0
     """[rad/s or m/s]."""
@@ -46,7 +46,7 @@ class JointVelocityCapRmp(Config):
 
 
 class TargetRmp(Config):
-    """Pull of the tool to a position."""
+    """Attraction of the tool to a position."""
 
     accel_p_gain: NotNegative = 30.0
     accel_d_gain: NotNegative = 85.0
@@ -83,7 +83,7 @@ class CollisionRmp(Config):
     repulsion_gain: NotNegative = 800.0
     repulsion_std_dev: Positive = 0.01
     metric_modulation_radius: Positive = 0.5
-    """Obstacles further away than this do not count [m]."""
+    """Obstacles further away than this are ignored [m]."""
     metric_scalar: NotNegative = 10000.0
     """0 switches collision avoidance off."""
     metric_exploder_std_dev: Positive = 0.02
@@ -113,7 +113,7 @@ class RmpParams(Config):
 
 
 class CanonicalResolve(Config):
-    """How leaves become one acceleration."""
+    """Combination of the leaves into one acceleration."""
 
     max_acceleration_norm: Positive = 50.0
     projection_tolerance: Positive = 0.01
@@ -141,10 +141,10 @@ class RmpFlowFile(Config):
     """An RMPflow parameter file."""
 
     format: Literal["rmpflow"] = "rmpflow"
-    """What cuMotion's files begin with."""
+    """First key of cuMotion's files."""
     api_version: Annotated[float | str | None, _ELSEWHERE] = None
     joint_limit_buffers: list[float] = Field(default_factory=list)
-    """By how much the range of each joint is taken smaller at both ends [rad or m]; one value per joint, or none."""
+    """Margin by which the range of each joint is reduced at both ends [rad or m]; one value per joint, or none."""
     rmp_params: RmpParams = RmpParams()
     canonical_resolve: CanonicalResolve = CanonicalResolve()
     body_cylinders: list[BodyCapsule] = Field(default_factory=list)

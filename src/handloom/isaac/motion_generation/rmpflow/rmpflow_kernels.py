@@ -1,10 +1,10 @@
-"""RMPflow: leaf policies in the spaces where they are simple, added up in joint space and solved for an acceleration.
+"""RMPflow: leaf policies defined in task spaces, summed in joint space and solved for an acceleration.
 
-A leaf is a space ``x = phi(q)`` with Jacobian J, a metric M and an acceleration a that it asks for there. The root gets
+A leaf is a space ``x = phi(q)`` with Jacobian J, a metric M and a desired acceleration a in that space. The root gets
 ``sum J'MJ`` and ``sum J'M (a - J' qd)`` with the curvature ``J' qd`` (time derivative of J, times qd), which comes from
-one pass over the links that carries velocities and bias accelerations along. Where the solution is longer than the
-greatest norm, the metric-weighted nearest acceleration of that norm is taken: ``(M + lambda I) a = f`` for the lambda
-that fits. Cheng et al. 2018 (RMPflow). About 40 us for seven joints, 55 spheres and four obstacles.
+one pass over the links that propagates velocities and bias accelerations. If the solution exceeds the maximum norm, it
+is replaced by the nearest acceleration of that norm under the metric: ``(M + lambda I) a = f`` for the lambda that
+fits. Cheng et al. 2018 (RMPflow). About 40 us for seven joints, 55 spheres and four obstacles.
 """
 
 import math
@@ -29,7 +29,7 @@ from handloom.kernels import inner_kernel, kernel
 
 
 class PolicyGoal(NamedTuple):
-    """What the policy is pulled to: k tools to poses, all joints to a configuration."""
+    """Targets of the policy: k tools to poses, all joints to a configuration."""
 
     link: NDArray[np.int64]
     """Links of the tools (k,), -1 without a tool frame that moves."""
@@ -38,7 +38,7 @@ class PolicyGoal(NamedTuple):
     position: Array
     """(k, 3) [m]."""
     R: Array
-    """Axes of the tools wanted, as columns (k, 3, 3)."""
+    """Target axes of the tools, as columns (k, 3, 3)."""
     has_position: NDArray[np.bool_]
     """(k,)."""
     has_rotation: NDArray[np.bool_]
@@ -58,18 +58,18 @@ class Leaves(NamedTuple):
     collision: Array
     damping: Array
     most: float
-    """Greatest norm of the acceleration."""
+    """Maximum norm of the acceleration."""
 
 
 class Policy(NamedTuple):
-    """Everything that an acceleration depends on beside the state."""
+    """Everything that an acceleration depends on besides the state."""
 
     links: Links
     spheres: Points
-    """What keeps away from the world."""
+    """Spheres that keep away from the world."""
     world: Bodies
     controllers: Points
-    """What keeps away from the robot's own base."""
+    """Spheres that keep away from the robot's own base."""
     base: Bodies
     goal: PolicyGoal
     leaves: Leaves
@@ -83,7 +83,7 @@ def gate(z):
 
 @inner_kernel
 def add_scalar(s, g, metric, pull):
-    """Add a scalar leaf whose gradient at the point of ``s.J`` is g (3,); curvature is taken off the ``pull``."""
+    """Add a scalar leaf whose gradient at the point of ``s.J`` is g (3,); curvature is subtracted from ``pull``."""
     n, row = s.f.shape[0], s.work
     for k in range(n):
         row[k] = g[0] * s.J[0, k] + g[1] * s.J[1, k] + g[2] * s.J[2, k]
@@ -96,7 +96,7 @@ def add_scalar(s, g, metric, pull):
 
 @inner_kernel
 def add_point(s, along, across, d, ax, ay, az):
-    """Add a leaf at the point of ``s.J``: metric ``across I + along d d'`` for a unit vector d, pull less curvature."""
+    """Add a leaf at the point of ``s.J``: metric ``across I + along d d'`` for unit vector d, pull minus curvature."""
     n, J = s.f.shape[0], s.J
     dot = along * (d[0] * ax + d[1] * ay + d[2] * az)
     fx, fy, fz = across * ax + dot * d[0], across * ay + dot * d[1], across * az + dot * d[2]
@@ -111,7 +111,7 @@ def add_point(s, along, across, d, ax, ay, az):
 
 @inner_kernel
 def add_collisions(links, points, bodies, c, s):
-    """Add one leaf per sphere and obstacle that are near each other."""
+    """Add one leaf per pair of a sphere and a nearby obstacle."""
     reach = c[6]
     for k in range(points.link.shape[0]):
         link, ready = points.link[k], False
@@ -202,7 +202,7 @@ def add_tool_leaves(links, goal, tool, leaves, s):
             boost = beta * t[3] + 1.0 - beta
         w, dw, R = s.w[link], s.dw[link], s.R[link]
         for column in range(3):
-            # The tip of a unit axis, as a point that only turns: n' = w x n, bias dw x n + w x (w x n).
+            # The tip of a unit axis, as a point that only rotates: n' = w x n, bias dw x n + w x (w x n).
             nx = R[0, 0] * T[0, column] + R[0, 1] * T[1, column] + R[0, 2] * T[2, column]
             ny = R[1, 0] * T[0, column] + R[1, 1] * T[1, column] + R[1, 2] * T[2, column]
             nz = R[2, 0] * T[0, column] + R[2, 1] * T[1, column] + R[2, 2] * T[2, column]
@@ -256,7 +256,7 @@ def solve_damped(s, damping, a):
 
 @inner_kernel
 def resolve(s, most, a):
-    """Write the acceleration (n,) of the root; where it is longer than ``most``, the nearest one by the metric."""
+    """Write the acceleration (n,) of the root; if it is longer than ``most``, the nearest one under the metric."""
     length, steep = solve_damped(s, 0.0, a)
     damping = 0.0
     for _ in range(60):
@@ -268,7 +268,7 @@ def resolve(s, most, a):
 
 @kernel
 def accelerate(policy, q, qd, s, a):
-    """Write the acceleration (n,) that a ``Policy`` asks for; metric and force stay in ``s.M`` and ``s.f``."""
+    """Write the acceleration (n,) of a ``Policy``; metric and force stay in ``s.M`` and ``s.f``."""
     n = q.shape[0]
     for k in range(n):
         s.f[k] = 0.0
@@ -298,7 +298,7 @@ def roll_out(policy, q, qd, step, count):
 
 @kernel
 def nearest_gap(links, points, bodies, q):
-    """Return the smallest distance between the spheres that move and an obstacle [m]; infinity without obstacles."""
+    """Return the smallest distance between the moving spheres and an obstacle [m]; infinity without obstacles."""
     n, smallest = q.shape[0], math.inf
     s, rest = make_state(n), np.zeros(n)
     move_links(links, q, rest, s)

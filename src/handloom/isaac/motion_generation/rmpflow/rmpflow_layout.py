@@ -1,4 +1,4 @@
-"""A robot, its obstacles and its parameters, in the arrays that RMPflow's kernels read."""
+"""Converts a robot, its obstacles and its parameters to the arrays that RMPflow's kernels read."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def bodies_of(obstacles: list[KeptObstacle]) -> Bodies:
 
 
 def constant_parts(robot: MotionRobot, params: RmpFlowFile, file: str) -> tuple[Links, Points, Points, Bodies, Leaves]:
-    """Return what never changes: links, spheres, controllers of bodies, the base's capsules, numbers of the leaves.
+    """Return the constant part: links, spheres, controllers of bodies, capsules of the base, numbers of the leaves.
 
     Raises:
         ConfigError: The parameters do not fit the robot.
@@ -40,7 +40,7 @@ def constant_parts(robot: MotionRobot, params: RmpFlowFile, file: str) -> tuple[
     if len(buffers) != n:
         raise ConfigError(f"{file}: joint_limit_buffers has {len(buffers)} values for {n} joints")
     if np.any(robot.lower + buffers >= robot.upper - buffers):
-        raise ConfigError(f"{file}: joint_limit_buffers leave no range for a joint")
+        raise ConfigError(f"{file}: joint_limit_buffers leaves no range for a joint")
     for controller in params.body_collision_controllers:
         if controller.name not in robot.frame_names:
             known = unknown_name("frame", controller.name, robot.frame_names)
@@ -72,7 +72,7 @@ def constant_parts(robot: MotionRobot, params: RmpFlowFile, file: str) -> tuple[
 
 
 def _row(config: Config) -> Array:
-    """Return the numbers of a leaf in the order of its keys; keys without meaning are left out."""
+    """Return the numbers of a leaf in the order of its keys; keys without effect are left out."""
     names = [
         name for name in type(config).model_fields if name not in {"xi_estimator_gate_std_dev", "accept_user_weights"}
     ]

@@ -1,4 +1,4 @@
-"""Where RMPflow's leaves live: links with velocities and bias accelerations, points on them, distances to obstacles."""
+"""Task spaces of RMPflow's leaves: links with velocities and bias accelerations, points on them, obstacle distances."""
 
 import math
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Links(NamedTuple):
     p: Array
     prismatic: NDArray[np.bool_]
     lower: Array
-    """Lower limits with their buffers (n,)."""
+    """Lower limits, buffers included (n,)."""
     upper: Array
 
 
@@ -44,7 +44,7 @@ class Bodies(NamedTuple):
     p: Array
     """(m, 3) [m]."""
     size: Array
-    """Half sides of a box; radius and half length along z of a capsule (m, 3) [m]."""
+    """Half side lengths of a box; radius and half length along z of a capsule (m, 3) [m]."""
 
 
 class State(NamedTuple):

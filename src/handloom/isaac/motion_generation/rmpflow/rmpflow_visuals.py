@@ -10,10 +10,10 @@ MARK = 0.05
 
 
 class RmpFlowVisuals:
-    """Spheres of the policy and a mark at its end effector, which follow the policy's own state.
+    """Spheres of the policy and a marker at its end effector, which follow the policy's own state.
 
-    There is no stage to draw on: the objects that ``get_..._as_prims`` return carry the poses, for the caller to draw.
-    ``visualize_...`` makes them, ``stop_...`` and ``delete_...`` take them away.
+    There is no stage to draw on: the objects that ``get_..._as_prims`` return hold the poses, for the caller to draw.
+    ``visualize_...`` creates them, ``stop_...`` and ``delete_...`` remove them.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class RmpFlowVisuals:
         raise NotImplementedError
 
     def get_collision_spheres_as_prims(self) -> list[Sphere]:
-        """Return the spheres that keep away from obstacles, where the policy believes them to be."""
+        """Return the collision spheres at the poses given by the policy's own state."""
         if not self._spheres:
             _, radii = self.collision_spheres(self.get_internal_robot_joint_states()[0])
             self._spheres = [Sphere(f"rmpflow_sphere_{k}", radius=float(r)) for k, r in enumerate(radii) if r > 0]
@@ -42,18 +42,18 @@ class RmpFlowVisuals:
         return self._spheres
 
     def get_end_effector_position_as_prim(self) -> Cuboid:
-        """Return a cube where the policy believes the end effector to be."""
+        """Return a cube at the end-effector pose given by the policy's own state."""
         if self._mark is None:
             self._mark = Cuboid("rmpflow_end_effector", size=MARK)
         self._place_visuals()
         return self._mark
 
     def visualize_collision_spheres(self) -> None:
-        """Make the spheres and let them follow."""
+        """Create the spheres and keep them updated."""
         self.get_collision_spheres_as_prims()
 
     def visualize_end_effector_position(self) -> None:
-        """Make the mark and let it follow."""
+        """Create the marker and keep it updated."""
         self.get_end_effector_position_as_prim()
 
     def stop_visualizing_collision_spheres(self) -> None:
@@ -68,7 +68,7 @@ class RmpFlowVisuals:
     delete_end_effector_prim = stop_visualizing_end_effector
 
     def _place_visuals(self) -> None:
-        """Move what is looked at to where the policy's own state has it."""
+        """Move the visible objects to the policy's own state."""
         if not self._spheres and self._mark is None:
             return
         q = self.get_internal_robot_joint_states()[0]

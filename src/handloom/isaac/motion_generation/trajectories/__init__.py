@@ -1,1 +1,1 @@
-"""Trajectories with the published names: splines, paths in task space, their conversion and timing."""
+"""Trajectories under their published names: splines, task-space paths, their conversion and timing."""

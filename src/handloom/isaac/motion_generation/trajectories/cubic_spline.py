@@ -8,13 +8,13 @@ from handloom.motion.trajectory import MotionLimits, Trajectory, WaypointTraject
 
 
 class SCurve(Trajectory):
-    """All joints run one S-curve from 0 to 1 together, as fast as the slowest of them allows.
+    """All joints follow one S-curve from 0 to 1 together, as fast as the slowest of them allows.
 
-    Phases: jerk, greatest acceleration, jerk, greatest speed, and the same backwards.
+    Phases: jerk, maximum acceleration, jerk, maximum speed, then the same in reverse.
 
     Args:
         start: Configuration (n,).
-        end: Configuration (n,), another one than the start.
+        end: Configuration (n,), different from the start.
         limits: Velocity, acceleration and jerk limits.
     """
 
@@ -44,7 +44,7 @@ class SCurve(Trajectory):
     def _sample(self, times: Array) -> tuple[Array, Array, Array]:
         phase = np.clip(np.searchsorted(self._edges, times, side="right") - 1, 0, 6)
         s, sd, sdd = _advance(self._states[phase].T, self._jerks[phase], times - self._edges[phase])
-        # Rounding leaves the end short by some 1e-16; the motion ends exactly at its goal.
+        # Rounding leaves the end about 1e-16 short; the motion must end exactly at its goal.
         s = np.where(times >= self.duration, 1.0, s)
         return self._start + s[:, None] * self._move, sd[:, None] * self._move, sdd[:, None] * self._move
 
@@ -71,9 +71,9 @@ MODES = ("cubic_spline", "linear")
 
 
 class TimedWaypoints(WaypointTrajectory):
-    """Passes each waypoint exactly at its time.
+    """Motion that passes each waypoint exactly at its time.
 
-    The cubic spline starts and ends at rest and has continuous acceleration; lines have constant velocity each.
+    The cubic spline starts and ends at rest and has continuous acceleration; each line has constant velocity.
 
     Args:
         times: Ascending, from 0 (m,) [s].
@@ -83,7 +83,7 @@ class TimedWaypoints(WaypointTrajectory):
 
     def __init__(self, times: Array, waypoints: Array, mode: str) -> None:
         if mode not in MODES:
-            raise InputError(f"interpolation_mode is one of {', '.join(MODES)}, got {mode!r}")
+            raise InputError(f"interpolation_mode must be one of {', '.join(MODES)}, got {mode!r}")
         if len(times) < 2:
             raise InputError("a trajectory needs at least two waypoints")
         self._times, self._waypoints, self._linear = times, waypoints, mode == "linear"
@@ -91,7 +91,7 @@ class TimedWaypoints(WaypointTrajectory):
         if self._linear:
             self._coefficients = np.stack([waypoints[:-1], d / h, np.zeros_like(d), np.zeros_like(d)])
             return
-        # Velocities at the knots make accelerations agree there: a tridiagonal system, zero at both ends.
+        # Velocities at the knots make accelerations continuous: a tridiagonal system, with zero velocity at both ends.
         m = len(times)
         A, b = np.eye(m), np.zeros_like(waypoints)
         for k in range(1, m - 1):
@@ -111,7 +111,7 @@ class TimedWaypoints(WaypointTrajectory):
     def exceeded(
         self, lower: Array, upper: Array, velocity: Array, acceleration: Array | None, jerk: Array | None
     ) -> str | None:
-        """Return which limits the motion exceeds, None when none; extremes of cubics are found exactly."""
+        """Return the limits that the motion exceeds, None if none; extrema of cubics are found exactly."""
         a, b, c, d = self._coefficients
         h = np.diff(self._times)[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Task-space paths to configurations: inverse kinematics along the path, as dense as the deviation requires."""
+"""Converts task-space paths to configurations by inverse kinematics, as dense as the deviation requires."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from handloom.isaac.motion_generation.trajectories.task_space_path import (
 from handloom.motion.kinematics import Chain, IkOptions, IkSolver
 
 LARGEST_JUMP = 0.5
-"""Joint motion between two poses that counts as a jump to another branch [rad or m]."""
+"""Joint motion between two poses beyond which it counts as a jump to another branch [rad or m]."""
 
 
 @dataclass
@@ -35,10 +35,10 @@ class PathConversionConfig:
     max_iterations: int = 50
     """Attempts per step."""
     alpha: float = 1.4
-    """Growth of the step's change while its direction stays the same."""
+    """Factor by which the change of the step grows while its direction stays the same."""
 
     def __post_init__(self) -> None:
-        """Refuse settings that cannot be met."""
+        """Reject settings that cannot be met."""
         if not 0 < self.min_position_deviation < self.max_position_deviation or self.alpha <= 1:
             raise InputError("0 < min_position_deviation < max_position_deviation and alpha > 1 must hold")
 
@@ -46,14 +46,14 @@ class PathConversionConfig:
 def path_waypoints(
     robot: MotionRobot, chain: Chain, path: TaskSpacePath, config: PathConversionConfig, start: Array | None = None
 ) -> Array | str:
-    """Return configurations (m, n) along a path, or a message saying where the frame cannot follow.
+    """Return configurations (m, n) along a path, or a message with the position beyond which the frame cannot follow.
 
     Args:
         robot: The robot.
         chain: Joints that move the frame.
-        path: Where the frame goes.
+        path: Path of the frame.
         config: How close.
-        start: Configuration (n,) at the beginning; found from the default one when None.
+        start: Configuration (n,) at the beginning; None finds one from the default configuration.
     """
     columns = [robot.joint_names.index(name) for name in chain.joint_names]
     tight = {"position_tolerance": 1e-4, "rotation_tolerance": 1e-3, "threads": 1}
@@ -69,7 +69,7 @@ def path_waypoints(
     corners = path.corners()
     while s < corners[-1] - 1e-12:
         for _ in range(config.max_iterations):
-            # Corners are waypoints, so that rounding and chords never cut them.
+            # Corners are waypoints, so that rounding and chords never cut them off.
             end = min(s + step, float(corners[np.searchsorted(corners, s + 1e-9, side="right")]))
             found = follow.solve(path.pose(end), seed=q)
             reached = found.solved[0] and np.abs(found.q[0] - q).max() < LARGEST_JUMP
@@ -77,7 +77,7 @@ def path_waypoints(
             if deviation > config.max_position_deviation:
                 step, delta, way = _changed(step, delta, way, -1, config)
                 if step < config.min_s_step_size:
-                    why = "would have to jump" if found.solved[0] else "cannot reach on"
+                    why = "would have to jump" if found.solved[0] else "cannot reach further"
                     return f"the frame cannot follow the path beyond s = {s:.4g} of {corners[-1]:.4g}: the arm {why}"
                 continue
             break
@@ -100,11 +100,11 @@ def _changed(step: float, delta: float, way: int, now: int, config: PathConversi
 
 
 def _deviation(chain: Chain, path: TaskSpacePath, s: tuple[float, float], q: tuple[Array, Array]) -> float:
-    """Return how far the frame gets from the path on the straight joint motion between two of its points [m]."""
+    """Return the deviation of the frame from the path on the straight joint motion between two of its points [m]."""
     u = np.array([0.25, 0.5, 0.75])
     between = chain.T_base_tool(q[0] + u[:, None] * (q[1] - q[0]))[:, :3, 3]
     dense = np.array([path.pose(x)[:3, 3] for x in np.linspace(s[0], s[1], 9)])
-    # Distance to the polyline: time along both differs, the way does not.
+    # Distance to the polyline: the timing along the two differs, the geometry does not.
     a, d = dense[:-1], np.diff(dense, axis=0)
     t = np.clip(np.einsum("pki,ki->pk", between[:, None] - a, d) / np.maximum((d**2).sum(1), 1e-18), 0.0, 1.0)
     gaps = np.linalg.norm(between[:, None] - (a + t[..., None] * d), axis=2)
@@ -114,7 +114,7 @@ def _deviation(chain: Chain, path: TaskSpacePath, s: tuple[float, float], q: tup
 def composite_waypoints(
     robot: MotionRobot, chain: Chain, spec: CompositePathSpec, config: PathConversionConfig
 ) -> Array | str:
-    """Return configurations (m, n) along a composite path, or a message saying what cannot be followed."""
+    """Return configurations (m, n) along a composite path, or a message naming the part that cannot be followed."""
     rows = [spec.initial_q[None]]
     columns = [robot.joint_names.index(name) for name in chain.joint_names]
     for part, mode in spec.parts:
@@ -124,7 +124,7 @@ def composite_waypoints(
             continue
         here = chain.T_base_tool(q[columns])
         if mode == TransitionMode.SKIP:
-            part = part.starting_at(here)  # noqa: PLW2901 - the same part, from where the path is
+            part = part.starting_at(here)  # noqa: PLW2901 - the same part, from the current end of the path
         elif mode == TransitionMode.LINEAR_TASK_SPACE:
             line = create_task_space_path_spec(here)
             if line.add_linear_path(part.initial_pose):

@@ -17,7 +17,7 @@ class PathPiece(Protocol):
     angle: float
     """Radians turned."""
     blend_radius: float
-    """Radius of the corner at its end [m]; 0 for none."""
+    """Radius of the corner at its end [m]; 0 for a sharp corner."""
 
     def pose(self, u: float) -> Array:
         """Return the pose (4, 4)."""
@@ -29,7 +29,7 @@ class PathPiece(Protocol):
 
 
 class LinePiece:
-    """A straight line, turning evenly."""
+    """A straight line with uniform rotation."""
 
     def __init__(self, T_start: Array, T_end: Array) -> None:
         self.T_start, self.T_end, self.blend_radius = T_start, T_end, 0.0
@@ -55,7 +55,7 @@ class Arc:
     first: Array
     """From the centre to the start (3,) [m]."""
     axis: Array
-    """Unit normal (3,) it turns about."""
+    """Unit normal (3,) of the arc's plane."""
     angle: float
     """[rad], positive."""
 
@@ -65,7 +65,7 @@ class Arc:
 
 
 class ArcPiece:
-    """An arc; the frame keeps its orientation, turns with the arc, or turns evenly to a target."""
+    """An arc; the frame keeps its orientation, turns with the arc, or turns uniformly to a target."""
 
     def __init__(self, arc: Arc, R_start: Array, R_end: Array | None, *, turns: bool) -> None:
         self.arc, self._R, self.blend_radius = arc, R_start, 0.0
@@ -87,7 +87,7 @@ class ArcPiece:
 
 
 def three_point_arc(start: Array, middle: Array, end: Array) -> Arc | None:
-    """Return the arc from start through middle to end; None when they lie on one line."""
+    """Return the arc from start through middle to end; None if they are collinear."""
     a, b = middle - start, end - start
     normal = np.cross(a, b)
     area = float(normal @ normal)
@@ -101,7 +101,7 @@ def three_point_arc(start: Array, middle: Array, end: Array) -> Arc | None:
 
 
 def tangent_arc(start: Array, direction: Array, end: Array) -> Arc | None:
-    """Return the arc that leaves start in a unit direction and ends at end; None when end is on that line."""
+    """Return the arc that leaves start in a unit direction and ends at end; None if the end is on that line."""
     chord = end - start
     beside = chord - (chord @ direction) * direction
     height = float(np.linalg.norm(beside))
@@ -125,9 +125,9 @@ class Blend:
 
     @classmethod
     def between(cls, one: LinePiece, two: LinePiece, radius: float) -> "Blend | None":
-        """Return the blend; None when a line does not move or they go on straight or straight back.
+        """Return the blend; None if a line has no length or the second continues straight on or straight back.
 
-        At most half of each line is replaced; the radius shrinks to that.
+        At most half of each line is replaced; the radius is reduced accordingly.
         """
         if one.length < 1e-9 or two.length < 1e-9:
             return None

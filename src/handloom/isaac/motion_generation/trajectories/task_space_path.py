@@ -1,4 +1,4 @@
-"""Paths of a frame through space: lines, arcs, rotations, blends; and paths made of such and of joint motions."""
+"""Paths of a frame through space: lines, arcs, rotations, blends; and composites of these with joint motions."""
 
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -31,7 +31,7 @@ class Rotation3:
     z: float
 
     def matrix(self) -> Array:
-        """Return it as (3, 3)."""
+        """Return the rotation as a matrix (3, 3)."""
         quat = np.array([self.w, self.x, self.y, self.z], float)
         if not np.linalg.norm(quat) > 1e-9:
             raise InputError("a rotation's quaternion has length zero")
@@ -46,7 +46,7 @@ class Pose3:
     translation: ArrayLike
 
     def matrix(self) -> Array:
-        """Return it as (4, 4)."""
+        """Return the pose as a matrix (4, 4)."""
         return make_pose(rotation_matrix(self.rotation), np.asarray(self.translation, float))
 
 
@@ -65,19 +65,19 @@ def pose_matrix(pose: Any) -> Array:
     """Return a pose given as Pose3 or matrix as a matrix (4, 4)."""
     T = pose.matrix() if isinstance(pose, Pose3) else np.asarray(pose, float)
     if T.shape != (4, 4) or not np.all(np.isfinite(T)):
-        raise InputError(f"a pose is a Pose3 or a finite 4x4 matrix, got shape {T.shape}")
+        raise InputError(f"a pose must be a Pose3 or a finite 4x4 matrix, got shape {T.shape}")
     return T
 
 
 class TransitionMode(IntEnum):
-    """How a composite path gets from where it is to the next part."""
+    """Transition of a composite path to its next part."""
 
     SKIP = 0
-    """Leave out the first point of the new part."""
+    """Omit the first point of the new part."""
     FREE = 1
     """Any joint motion."""
     LINEAR_TASK_SPACE = 2
-    """A straight line of the frame; only to a task-space part."""
+    """A straight line of the frame; only allowed to a task-space part."""
 
 
 class TaskSpacePathSpec:
@@ -97,7 +97,7 @@ class TaskSpacePathSpec:
         return self._segments[-1].pose(1.0) if self._segments else self.initial_pose
 
     def add_linear_path(self, target_pose: PoseLike, blend_radius: float = 0.0) -> bool:
-        """Move on a straight line to a pose, turning evenly."""
+        """Move on a straight line to a pose, with uniform rotation."""
         T = pose_matrix(target_pose)
         return self._append("add_linear_path", (T, blend_radius), LinePiece(self._end, T), blend_radius)
 
@@ -118,18 +118,18 @@ class TaskSpacePathSpec:
         target, middle = _point(target_position), _point(intermediate_position)
         arc = three_point_arc(self._end[:3, 3], middle, target)
         if arc is None:
-            return warn("three points of an arc lie on one line")
+            return warn("the three points of the arc are collinear")
         piece = ArcPiece(arc, self._end[:3, :3], None, turns=not constant_orientation)
         return self._append("add_three_point_arc", (target, middle, constant_orientation), piece)
 
     def add_three_point_arc_with_orientation_target(
         self, target_pose: PoseLike, intermediate_position: ArrayLike
     ) -> bool:
-        """Move on the arc through a point to a pose, turning evenly."""
+        """Move on the arc through a point to a pose, with uniform rotation."""
         T, middle = pose_matrix(target_pose), _point(intermediate_position)
         arc = three_point_arc(self._end[:3, 3], middle, T[:3, 3])
         if arc is None:
-            return warn("three points of an arc lie on one line")
+            return warn("the three points of the arc are collinear")
         piece = ArcPiece(arc, self._end[:3, :3], T[:3, :3], turns=False)
         return self._append("add_three_point_arc_with_orientation_target", (T, middle), piece)
 
@@ -140,7 +140,7 @@ class TaskSpacePathSpec:
         return piece is not None and self._append("add_tangent_arc", (target, constant_orientation), piece)
 
     def add_tangent_arc_with_orientation_target(self, target_pose: PoseLike) -> bool:
-        """As ``add_tangent_arc``, turning evenly to a pose."""
+        """As ``add_tangent_arc``, with uniform rotation to a pose."""
         T = pose_matrix(target_pose)
         piece = self._tangent_piece(T[:3, 3], T[:3, :3], False)
         return piece is not None and self._append("add_tangent_arc_with_orientation_target", (T,), piece)
@@ -149,27 +149,27 @@ class TaskSpacePathSpec:
         direction = self._segments[-1].direction_at_end() if self._segments else None
         arc = None if direction is None else arc_from_tangent(self._end[:3, 3], direction, target)
         if arc is None:
-            warn("a tangent arc needs a segment before it that moves, and a target beside its line")
+            warn("a tangent arc needs a preceding segment of nonzero length and a target off its line")
             return None
         return ArcPiece(arc, self._end[:3, :3], R, turns=turns)
 
     def _append(self, name: str, given: tuple[Any, ...], piece: PathPiece, blend_radius: float = 0.0) -> bool:
         if piece.length < 1e-9 and piece.angle < 1e-9:
-            return warn(f"{name}: the target is where the path already is")
+            return warn(f"{name}: the target is the current end of the path")
         piece.blend_radius = max(0.0, float(blend_radius))
         self._segments.append(piece)
         self._calls.append((name, given))
         return True
 
     def starting_at(self, pose: Array) -> "TaskSpacePathSpec":
-        """Return the same segments from another start."""
+        """Return the same segments from a different start."""
         moved = TaskSpacePathSpec(pose)
         for name, given in self._calls:
             getattr(moved, name)(*given)
         return moved
 
     def generate_path(self) -> "TaskSpacePath":
-        """Return the path, corners blended where radii were given."""
+        """Return the path, with corners blended where radii were given."""
         if not self._segments:
             raise InputError("a task-space path needs at least one segment")
         pieces: list[PathPiece] = []
@@ -201,7 +201,7 @@ class PathDomain:
 
 @dataclass(frozen=True, eq=False)
 class TaskSpacePath:
-    """Poses over a parameter s that grows with metres moved and, where it is more, with radians turned."""
+    """Poses over a parameter s that grows with metres moved or radians turned, whichever is larger."""
 
     segments: tuple[PathPiece, ...]
     _edges: Array = field(init=False)
@@ -218,7 +218,7 @@ class TaskSpacePath:
     def pose(self, s: float) -> Array:
         """Return the pose (4, 4) at s."""
         if not 0.0 <= s <= self._edges[-1] + 1e-9:
-            raise InputError(f"s runs from 0 to {self._edges[-1]:.6g}, got {s}")
+            raise InputError(f"s must be between 0 and {self._edges[-1]:.6g}, got {s}")
         k = int(np.clip(np.searchsorted(self._edges, s, side="right") - 1, 0, len(self.segments) - 1))
         width = self._edges[k + 1] - self._edges[k]
         return self.segments[k].pose(float(np.clip((s - self._edges[k]) / width, 0.0, 1.0)))
@@ -241,11 +241,11 @@ class TaskSpacePath:
         return float(sum(segment.angle for segment in self.segments))
 
     def min_position(self) -> Array:
-        """Return the lower corner of the box around all positions (3,) [m], from 512 samples."""
+        """Return the lower corner of the bounding box of all positions (3,) [m], from 512 samples."""
         return self._positions().min(axis=0)
 
     def max_position(self) -> Array:
-        """Return the upper corner of the box around all positions (3,) [m], from 512 samples."""
+        """Return the upper corner of the bounding box of all positions (3,) [m], from 512 samples."""
         return self._positions().max(axis=0)
 
     def _positions(self) -> Array:
@@ -267,7 +267,7 @@ class CSpacePathSpec:
         """Append a configuration (n,); False, with a warning, if it has another size."""
         q = np.array(waypoint, float)
         if q.shape != self.waypoints[0].shape or not np.all(np.isfinite(q)):
-            return warn(f"a waypoint has {len(self.waypoints[0])} finite values, got shape {q.shape}")
+            return warn(f"a waypoint must have {len(self.waypoints[0])} finite values, got shape {q.shape}")
         self.waypoints.append(q)
         return True
 
@@ -316,5 +316,5 @@ def create_composite_path_spec(initial_c_space_position: ArrayLike) -> Composite
 def _point(values: ArrayLike) -> Array:
     point = np.asarray(values, float)
     if point.shape != (3,) or not np.all(np.isfinite(point)):
-        raise InputError(f"a position has three finite values, got {values!r}")
+        raise InputError(f"a position must have three finite values, got {values!r}")
     return point

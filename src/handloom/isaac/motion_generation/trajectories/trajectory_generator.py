@@ -1,4 +1,4 @@
-"""Trajectories by their published names: through configurations, along task-space paths, and as actions of a robot."""
+"""Trajectories under their published names: through configurations, along task-space paths, as actions of a robot."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ from handloom.spatial import make_pose, matrix_from_quat
 from handloom.values import ArticulationAction
 
 DEVIATION = 0.01
-"""How far a trajectory through configurations may stay from those between the first and the last [rad or m]."""
+"""Largest deviation of a trajectory from the configurations between the first and the last [rad or m]."""
 TASK_DEVIATION = 5e-4
 """The same for the dense waypoints of a task-space path."""
 
@@ -59,9 +59,9 @@ class LulaTrajectory(TrajectoryInterface):
     """A generated trajectory.
 
     Args:
-        motion: Joint motion, from time 0 on.
+        motion: Joint motion, starting at time 0.
         active_joints: Its joints, in order.
-        start_time: Time of its beginning [s].
+        start_time: Start time [s].
     """
 
     def __init__(self, motion: Trajectory, active_joints: Sequence[str], start_time: float = 0.0) -> None:
@@ -84,13 +84,13 @@ class LulaTrajectory(TrajectoryInterface):
     def get_joint_targets(self, time: float) -> tuple[Array, Array] | None:
         """Return positions and velocities (n,), (n,) at a time [s]; logs an error and returns None outside."""
         if not self.start_time <= time <= self.end_time:
-            return fail(f"the trajectory runs from {self.start_time} s to {self.end_time} s, asked for {time} s")
+            return fail(f"the trajectory runs from {self.start_time} s to {self.end_time} s, got {time} s")
         q, qd, _ = self.motion.sample(time - self._start)
         return q, qd
 
 
 class ArticulationTrajectory:
-    """A trajectory as actions of a robot.
+    """A trajectory converted to actions of a robot.
 
     Args:
         robot_articulation: The robot.
@@ -121,19 +121,19 @@ class ArticulationTrajectory:
         return self._joints.make_articulation_action(*targets)
 
     def get_action_sequence(self, timestep: float | None = None) -> list[ArticulationAction]:
-        """Return actions from the start on, one per time step [s], the end excluded."""
+        """Return actions from the start, one per time step [s], excluding the end."""
         step = self._dt if timestep is None else timestep
         if not step > 0:
-            raise InputError(f"a time step is a positive number of seconds, got {step}")
+            raise InputError(f"a time step must be a positive number of seconds, got {step}")
         times = np.arange(self._trajectory.start_time, self._trajectory.end_time, step)
         return [self.get_action_at_time(float(time)) for time in times]
 
     def get_trajectory_duration(self) -> float:
-        """Return how long it takes [s]."""
+        """Return the duration [s]."""
         return self._trajectory.end_time - self._trajectory.start_time
 
     def get_active_joints_subset(self) -> ArticulationSubset:
-        """Return the robot's joints that it moves."""
+        """Return the joints of the robot that the trajectory moves."""
         return self._joints
 
     def get_robot_articulation(self) -> SingleArticulation:
@@ -165,7 +165,7 @@ class LulaCSpaceTrajectoryGenerator:
     def compute_c_space_trajectory(self, waypoint_positions: ArrayLike) -> LulaTrajectory | None:
         """Return a trajectory through configurations (m, n), or None, with an error in the log.
 
-        Between the first and the last, corners are rounded within ``DEVIATION`` of the waypoints.
+        Between the first and the last waypoint, corners are rounded within ``DEVIATION`` of the waypoints.
 
         Raises:
             InputError: A waypoint has a wrong size or is outside the position limits.
@@ -192,7 +192,7 @@ class LulaCSpaceTrajectoryGenerator:
     def compute_timestamped_c_space_trajectory(
         self, waypoint_positions: ArrayLike, timestamps: ArrayLike, interpolation_mode: str = "cubic_spline"
     ) -> LulaTrajectory | None:
-        """Return a trajectory that is at each waypoint (m, n) at its time (m,) [s], or None if a limit is exceeded.
+        """Return a trajectory through waypoints (m, n) at given times (m,) [s], or None if a limit is exceeded.
 
         Args:
             waypoint_positions: Configurations (m, n).
@@ -201,7 +201,7 @@ class LulaCSpaceTrajectoryGenerator:
         """
         waypoints, times = self._waypoints(waypoint_positions), np.asarray(timestamps, float)
         if times.shape != (len(waypoints),) or not np.all(np.diff(times) > 0):
-            raise InputError(f"timestamps are {len(waypoints)} ascending times, got {timestamps!r}")
+            raise InputError(f"timestamps must be {len(waypoints)} ascending times, got {timestamps!r}")
         motion = TimedWaypoints(times - times[0], waypoints, interpolation_mode)
         problem = motion.exceeded(*self._position, self._velocity, self._acceleration, self._jerk)
         if problem is not None:
@@ -217,47 +217,47 @@ class LulaCSpaceTrajectoryGenerator:
         return self._position[0].copy(), self._position[1].copy()
 
     def get_c_space_velocity_limits(self) -> Array:
-        """Return greatest speeds (n,) [rad/s or m/s]."""
+        """Return maximum speeds (n,) [rad/s or m/s]."""
         return self._velocity.copy()
 
     def get_c_space_acceleration_limits(self) -> Array | None:
-        """Return greatest accelerations (n,), None when there are none."""
+        """Return maximum accelerations (n,), None if there are none."""
         return None if self._acceleration is None else self._acceleration.copy()
 
     def get_c_space_jerk_limits(self) -> Array | None:
-        """Return greatest jerks (n,), None when there are none."""
+        """Return maximum jerks (n,), None if there are none."""
         return None if self._jerk is None else self._jerk.copy()
 
     def set_c_space_position_limits(self, lower_position_limits: ArrayLike, upper_position_limits: ArrayLike) -> None:
         """Set lower and upper limits (n,), (n,) [rad or m]."""
         lower, upper = self._per_joint(lower_position_limits), self._per_joint(upper_position_limits)
         if np.any(lower >= upper):
-            raise InputError("a lower position limit is not below the upper one")
+            raise InputError("each lower position limit must be below the upper one")
         self._position = (lower, upper)
 
     def set_c_space_velocity_limits(self, velocity_limits: ArrayLike) -> None:
-        """Set greatest speeds (n,) [rad/s or m/s]."""
+        """Set maximum speeds (n,) [rad/s or m/s]."""
         self._velocity = self._positive("velocity_limits", velocity_limits)
 
     def set_c_space_acceleration_limits(self, acceleration_limits: ArrayLike) -> None:
-        """Set greatest accelerations (n,)."""
+        """Set maximum accelerations (n,)."""
         self._acceleration = self._positive("acceleration_limits", acceleration_limits)
 
     def set_c_space_jerk_limits(self, jerk_limits: ArrayLike) -> None:
-        """Set greatest jerks (n,)."""
+        """Set maximum jerks (n,)."""
         self._jerk = self._positive("jerk_limits", jerk_limits)
 
     def set_solver_param(self, param_name: str, param_val: Any) -> bool:
-        """Set a published parameter of the spline solver; False where name or value is not valid.
+        """Set a published parameter of the spline solver; False if name or value is invalid.
 
-        The motion here is computed in closed form, so that none of them changes it.
+        The motion is computed in closed form here, so none of these parameters changes it.
         """
         return valid_solver_param(param_name, param_val)
 
     def _waypoints(self, given: ArrayLike) -> Array:
         waypoints = np.asarray(given, float)
         if waypoints.ndim != 2 or waypoints.shape[1] != self.robot.dof or not np.all(np.isfinite(waypoints)):
-            raise InputError(f"waypoints have shape (m, {self.robot.dof}), got {np.shape(given)}")
+            raise InputError(f"waypoints must have shape (m, {self.robot.dof}), got {np.shape(given)}")
         lower, upper = self._position
         outside = np.argwhere((waypoints < lower - 1e-9) | (waypoints > upper + 1e-9))
         if len(outside):
@@ -271,13 +271,13 @@ class LulaCSpaceTrajectoryGenerator:
     def _per_joint(self, values: ArrayLike) -> Array:
         result = np.array(values, float)
         if result.shape != (self.robot.dof,):
-            raise InputError(f"limits have {self.robot.dof} values, got {values!r}")
+            raise InputError(f"limits must have {self.robot.dof} values, got {values!r}")
         return result
 
     def _positive(self, name: str, values: ArrayLike) -> Array:
         result = self._per_joint(values)
         if not np.all(result > 0):
-            raise InputError(f"{name} are positive, got {values!r}")
+            raise InputError(f"{name} must be positive, got {values!r}")
         return result
 
 
@@ -303,7 +303,7 @@ class LulaTaskSpaceTrajectoryGenerator(LulaCSpaceTrajectoryGenerator):
     def compute_task_space_trajectory_from_points(
         self, positions: ArrayLike, orientations: ArrayLike, frame_name: str
     ) -> LulaTrajectory | None:
-        """Return a trajectory on straight lines through positions (m, 3) and quaternions wxyz (m, 4), or None."""
+        """Return a trajectory along straight lines through positions (m, 3) and quaternions wxyz (m, 4), or None."""
         p, quats = np.asarray(positions, float), np.asarray(orientations, float)
         if p.ndim != 2 or quats.ndim != 2 or len(p) != len(quats) or len(p) < 2:
             return fail(f"positions (m, 3) and orientations (m, 4) differ in number: {p.shape} and {quats.shape}")
@@ -316,7 +316,7 @@ class LulaTaskSpaceTrajectoryGenerator(LulaCSpaceTrajectoryGenerator):
     def compute_task_space_trajectory_from_path_spec(
         self, path_spec: TaskSpacePathSpec | CompositePathSpec, frame_name: str
     ) -> LulaTrajectory | None:
-        """Return a trajectory along a path, or None, with an error in the log, where the frame cannot follow."""
+        """Return a trajectory along a path, or None, with an error in the log, if the frame cannot follow."""
         chain = self.robot.chain(frame_name)
         if isinstance(path_spec, TaskSpacePathSpec):
             rows = path_waypoints(self.robot, chain, path_spec.generate_path(), self._conversion)
@@ -347,5 +347,5 @@ def valid_solver_param(name: str, value: Any) -> bool:
     if kind is None:
         return False
     if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
-        raise InputError(f"{name} is of type {kind.__name__}, got {value!r}")
+        raise InputError(f"{name} must be of type {kind.__name__}, got {value!r}")
     return value in SPLITS if kind is str else value >= 0 if kind is int else value > 0

@@ -1,1 +1,1 @@
-"""Controllers of wheeled robots: a command for the base becomes targets of its wheels."""
+"""Controllers of wheeled robots, which turn a command for the base into wheel targets."""

@@ -1,4 +1,4 @@
-"""Steered cars: a steering angle and a speed to two wheel angles and four wheel speeds, and back."""
+"""Ackermann steering: converts a steering angle and a speed to two wheel angles and four wheel speeds, and back."""
 
 import math
 from collections.abc import Sequence
@@ -12,25 +12,25 @@ from handloom.isaac.controller import BaseController
 from handloom.isaac.wheeled.arguments import finite_number, finite_result, finite_vector, limit, positive_number
 from handloom.values import ArticulationAction
 
-# Below this the published controller drives straight (0.9 degrees).
+# Below this angle the published controller drives straight (0.9 degrees).
 STRAIGHT_STEER = 0.0157
-# Within these a ramp leaves the speed [m/s] and the steering angle [rad] (0.1 degrees) where they are.
+# Within these dead bands a ramp leaves the speed [m/s] and the steering angle [rad] (0.1 degrees) unchanged.
 SPEED_DEAD_BAND = 1e-4
 STEER_DEAD_BAND = 0.00174533
 
 
 class AckermannController(BaseController):
-    """Angles of the two steered wheels and speeds of the four wheels of a car, with ramps.
+    """Computes the angles of the two steered wheels and the speeds of all four wheels of a car, with ramps.
 
-    The instantaneous centre lies on the axle that does not steer, at ``R = wheel_base / tan(steer)`` to the left.
+    The instantaneous centre of rotation lies on the fixed axle, at ``R = wheel_base / tan(steer)`` to the left.
     ``invert_steering`` is for cars steered at the rear: the wheels turn the other way, and a positive angle still
-    turns the car left. ``speed`` is that of the middle of the fixed axle.
+    turns the car left. ``speed`` is the speed of the middle of the fixed axle.
 
     ``kinematics="published"`` (the default) reproduces ported code, including four peculiarities: steering below
-    0.0157 rad drives straight, rear steering swaps the angles of the inner and the outer wheel, inside half a track
-    from the centre the inner wheel's angle flips its sign, and a negative rate or acceleration without a limit leads
-    away from what is asked. ``kinematics="rigid_body"`` has none of them: each wheel points along, and rolls at, the
-    velocity of its own hub, and signs of rates do not matter.
+    0.0157 rad drives straight, rear steering swaps the angles of the inner and the outer wheel, closer than half a
+    track width to the centre the inner wheel's angle flips its sign, and a negative rate or acceleration without a
+    limit moves away from the target. ``kinematics="rigid_body"`` has none of them: each wheel points along, and rolls
+    at, the velocity of its own hub, and signs of rates do not matter.
     """
 
     def __init__(
@@ -49,24 +49,24 @@ class AckermannController(BaseController):
         kinematics: Literal["published", "rigid_body"] = "published",
         keep_heading: bool = False,
     ) -> None:
-        """Keep the geometry and the limits; signs of both are ignored, and 0 means no limit.
+        """Store the geometry and the limits; their signs are ignored, and a limit of 0 means no limit.
 
         Args:
             name: Name of the controller.
-            wheel_base: Distance between the axles, not 0 [m].
+            wheel_base: Distance between the axles, nonzero [m].
             track_width: Distance between left and right wheels [m].
             front_wheel_radius: Radius of the front wheels [m]; 0 takes the other radius.
             back_wheel_radius: Radius of the rear wheels [m]; 0 takes the other radius.
             max_wheel_velocity: Limit of each wheel [rad/s].
-            invert_steering: The rear axle steers.
+            invert_steering: Whether the rear axle steers.
             max_wheel_rotation_angle: Limit of the steering angle and of each steered wheel [rad].
-            max_acceleration: Limit of the acceleration a command may ask for [m/s^2].
-            max_steering_angle_velocity: Limit of the steering rate a command may ask for [rad/s].
+            max_acceleration: Limit of the acceleration in a command [m/s^2].
+            max_steering_angle_velocity: Limit of the steering rate in a command [rad/s].
             kinematics: See the class.
-            keep_heading: Scale all wheels together at ``max_wheel_velocity`` instead of clipping each one.
+            keep_heading: Scale all wheels together at ``max_wheel_velocity``, instead of clipping each one.
 
         Raises:
-            InputError: No wheel radius at all, a wheel base of 0, values not finite.
+            InputError: Both wheel radii or the wheel base are 0, or a value is not finite.
         """
         super().__init__(name)
         self.wheel_base = positive_number(abs(finite_number(wheel_base, "wheel_base")), "wheel_base")
@@ -92,7 +92,7 @@ class AckermannController(BaseController):
 
     @np.errstate(all="ignore")  # finite_result rejects overflow.
     def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
-        """Return wheel angles and speeds, and remember where the ramps have got to.
+        """Return wheel angles and speeds, and store the state of the ramps.
 
         Args:
             command: ``[steer, steer_rate, speed, acceleration, dt]`` in rad, rad/s, m/s, m/s^2, s. A rate or an
@@ -103,7 +103,8 @@ class AckermannController(BaseController):
             right, rear left, rear right) [rad/s]: they address different joints, see ``WheeledRobot``.
 
         Raises:
-            InputError: Not five finite numbers, or a ramp without a time step. The ramps stay where they were.
+            InputError: The command is not five finite numbers, or has a ramp without a time step. The ramps are
+                unchanged.
         """
         names = ("steer [rad]", "steer_rate [rad/s]", "speed [m/s]", "acceleration [m/s^2]", "dt [s]")
         steer, rate, speed, acceleration, dt = finite_vector(command, names, "Ackermann command").tolist()
@@ -129,7 +130,7 @@ class AckermannController(BaseController):
     def body_twist(self, wheel_angles: Sequence[float] | Array, wheel_velocities: Sequence[float] | Array) -> Array:
         """Return the twist (3,) = (v [m/s], 0, w [rad/s]) of the middle of the fixed axle.
 
-        Least squares over all four wheels: each hub moves at its rim speed along its wheel, and not across it.
+        Least squares over all four wheels: each hub moves along its wheel at the rim speed, and not sideways.
 
         Args:
             wheel_angles: Steered wheels (left, right) [rad].
@@ -150,7 +151,7 @@ class AckermannController(BaseController):
         return finite_result(np.array([v, 0.0, w]), "the twist of an Ackermann drive")
 
     def reset(self) -> None:
-        """Start the ramps at rest, steering straight."""
+        """Restart the ramps from rest, steering straight."""
         self._speed = 0.0
         self._steer = 0.0
 
@@ -160,7 +161,7 @@ class AckermannController(BaseController):
 
     @property
     def _hubs(self) -> Array:
-        """Hubs (4, 2) seen from the middle of the fixed axle [m]: front left, front right, rear left, rear right."""
+        """Hubs (4, 2) relative to the middle of the fixed axle [m]: front left, front right, rear left, rear right."""
         half, base = self.track_width / 2.0, self.wheel_base
         front, rear = (0.0, -base) if self.invert_steering else (base, 0.0)
         return np.array([[front, half], [front, -half], [rear, half], [rear, -half]])
@@ -187,7 +188,7 @@ class AckermannController(BaseController):
         x, y = self._hubs.T
         curvature = math.tan(steer) / self.wheel_base
         angles = np.arctan2(curvature * x, 1.0 - curvature * y)
-        # A wheel that would have to turn beyond a right angle points backwards and rolls backwards instead.
+        # A wheel that would have to turn beyond 90 degrees is turned by 180 degrees less and rolls backwards instead.
         angles = np.arctan(np.tan(angles))
         wheels = ((speed - yaw_rate * y) * np.cos(angles) + yaw_rate * x * np.sin(angles)) / self._radii
         return angles[2:] if self.invert_steering else angles[:2], wheels
@@ -212,7 +213,7 @@ def _clip(value: float, bound: float) -> float:
 
 
 def _ramped(present: float, target: float, rate: float, dt: float, dead_band: float) -> float:
-    """Return the next value on the way to ``target``: at once for rate 0, kept within the dead band.
+    """Return the next value towards ``target``: the target itself for rate 0, unchanged within the dead band.
 
     A negative rate moves away from it indefinitely.
     """

@@ -1,4 +1,4 @@
-"""Two driven wheels on one axle: body speed to wheel speeds and back."""
+"""Differential drive: converts the body velocity to the speeds of two wheels on one axle, and back."""
 
 from collections.abc import Sequence
 
@@ -11,15 +11,15 @@ from handloom.values import ArticulationAction
 
 
 class DifferentialController(BaseController):
-    """Wheel speeds of a robot with a left and a right wheel on one axle.
+    """Computes the wheel speeds of a robot with a left and a right wheel on one axle.
 
     For a body moving at ``v`` and turning at ``w``, with wheel radius ``r`` and track ``b``::
 
         left = (2 v - w b) / (2 r)        right = (2 v + w b) / (2 r)
 
-    Limits act as published: ``v`` and ``w`` are clipped first, then each wheel on its own, which bends
-    the path under saturation. ``keep_heading`` scales both sides by one factor instead, so that the
-    robot drives the same circle more slowly.
+    Limits act as published: ``v`` and ``w`` are clipped first, then each wheel separately, which changes the curvature
+    of the path under saturation. ``keep_heading`` scales both wheels by one factor instead, so that the robot drives
+    the same circle more slowly.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class DifferentialController(BaseController):
         *,
         keep_heading: bool = False,
     ) -> None:
-        """Keep the geometry and the limits.
+        """Store the geometry and the limits.
 
         Args:
             name: Name of the controller.
@@ -42,10 +42,10 @@ class DifferentialController(BaseController):
             max_linear_speed: Limit of |v| [m/s].
             max_angular_speed: Limit of |w| [rad/s].
             max_wheel_speed: Limit of each wheel [rad/s].
-            keep_heading: Scale under saturation instead of clipping each quantity on its own.
+            keep_heading: Scale under saturation, instead of clipping each quantity separately.
 
         Raises:
-            InputError: A radius or distance that is not > 0, a limit that is negative or NaN.
+            InputError: A radius or distance is not > 0, or a limit is negative or NaN.
         """
         super().__init__(name)
         self.wheel_radius = positive_number(wheel_radius, "wheel_radius")
@@ -56,7 +56,7 @@ class DifferentialController(BaseController):
         self.keep_heading = keep_heading
 
     def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
-        """Return the wheel speeds for a body speed.
+        """Return the wheel speeds for a body velocity.
 
         Args:
             command: ``[v, w]``: forward speed [m/s], yaw rate [rad/s].
@@ -92,11 +92,11 @@ class DifferentialController(BaseController):
         if self.keep_heading:
             finite_result(wheels, "the wheel speed of a differential drive")
             return wheels * min(1.0, _fraction(self.max_wheel_speed, float(np.max(np.abs(wheels)))))
-        # An infinite wheel speed is clipped like any other; only inf - inf and an infinite limit are refused.
+        # An infinite wheel speed is clipped like any other; only inf - inf and an infinite limit are rejected.
         clipped = np.clip(wheels, -self.max_wheel_speed, self.max_wheel_speed)
         return finite_result(clipped, "the wheel speed of a differential drive")
 
 
 def _fraction(bound: float, value: float) -> float:
-    """Return the fraction of ``value`` that ``bound`` allows; 1 or more if it allows all of it."""
+    """Return the fraction of ``value`` that ``bound`` allows; 1 or more if ``value`` is within the bound."""
     return 1.0 if abs(value) <= bound else bound / abs(value)

@@ -1,4 +1,4 @@
-"""Omni and mecanum wheels: positions and drive directions, body twist to wheel speeds and back."""
+"""Omni and mecanum wheels: positions and drive directions, conversion of body twist to wheel speeds and back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ from handloom.isaac.wheeled.arguments import (
 from handloom.spatial import quat_from_axis_angle, quat_multiply, quat_normalize, quat_rotate
 from handloom.values import ArticulationAction
 
-# The smallest normal number: keeps a division by the largest entry from dividing by zero.
+# The smallest normal number: prevents a division by zero when dividing by the largest entry.
 TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HolonomicLayout:
-    """Wheels with rollers, seen from the centre of the base; built by ``HolonomicLayout.of``.
+    """Wheels with rollers, relative to the centre of the base; built by ``HolonomicLayout.of``.
 
-    Wheel i pushes along ``d_i = Rot(up, angle_i) R(q_i) wheel_axis``: the axle, turned by the roller angle. By that
+    Wheel i pushes along ``d_i = Rot(up, angle_i) R(q_i) wheel_axis``: the axle, rotated by the roller angle. By that
     published convention a positive speed at 90 degrees moves the hub along ``up x axle``; a joint that follows
-    the right-hand rule rolls the other way, so its model states the angle negative (-90 for an omni wheel).
+    the right-hand rule rolls the other way, so its model has a negative angle (-90 for an omni wheel).
     """
 
     radius: Array
@@ -44,7 +44,7 @@ class HolonomicLayout:
     """|sin| of the roller angles (n,): the fraction of the rim speed that acts along the direction."""
 
     @classmethod
-    @np.errstate(all="ignore")  # What overflows is refused when the layout is used.
+    @np.errstate(all="ignore")  # Overflow is rejected when the layout is used.
     def of(
         cls,
         *,
@@ -60,13 +60,14 @@ class HolonomicLayout:
         Args:
             wheel_radius: One radius or one per wheel, > 0 [m].
             wheel_positions: Wheel centres (n, 3) [m].
-            wheel_orientations: Wheel frames (n, 4), wxyz; any length but zero.
+            wheel_orientations: Wheel frames (n, 4), wxyz, of any norm but zero.
             mecanum_angles: One roller angle or one per wheel [deg].
             wheel_axis: Axle in the wheel frame (3,).
             up_axis: Up in the base (3,).
 
         Raises:
-            InputError: A shape that does not fit, a radius that is not > 0, a zero axis or quaternion, not finite.
+            InputError: A shape does not fit, a radius is not > 0, an axis or quaternion is zero, or a value is not
+                finite.
         """
         positions = finite_array(wheel_positions, (-1, 3), "wheel_positions")
         count = len(positions)
@@ -111,7 +112,7 @@ def _unit(vector: Array, what: str) -> Array:
     scaled = vector / (np.max(np.abs(vector)) or 1.0)
     norm = float(np.linalg.norm(scaled))
     if norm == 0.0:
-        raise InputError(f"{what} has length zero and gives no direction")
+        raise InputError(f"{what} has length zero and thus no direction")
     return scaled / norm
 
 
@@ -120,21 +121,21 @@ RANK_TOLERANCE = 1e-9
 
 
 class HolonomicController(BaseController):
-    """Wheel speeds of a robot whose wheels carry rollers, so that it can move in every direction.
+    """Computes the wheel speeds of a robot whose wheels carry rollers, so that it can move in every direction.
 
-    ``kinematics="published"`` (the default) gives what ported code expects: the wheel speeds ``x`` with the
+    ``kinematics="published"`` (the default) gives the results that ported code expects: the wheel speeds ``x`` with the
     smallest ``x' P x``, ``P = diag(r) / |r|``, among those with ``A x = (vx, vy, w)``, where ``A`` sums the drive
-    vectors ``r_i d_i`` and their moments ``r_i d_i x p_i``. It is solved in closed form, so it is the exact
-    minimum; the test values printed for the original are where its iterative solver stopped, 0.03 % away.
-    That problem adds up the pushes of the wheels. It does not ask each wheel to follow the body: a robot with
-    three omni wheels at distance d moves at 2/3 of the speed asked and turns at -1 / (3 d^2) times the rate, unless
-    ``linear_gain`` and ``angular_gain`` undo it.
+    vectors ``r_i d_i`` and their moments ``r_i d_i x p_i``. The closed-form solution is the exact minimum; the test
+    values published for the original are those at which its iterative solver stopped, 0.03 % away. That problem sums
+    the drive vectors of the wheels. It does not require each wheel to follow the body: a robot with three omni wheels
+    at distance d moves at 2/3 of the commanded speed and turns at -1 / (3 d^2) times the commanded rate, unless
+    ``linear_gain`` and ``angular_gain`` compensate.
 
     ``kinematics="rigid_body"`` does ask it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the floor
     then moves as commanded, without gains.
 
-    When the wheels cannot make a motion (all parallel, say), both return the least-squares answer with the
-    smallest wheel speeds; ``unreachable`` says what is missing.
+    If the wheels cannot produce a motion (e.g. all are parallel), both return the least-squares solution with the
+    smallest wheel speeds; ``unreachable`` returns the missing part.
     """
 
     def __init__(
@@ -155,7 +156,7 @@ class HolonomicController(BaseController):
         kinematics: Literal["published", "rigid_body"] = "published",
         keep_heading: bool = False,
     ) -> None:
-        """Keep the layout and solve for the wheel speeds of unit commands once.
+        """Store the layout and solve once for the wheel speeds of unit commands.
 
         Args:
             name: Name of the controller.
@@ -165,7 +166,7 @@ class HolonomicController(BaseController):
             mecanum_angles: Roller angle against the axle, one or one per wheel [deg]; 90 for omni wheels.
             wheel_axis: Axle in the wheel frame (3,).
             up_axis: Up in the base (3,).
-            max_linear_speed: Limit of the length of (vx, vy) [m/s].
+            max_linear_speed: Limit of the norm of (vx, vy) [m/s].
             max_angular_speed: Limit of |w| [rad/s].
             max_wheel_speed: Limit of the fastest wheel [rad/s]; all wheels are scaled together.
             linear_gain: Factor on (vx, vy).
@@ -174,7 +175,7 @@ class HolonomicController(BaseController):
             keep_heading: Scale (vx, vy) and w by one factor when either meets its limit.
 
         Raises:
-            InputError: Shapes that do not fit, radii that are not > 0, negative limits, values not finite.
+            InputError: A shape does not fit, a radius is not > 0, a limit is negative, or a value is not finite.
         """
         super().__init__(name)
         self.layout = HolonomicLayout.of(
@@ -197,11 +198,11 @@ class HolonomicController(BaseController):
         self.build_base()
 
     def build_base(self) -> None:
-        """Solve for the wheel speeds of unit commands; again after ``layout`` or ``kinematics`` was replaced."""
+        """Solve for the wheel speeds of unit commands; call again after replacing ``layout`` or ``kinematics``."""
         solve = _least_effort if self.kinematics == "published" else _rolling_inverse
         self._wheels_of_twist = solve(self.layout)
 
-    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    @np.errstate(all="ignore")  # Overflow is rejected by finite_result.
     def forward(self, command: Sequence[float] | Array) -> ArticulationAction:
         """Return the wheel speeds for a body twist.
 
@@ -222,21 +223,21 @@ class HolonomicController(BaseController):
             wheels = wheels * (self.max_wheel_speed / fastest)
         return ArticulationAction(joint_velocities=finite_result(wheels, "the wheel speed of a holonomic drive"))
 
-    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    @np.errstate(all="ignore")  # Overflow is rejected by finite_result.
     def body_twist(self, wheel_velocities: Sequence[float] | Array) -> Array:
-        """Return the twist (3,) = (vx, vy [m/s], w [rad/s]) that fits wheel speeds (n,) [rad/s] best, if none slips.
+        """Return the twist (3,) = (vx, vy [m/s], w [rad/s]) that best fits wheel speeds (n,) [rad/s] without slip.
 
-        This is the motion of the body on the floor, the least-squares solution over all wheels, whichever
-        ``kinematics`` made the command.
+        This is the motion of the body on the floor, the least-squares solution over all wheels, regardless of the
+        ``kinematics`` used for the command.
         """
         wheels = finite_array(wheel_velocities, (len(self.layout.radius),), "wheel velocities")
         hub_speeds = self.layout.radius * self.layout.grip * wheels
         twist = _scaled_pinv(self.layout.rolling, column_scale=self._twist_scale) @ hub_speeds
         return finite_result(twist, "the twist of a holonomic drive")
 
-    @np.errstate(all="ignore")  # What overflows is refused by finite_result.
+    @np.errstate(all="ignore")  # Overflow is rejected by finite_result.
     def unreachable(self, command: Sequence[float] | Array) -> Array:
-        """Return the part (3,) of a twist ``[vx, vy, w]`` that these wheels cannot make on the floor; zeros if none."""
+        """Return the part (3,) of a twist ``[vx, vy, w]`` that these wheels cannot produce; zeros if none."""
         twist = finite_vector(command, ("vx [m/s]", "vy [m/s]", "w [rad/s]"), "holonomic command")
         rolling = self.layout.rolling
         reached = _scaled_pinv(rolling, column_scale=self._twist_scale) @ (rolling @ twist)
@@ -259,23 +260,23 @@ class HolonomicController(BaseController):
 
 
 def _arm(layout: HolonomicLayout) -> float:
-    """Return how far out the wheels stand [m], to weigh turning against moving; 1 if all are in the centre."""
+    """Return the largest wheel distance from the centre [m], to weigh turning against moving; 1 if zero."""
     return float(np.max(np.hypot(layout.positions[:, 0], layout.positions[:, 1]))) or 1.0
 
 
-@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+@np.errstate(all="ignore")  # Overflow is rejected by finite_result.
 def _scaled_pinv(matrix: Array, *, column_scale: Array) -> Array:
     """Return the pseudo-inverse after scaling columns, so that metres and radians do not decide the rank."""
     scaled = finite_result(matrix * column_scale, "a wheel layout")
     return column_scale[:, None] * np.linalg.pinv(scaled, rcond=RANK_TOLERANCE)
 
 
-@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+@np.errstate(all="ignore")  # Overflow is rejected by finite_result.
 def _least_effort(layout: HolonomicLayout) -> Array:
     """Return the matrix (n, 3) from (vx, vy, w) to the x that minimises x' P x under A x = (vx, vy, w).
 
     With y = sqrt(P) x the problem is the minimum norm solution of (A P^-1/2) y = b, a pseudo-inverse.
-    Only the ratio of the radii matters in P, so its norm drops out.
+    Only the ratio of the radii matters in P, so their norm cancels.
     """
     root = np.sqrt(layout.radius / np.max(layout.radius))
     # The moment row has the unit of the others after division by a length; an exact solution does not change.
@@ -285,9 +286,11 @@ def _least_effort(layout: HolonomicLayout) -> Array:
     return finite_result(inverse / root[:, None], "a wheel layout")
 
 
-@np.errstate(all="ignore")  # What overflows is refused by finite_result.
+@np.errstate(all="ignore")  # Overflow is rejected by finite_result.
 def _rolling_inverse(layout: HolonomicLayout) -> Array:
-    """Return the matrix (n, 3) from a body twist to wheel speeds that roll with it."""
+    """Return the matrix (n, 3) from a body twist to the wheel speeds that roll without slip."""
     if np.any(layout.grip < RANK_TOLERANCE):
-        raise InputError("a roller angle of 0 or 180 degrees lets the wheel spin without pushing; omni wheels have 90")
+        raise InputError(
+            "a roller angle of 0 or 180 degrees lets the wheel spin without pushing; use 90 for omni wheels"
+        )
     return finite_result(layout.rolling / (layout.radius * layout.grip)[:, None], "a wheel layout")

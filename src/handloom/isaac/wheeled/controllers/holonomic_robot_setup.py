@@ -1,4 +1,4 @@
-"""Read the wheels of a holonomic base from a model: which joints they are, radius, roller angle, place."""
+"""Reads the wheels of a holonomic base from a model: joints, radii, roller angles, positions."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ class HolonomicParams(NamedTuple):
 
 
 class HolonomicRobotSetup:
-    """Finds the wheel joints of a base by their attributes, as they stand in the present state of the world.
+    """Finds the wheel joints of a base by their attributes, in the current state of the world.
 
     A model marks a wheel joint by two numbers of ``<custom>``, ``isaacmecanumwheel:radius:JOINT`` and
     ``isaacmecanumwheel:angle:JOINT``, or by user data on the joint itself, ``<joint user="radius angle" .../>``.
@@ -41,7 +41,7 @@ class HolonomicRobotSetup:
     Args:
         world: The world that holds the robot.
         prefix: Name prefix of the robot's parts.
-        com_body: Body the wheels are seen from, without the prefix; "" takes the robot's root.
+        com_body: Reference body for the wheel poses, without the prefix; "" takes the robot's root.
 
     Raises:
         InputError: No joint carries the attributes, or one of the two is missing.

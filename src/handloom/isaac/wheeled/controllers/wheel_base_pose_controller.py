@@ -1,4 +1,4 @@
-"""Drive a base to a point: turn towards it, then go straight."""
+"""Drives a base to a point: turns towards it, then drives straight."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from handloom.values import ArticulationAction
 
 
 class OpenLoopController(Protocol):
-    """What turns a body speed into wheel speeds: a differential or a holonomic controller."""
+    """Converts a body velocity into wheel speeds: a differential or a holonomic controller."""
 
     def forward(self, command: Any, /) -> ArticulationAction:
         """Return the wheel speeds for ``[v, w]`` or ``[vx, vy, w]``."""
@@ -27,13 +27,13 @@ class OpenLoopController(Protocol):
 
 
 class WheelBasePoseController(BaseController):
-    """Go to a position: within tolerance stop, facing away turn on the spot, otherwise drive straight.
+    """Drives to a position: stops within tolerance, turns on the spot if facing away, otherwise drives straight.
 
     The yaw of the goal is ignored.
     """
 
     def __init__(self, name: str, open_loop_wheel_controller: OpenLoopController, is_holonomic: bool = False) -> None:
-        """Keep the wheel controller that carries the commands out.
+        """Store the wheel controller that executes the commands.
 
         Args:
             name: Name of the controller.
@@ -57,12 +57,12 @@ class WheelBasePoseController(BaseController):
         """Return the wheel speeds of the next step towards the goal.
 
         Args:
-            start_position: Where the base is (2,) or (3,) [m]; z is ignored.
-            start_orientation: Its orientation (4,), wxyz; all zeros count as yaw 0.
-            goal_position: Where to go (2,) or (3,) [m].
-            lateral_velocity: Speed on the straight [m/s].
+            start_position: Position of the base (2,) or (3,) [m]; z is ignored.
+            start_orientation: Its orientation (4,), wxyz; all zeros mean yaw 0.
+            goal_position: Goal (2,) or (3,) [m].
+            lateral_velocity: Speed of straight motion [m/s].
             yaw_velocity: Rate of the turn on the spot [rad/s].
-            heading_tol: Turn while the goal lies further than this to the side [rad].
+            heading_tol: Turn while the bearing of the goal exceeds this angle [rad].
             position_tol: Stop when the goal is nearer than this [m].
 
         Raises:

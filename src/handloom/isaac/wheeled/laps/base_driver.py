@@ -1,4 +1,4 @@
-"""Drive the base of a robot at a body twist: differential, holonomic, Ackermann and planar drives."""
+"""Drives the base of a robot at a body twist: differential, holonomic, Ackermann and planar drives."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -31,18 +31,18 @@ class Encoders(NamedTuple):
 
 
 class WheelDrive(Protocol):
-    """One kind of drive between a body twist and the wheels."""
+    """A drive type, which converts between body twists and wheel motion."""
 
     def action(self, twist: Array, dt: float, /) -> ArticulationAction:
         """Return the wheel commands for a body twist (3,)."""
         ...
 
     def aim(self, twist: Array, /) -> float:
-        """Choose the steering of a body twist for the next commands; return how long it takes at most [s]."""
+        """Set the steering for a body twist ahead of the next commands; return the longest time that takes [s]."""
         ...
 
     def twist(self, speeds: Array, encoders: Encoders, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds [rad/s] and encoder readings."""
+        """Return the body twist (3,) for wheel speeds [rad/s] and encoder readings."""
         ...
 
 
@@ -65,16 +65,16 @@ class DifferentialDrive:
         return self._controller.forward(twist[[0, 2]])
 
     def aim(self, twist: Array, /) -> float:
-        """Choose the steering for the next commands; return how long it takes at most [s]."""
+        """Set the steering for the next commands; return the longest time that takes [s]."""
         return 0.0
 
     def twist(self, speeds: Array, encoders: Encoders, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds and encoder readings."""
+        """Return the body twist (3,) for wheel speeds and encoder readings."""
         return self._controller.body_twist(speeds)
 
 
 class HolonomicDrive:
-    """Wheels with rollers, as the model describes them."""
+    """Wheels with rollers, as described by the model."""
 
     def __init__(self, drive: DriveConfig, robot: WheeledRobot) -> None:
         setup = HolonomicRobotSetup(robot.world, robot.prefix, drive.base_path)
@@ -100,15 +100,15 @@ class HolonomicDrive:
         return self._controller.forward(twist)
 
     def aim(self, twist: Array, /) -> float:
-        """Choose the steering for the next commands; return how long it takes at most [s]."""
+        """Set the steering for the next commands; return the longest time that takes [s]."""
         return 0.0
 
     def twist(self, speeds: Array, encoders: Encoders, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds and encoder readings."""
+        """Return the body twist (3,) for wheel speeds and encoder readings."""
         return self._controller.body_twist(speeds)
 
 
-# Below this speed [m/s] the steering angle of a car says nothing about its turn; the wheels stay as they are.
+# Below this speed [m/s] the steering angle of a car does not determine its turn; the wheels keep their angles.
 STEERING_SPEED = 0.02
 
 
@@ -145,23 +145,23 @@ class AckermannDrive:
         return self._controller.forward([self._steer, drive.max_steering_speed, speed, drive.max_acceleration, dt])
 
     def aim(self, twist: Array, /) -> float:
-        """Choose the steering for the next commands; return how long it takes at most [s]."""
+        """Set the steering for the next commands; return the longest time that takes [s]."""
         speed, turn = float(twist[0]), float(twist[2])
         self._steer = math.atan(self._drive.wheel_base * turn / speed) if speed else 0.0
         return 2.0 * abs(self._steer) / (self._drive.max_steering_speed or math.inf)
 
     def twist(self, speeds: Array, encoders: Encoders, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds and encoder readings."""
+        """Return the body twist (3,) for wheel speeds and encoder readings."""
         return self._controller.body_twist(encoders.steering, speeds)
 
 
 class PlanarDrive:
-    """Joints x, y and yaw between the floor and the base; nothing can slip."""
+    """Joints x, y and yaw between the floor and the base, without slip."""
 
     def __init__(self, drive: DriveConfig, robot: WheeledRobot) -> None:
         self._drive = drive
         self._robot = robot
-        # Where the base is when its joints are at zero: the frame in which x and y are counted.
+        # Pose of the base when its joints are at zero: the frame in which x and y are measured.
         x, y, yaw = robot.get_wheel_positions()
         position, quat = robot.get_world_pose()
         self._yaw_zero = yaw_from_quat(quat) - float(yaw)
@@ -181,15 +181,15 @@ class PlanarDrive:
         return ArticulationAction(joint_velocities=share * np.array([*moving, twist[2]]))
 
     def aim(self, twist: Array, /) -> float:
-        """Choose the steering for the next commands; return how long it takes at most [s]."""
+        """Set the steering for the next commands; return the longest time that takes [s]."""
         return 0.0
 
     def twist(self, speeds: Array, encoders: Encoders, /) -> Array:
-        """Return the body twist (3,) of wheels at these speeds and encoder readings."""
+        """Return the body twist (3,) for wheel speeds and encoder readings."""
         return np.array([*(_rotation(float(encoders.wheels[2])).T @ speeds[:2]), speeds[2]])
 
     def joints_at(self, pose: PlanarPose) -> Array:
-        """Return the joint positions (3,) that put the base at a pose in world."""
+        """Return the joint positions (3,) that place the base at a pose in world."""
         x, y = _rotation(self._yaw_zero).T @ (np.array([pose.x, pose.y]) - self._zero)
         return np.array([x, y, pose.yaw - self._yaw_zero])
 
@@ -199,7 +199,7 @@ def _rotation(angle: float) -> Array:
     return np.array([[cos, -sin], [sin, cos]])
 
 
-# Kind of drive in robot.yaml > what turns twists into wheel commands.
+# Drive type in robot.yaml > class that turns twists into wheel commands.
 DRIVES: dict[str, Callable[[DriveConfig, WheeledRobot], WheelDrive]] = {
     "differential": DifferentialDrive,
     "holonomic": HolonomicDrive,
@@ -209,12 +209,12 @@ DRIVES: dict[str, Callable[[DriveConfig, WheeledRobot], WheelDrive]] = {
 
 
 class BaseDriver:
-    """Takes body twists for a robot with a ``drive`` in its description, and reports what the wheels do.
+    """Drives a robot with a ``drive`` in its description at body twists, and reports wheel odometry.
 
-    The frame driven is that of the base, for a car that of the axle that does not steer.
+    The driven frame is that of the base, or for a car that of the fixed axle.
 
     Args:
-        description: The robot; its ``drive`` says which joints are wheels.
+        description: The robot; its ``drive`` names the wheel joints.
         world: The world that holds it.
         prefix: Name prefix of its parts in that world.
 
@@ -245,7 +245,7 @@ class BaseDriver:
 
     @property
     def tracker(self) -> PathTracker:
-        """A feedback law that suits this base."""
+        """A feedback law suitable for this base."""
         return PathTracker(slides=self.slides)
 
     @property
@@ -254,14 +254,14 @@ class BaseDriver:
         return self.drive.kind in {"holonomic", "planar"}
 
     def command(self, twist: Sequence[float] | Array, dt: float) -> None:
-        """Give the wheels the speeds of a body twist, for a control period.
+        """Command the wheel speeds of a body twist, for a control period.
 
         Args:
-            twist: ``[vx, vy, w]`` [m/s, m/s, rad/s]; limits of the drive apply, and keep the heading.
+            twist: ``[vx, vy, w]`` [m/s, m/s, rad/s]; limits of the drive apply and preserve the heading.
             dt: Control period [s], for the ramps of a car.
 
         Raises:
-            InputError: Values that are not finite, or a sideways speed asked of a base that cannot slide.
+            InputError: A value is not finite, or the speed is sideways and the base cannot move sideways.
         """
         asked = finite_vector(twist, ("vx [m/s]", "vy [m/s]", "w [rad/s]"), "twist")
         if not self.slides and asked[1] != 0.0:
@@ -269,27 +269,27 @@ class BaseDriver:
         self.robot.apply_wheel_actions(self._wheels.action(asked, positive_number(dt, "dt")))
 
     def advance(self, steps: int) -> None:
-        """Step physics with the command in force."""
+        """Step physics with the current command."""
         self.world.step(steps)
 
     def aim(self, twist: Sequence[float] | Array) -> float:
-        """Turn the steered wheels for a body twist that is about to be commanded; a standing car can do that first.
+        """Turn the steered wheels for a body twist that is about to be commanded; possible while the car stands still.
 
         Returns:
-            How long the wheels may take, at zero speed [s]; 0 when nothing steers.
+            Time that the wheels may take, at zero speed [s]; 0 if nothing steers.
         """
         return self._wheels.aim(finite_vector(twist, ("vx [m/s]", "vy [m/s]", "w [rad/s]"), "twist"))
 
     def wheel_twist(self) -> Array:
-        """Return the body twist (3,) that the wheels report now, as if none slipped."""
+        """Return the body twist (3,) that the wheels currently report, assuming no slip."""
         return self._wheels.twist(self.robot.get_wheel_velocities(), self.encoders())
 
     def encoders(self) -> Encoders:
-        """Return what the wheel and steering encoders read now."""
+        """Return the current readings of the wheel and steering encoders."""
         return Encoders(wheels=self.robot.get_wheel_positions(), steering=self.robot.get_steering_positions())
 
     def mean_twist(self, before: Encoders, after: Encoders, dt: float) -> Array:
-        """Return the mean body twist (3,) between two encoder readings, as if no wheel slipped."""
+        """Return the mean body twist (3,) between two encoder readings, assuming no slip."""
         speeds = (after.wheels - before.wheels) / positive_number(dt, "dt")
         middle = Encoders(
             wheels=0.5 * (before.wheels + after.wheels), steering=0.5 * (before.steering + after.steering)
@@ -297,7 +297,7 @@ class BaseDriver:
         return self._wheels.twist(speeds, middle)
 
     def pose(self) -> PlanarPose:
-        """Return where the driven frame is in world."""
+        """Return the pose of the driven frame in world."""
         position, quat = self.robot.get_world_pose()
         yaw = yaw_from_quat(quat)
         offset = self.drive.axle_offset
@@ -306,7 +306,7 @@ class BaseDriver:
         )
 
     def place(self, pose: PlanarPose) -> None:
-        """Put the driven frame at a pose, at rest; the height of the base stays."""
+        """Place the driven frame at a pose, at rest; the height of the base stays."""
         if isinstance(self._wheels, PlanarDrive):
             self.robot.set_wheel_positions(self._wheels.joints_at(pose))
             self.robot.set_wheel_velocities(np.zeros(3))

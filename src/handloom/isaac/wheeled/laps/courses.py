@@ -1,4 +1,4 @@
-"""The courses of ``handloom drive``, cut to the size and the limits of a robot."""
+"""The courses of ``handloom drive``, scaled to the size and the limits of a robot."""
 
 import math
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from handloom.isaac.wheeled.paths.path_shapes import (
 from handloom.isaac.wheeled.paths.path_tracker import DrivePath
 from handloom.robots import DriveConfig
 
-# Fraction of a limit that a course uses; the rest is for corrections.
+# Fraction of a limit that a course uses; the rest is reserved for corrections.
 MARGIN = 0.75
-# What is assumed where a robot states no limit: m/s, m/s^2, rad/s.
+# Limits assumed if a robot states none: m/s, m/s^2, rad/s.
 SPEED, ACCELERATION, TURN_RATE = 0.5, 0.5, 1.0
-# A figure of eight twice as long as wide, of length 1, bends at most this much.
+# Largest curvature of a figure eight of length 1 that is twice as long as wide.
 FIGURE8_BEND = 9.6
 
 
@@ -28,8 +28,8 @@ def course(name: str, drive: DriveConfig, *, size: float | None = None) -> Drive
 
     Args:
         name: ``square``, ``circle`` or ``figure8``.
-        drive: How the robot drives.
-        size: Side, diameter or half the length of the eight [m]; None: five times the wheel distance. A car gets
+        drive: Drive of the robot.
+        size: Side, diameter or half the length of the figure eight [m]; None: five times the wheel distance. A car gets
             corners and bends no tighter than 1.1 times its turning circle.
 
     Raises:
@@ -42,14 +42,14 @@ def course(name: str, drive: DriveConfig, *, size: float | None = None) -> Drive
 
 
 def turning_radius(drive: DriveConfig) -> float:
-    """Return the smallest radius of the middle of the fixed axle [m]: the inner steered wheel is at its limit there."""
+    """Return the smallest turning radius of the middle of the fixed axle [m], set by the inner steered wheel."""
     if drive.kind != "ackermann" or not drive.max_steering_angle:
         return 0.0
     return drive.wheel_base / math.tan(drive.max_steering_angle) + drive.track_width / 2.0
 
 
 def course_limits(drive: DriveConfig) -> PathLimits:
-    """Return how fast a robot drives a course."""
+    """Return the limits of the motion with which a robot drives a course."""
     turn_rate = MARGIN * (drive.max_angular_speed or TURN_RATE)
     steers = drive.kind == "ackermann" and drive.max_steering_speed > 0.0
     return PathLimits(
@@ -79,11 +79,11 @@ def _figure8(drive: DriveConfig, size: float) -> DrivePath:
 
 
 def _heading(drive: DriveConfig) -> Heading:
-    """A holonomic base keeps facing one way. Legged robots walk in the direction they face."""
+    """A holonomic base keeps a constant heading. Legged robots walk in the direction that they face."""
     return "fixed" if drive.kind in {"holonomic", "planar"} else "tangent"
 
 
-# Name on the command line > what makes the course.
+# Name on the command line > function that makes the course.
 COURSES: dict[str, Callable[[DriveConfig, float], DrivePath]] = {
     "square": _square,
     "circle": _circle,

@@ -1,4 +1,4 @@
-"""Drive a timed path in physics, with any driver, and keep what happened."""
+"""Drives a timed path in simulation, with any driver, and records the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from handloom.sim import World
 
 
 class Driver(Protocol):
-    """Takes body twists for a robot: ``BaseDriver`` on wheels, ``Walker`` on legs."""
+    """Drives a robot at body twists: ``BaseDriver`` on wheels, ``Walker`` on legs."""
 
     drive: DriveConfig
     """Of the robot's description."""
@@ -27,7 +27,7 @@ class Driver(Protocol):
 
     @property
     def tracker(self) -> PathTracker:
-        """A feedback law that suits this base."""
+        """A feedback law suitable for this base."""
         ...
 
     def command(self, twist: Sequence[float] | Array, dt: float) -> None:
@@ -35,33 +35,33 @@ class Driver(Protocol):
         ...
 
     def advance(self, steps: int) -> None:
-        """Step physics with the command in force."""
+        """Step physics with the current command."""
         ...
 
     def aim(self, twist: Sequence[float] | Array) -> float:
-        """Prepare for a body twist; return how long that may take, at zero speed [s]."""
+        """Prepare for a body twist; return the time that this may take, at zero speed [s]."""
         ...
 
     def encoders(self) -> Any:
-        """Return what the sensors for odometry read now."""
+        """Return the current readings of the odometry sensors."""
         ...
 
     def mean_twist(self, before: Any, after: Any, dt: float) -> Array:
-        """Return the mean body twist (3,) between two readings, as if nothing slipped."""
+        """Return the mean body twist (3,) between two readings, assuming no slip."""
         ...
 
     def pose(self) -> PlanarPose:
-        """Return where the driven frame is in world."""
+        """Return the pose of the driven frame in world."""
         ...
 
     def place(self, pose: PlanarPose) -> None:
-        """Put the driven frame at a pose, at rest."""
+        """Place the driven frame at a pose, at rest."""
         ...
 
 
-# A control period of about 10 ms [s]; the nearest number of physics steps is taken.
+# Approximate control period [s]; the nearest whole number of physics steps is used.
 CONTROL_PERIOD = 0.01
-# A model whose lowest point is nearer to zero than this stands on the floor as it is [m].
+# A model whose lowest point is closer to zero than this already stands on the floor [m].
 STANDING = 0.01
 # Time for the robot to come to rest on its wheels before the clock starts [s].
 SETTLE = 0.3
@@ -69,7 +69,7 @@ SETTLE = 0.3
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LapRecord:
-    """Reference, truth and dead reckoning of one lap, row by row; poses are x [m], y [m], yaw [rad]."""
+    """Reference, true and dead-reckoned poses of one lap, one row per sample; poses are x [m], y [m], yaw [rad]."""
 
     times: Array
     """(n,) [s]."""
@@ -80,7 +80,7 @@ class LapRecord:
     odometry: Array
     """(n, 3), pose according to its odometry."""
     qpos: Array
-    """(n, nq), the whole state of the world, for images."""
+    """(n, nq), the full state of the world, for images."""
 
     @property
     def position_errors(self) -> Array:
@@ -89,7 +89,7 @@ class LapRecord:
 
     @property
     def heading_errors(self) -> Array:
-        """Size of the heading error (n,) [rad]."""
+        """Absolute heading error (n,) [rad]."""
         return np.abs(_wrapped(self.driven[:, 2] - self.reference[:, 2]))
 
     @property
@@ -104,7 +104,7 @@ def floor_spec(description: RobotDescription, *, friction: float = 1.0) -> mujoc
 
     Args:
         description: The robot.
-        friction: Sliding friction of the floor, for contacts in which the robot does not decide.
+        friction: Sliding friction of the floor, for contacts in which that of the robot does not take priority.
     """
     spec = mujoco.MjSpec()
     spec.modelname = description.name
@@ -139,7 +139,7 @@ def attach_robot(
     position: Sequence[float] = (0.0, 0.0, 0.0),
     quat: Sequence[float] = (1.0, 0.0, 0.0, 0.0),
 ) -> None:
-    """Put a robot on a floor of :func:`floor_spec`.
+    """Place a robot on a floor of :func:`floor_spec`.
 
     Args:
         spec: The floor.
@@ -147,9 +147,9 @@ def attach_robot(
         description: The robot.
         prefix: Prefix for the names of its parts.
         position: Where (3,) [m].
-        quat: How it is turned (4,), wxyz.
+        quat: Orientation (4,), wxyz.
     """
-    # What robot.yaml says holds; a model file that says otherwise would be a conflict.
+    # robot.yaml takes precedence; a different value in the model file would be a conflict.
     _set_physics(robot, description)
     spec.attach(robot, prefix=prefix, frame=spec.worldbody.add_frame(pos=position, quat=quat))
 
@@ -162,24 +162,24 @@ def _set_physics(spec: mujoco.MjSpec, description: RobotDescription) -> None:
 
 
 def standing_height(description: RobotDescription) -> float:
-    """Return how far a model must be raised so that nothing of it is below the floor [m]."""
+    """Return the height by which a model must be raised so that no part of it is below the floor [m]."""
     model = description.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     center, half = model.geom_aabb[:, :3], model.geom_aabb[:, 3:]
     down = data.geom_xmat.reshape(-1, 3, 3)[:, 2, :]
     lowest = data.geom_xpos[:, 2] + np.sum(down * center, axis=1) - np.sum(np.abs(down) * half, axis=1)
-    # Corners of bounding boxes dip below round wheels by rounding only; a robot made to stand at zero stays there.
+    # Corners of bounding boxes are below round wheels only by rounding; a robot modelled to stand at zero stays there.
     return max(0.0, -float(np.min(lowest))) if np.min(lowest) < -STANDING else 0.0
 
 
 def floor_world(description: RobotDescription, *, prefix: str = "robot/", friction: float = 1.0) -> World:
-    """Put a robot alone on a level floor.
+    """Place a robot alone on a level floor.
 
     Args:
         description: The robot.
         prefix: Prefix for the names of its parts.
-        friction: Sliding friction of the floor, for contacts in which the robot does not decide.
+        friction: Sliding friction of the floor, for contacts in which that of the robot does not take priority.
     """
     spec = floor_spec(description, friction=friction)
     height = standing_height(description)
@@ -201,8 +201,8 @@ def drive_lap(
         driver: The base.
         path: The path.
         tracker: The feedback law.
-        feedback: What the tracker sees: the true pose, that of dead reckoning, or the reference itself (open loop).
-        place: Put the base at the start of the path first; otherwise it continues from where it is.
+        feedback: Pose given to the tracker: the true one, that of dead reckoning, or the reference itself (open loop).
+        place: Place the base at the start of the path first; otherwise it continues from its current pose.
     """
     world = driver.world
     start = PlanarPose(x=float(path.poses[0, 0]), y=float(path.poses[0, 1]), yaw=float(path.poses[0, 2]))

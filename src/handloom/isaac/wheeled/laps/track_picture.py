@@ -18,9 +18,9 @@ Picture = NDArray[np.uint8]
 
 INK, PAPER, GRID = (30, 32, 36), (255, 255, 255), (226, 229, 233)
 REFERENCE, DRIVEN, RECKONED = (150, 155, 162), (14, 140, 150), (232, 118, 44)
-# Lines are drawn this many times larger and scaled down, which smooths them.
+# Lines are drawn this many times larger and scaled down, for antialiasing.
 OVERSAMPLING = 3
-# An odd number, so that no two stations meet in the crossing of a figure of eight.
+# An odd number, so that no two stations coincide at the crossing of a figure eight.
 STATIONS = 5
 STRIPES = 160
 
@@ -42,7 +42,7 @@ def track_plan(record: LapRecord, title: str, *, size: int = 720) -> Picture:
     points = np.concatenate([record.reference[:, :2], record.driven[:, :2], record.odometry[:, :2]])
     low, high = points.min(axis=0), points.max(axis=0)
     extent = max(float(np.max(high - low)), 1e-3) * 1.35
-    # The track lies a little below the middle; the legend is above it.
+    # The track is drawn slightly below the middle, leaving room for the legend.
     corner = (low + high) / 2.0 - extent * np.array([0.5, 0.43])
     scale = big / extent
 
@@ -81,7 +81,7 @@ def _legend(pen: ImageDraw.ImageDraw, record: LapRecord, title: str, step: float
 
 
 def track_view(description: RobotDescription, record: LapRecord, *, size: int = 720) -> Picture:
-    """Draw the robot at stations along its track, on the floor, with the track under it.
+    """Draw the robot at stations along its track, with the track on the floor.
 
     Args:
         description: The robot.
@@ -113,7 +113,7 @@ def track_view(description: RobotDescription, record: LapRecord, *, size: int = 
 
 
 def _light(spec: mujoco.MjSpec, center: Array, reach: float) -> None:
-    """Replace the sun by a key light and a fill light over the track; their soft edges suit an image."""
+    """Replace the sun with a key light and a fill light over the track, for soft shadows."""
     spec.delete(spec.light("sun"))
     for offset, power in (((0.9, -0.8, 1.9), 0.62), ((-1.2, 1.4, 1.5), 0.22)):
         light = spec.worldbody.add_light(pos=np.array([*center, 0.0]) + reach * np.array(offset), dir=-np.array(offset))
@@ -124,7 +124,7 @@ def _light(spec: mujoco.MjSpec, center: Array, reach: float) -> None:
 
 
 def lay_track(spec: mujoco.MjSpec, record: LapRecord, width: float) -> None:
-    """Lay reference and track of a lap on the floor.
+    """Draw the reference and the track of a lap on the floor.
 
     Args:
         spec: The floor.
@@ -136,7 +136,7 @@ def lay_track(spec: mujoco.MjSpec, record: LapRecord, width: float) -> None:
 
 
 def _stripe(spec: mujoco.MjSpec, track: Array, width: float, height: float, rgba: list[float]) -> None:
-    """Lay a track on the floor as flat boxes."""
+    """Draw a track on the floor as flat boxes."""
     corners = track[np.linspace(0, len(track) - 1, STRIPES).astype(int), :2]
     for start, end in pairwise(corners):
         way = end - start
@@ -156,7 +156,7 @@ def _stripe(spec: mujoco.MjSpec, track: Array, width: float, height: float, rgba
 
 
 def _camera(center: Array, distance: float, size: int) -> CameraSpec:
-    """Look at the track from its lower side, 40 degrees down."""
+    """Point the camera at the track from the negative y side, 40 degrees downwards."""
     target = np.array([*center, 0.0])
     eye = target - distance * np.array([0.0, 0.77, -0.64])
     focal = size / (2.0 * math.tan(math.radians(19.0)))

@@ -1,4 +1,4 @@
-"""A short video of a lap: the robot from the side, and where on its course it is."""
+"""A short video of a lap: the robot from the side, and its position on the course."""
 
 import math
 from pathlib import Path
@@ -20,11 +20,11 @@ from handloom.values import CameraSpec
 Picture = NDArray[np.uint8]
 
 WIDTH, HEIGHT, FPS = 640, 400, 25
-# A lap that takes longer is shown faster, in whole multiples [s].
+# A longer lap is sped up by a whole factor [s].
 LONGEST = 30.0
-# The camera follows the mean of where the robot is within this time of the moment [s].
+# The camera follows the mean position of the robot within this time before and after the frame [s].
 SMOOTHING = 0.8
-# From the right and a little above, which shows legs and wheels.
+# From the right and slightly above, so that legs and wheels are visible.
 VIEW_FROM = (-0.35, -1.0, 0.38)
 FOCAL = 1.35 * HEIGHT
 MAP_PX = 110
@@ -60,7 +60,7 @@ def track_video(description: RobotDescription, record: LapRecord, file: Path) ->
 
 
 def _stage(description: RobotDescription, record: LapRecord) -> tuple[mujoco.MjModel, float]:
-    """Return the robot on a floor with a grid and its track, and how large the robot is [m]."""
+    """Return the robot on a floor with a grid and its track, and the size of the robot [m]."""
     robot = description.spec()
     extent = float(description.model.stat.extent)
     spec = floor_spec(description)
@@ -116,7 +116,7 @@ class _Chart:
         self._title, self._font = title, ImageFont.load_default(15)
 
     def drawn_on(self, picture: Picture, row: int) -> Picture:
-        """Return the image with the course up to a row of the record."""
+        """Return the image of the course up to a row of the record."""
         image = Image.fromarray(picture)
         pen = ImageDraw.Draw(image)
         pen.rounded_rectangle([WIDTH - MAP_PX - 8, 8, WIDTH - 8, MAP_PX + 8], 8, fill=PAPER)

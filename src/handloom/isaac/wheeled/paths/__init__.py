@@ -1,1 +1,1 @@
-"""Paths over the floor and how closely they are followed."""
+"""Paths over the floor, and their tracking."""

@@ -1,4 +1,4 @@
-"""Courses to drive: square, circle and figure of eight, timed within limits."""
+"""Courses to drive: square, circle and figure eight, timed within limits."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ POINTS = 20_001
 
 @dataclass(frozen=True, kw_only=True)
 class PathLimits:
-    """How fast a course is driven."""
+    """Limits for driving a course."""
 
     speed: float
     """[m/s]."""
@@ -29,12 +29,12 @@ class PathLimits:
     turn_acceleration: float
     """[rad/s^2]."""
     bend_rate: float = math.inf
-    """Change of the curvature in time, for cars, whose steering takes time [1/m/s]."""
+    """Rate of change of the curvature, for cars, whose steering takes time [1/m/s]."""
     sample: float = 0.01
     """Time between samples [s]."""
 
     def __post_init__(self) -> None:
-        """Refuse limits at which nothing moves."""
+        """Reject limits that allow no motion."""
         for name in ("speed", "acceleration", "turn_rate", "turn_acceleration", "sample"):
             positive_number(getattr(self, name), name)
 
@@ -45,7 +45,7 @@ def square_path(side: float, limits: PathLimits, *, heading: Heading = "tangent"
     Args:
         side: Length of a side [m].
         limits: How fast.
-        heading: ``tangent`` turns on the spot in each corner; ``fixed`` never turns and slides along the sides.
+        heading: ``tangent`` turns on the spot in each corner; ``fixed`` never turns and moves sideways where needed.
     """
     side = positive_number(side, "side")
     corners = side * np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]])
@@ -61,17 +61,17 @@ def square_path(side: float, limits: PathLimits, *, heading: Heading = "tangent"
 
 
 def rounded_square_path(side: float, corner_radius: float, limits: PathLimits, *, ramp: float) -> DrivePath:
-    """Return a square for a car: the corners are arcs, entered and left on curves of linearly growing curvature.
+    """Return a square for a car: the corners are arcs, entered and left on clothoids.
 
     Args:
         side: Length of the straight part of a side [m].
         corner_radius: Radius of the arcs [m].
         limits: How fast.
-        ramp: Length over which the curvature grows from none to that of the arc [m].
+        ramp: Length over which the curvature grows from zero to that of the arc [m].
     """
     side, radius = positive_number(side, "side"), positive_number(corner_radius, "corner_radius")
     ramp = min(positive_number(ramp, "ramp"), 0.999 * radius * math.pi / 2.0)
-    # The turn of a corner is (ramp + arc) / radius = pi / 2.
+    # The heading change in a corner is (ramp + arc) / radius = pi / 2.
     arc = radius * math.pi / 2.0 - ramp
     ends = np.cumsum([0.0, side / 2, ramp, arc, ramp, side, ramp, arc, ramp, side / 2])
     bends = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0]) / radius
@@ -136,7 +136,7 @@ class _Timetable:
 
 
 def _rest_to_rest(distance: float, speed: float, acceleration: float, sample: float) -> tuple[Array, Array, Array]:
-    """Return times, distance done and speed of the fastest way from rest to rest under both limits."""
+    """Return times, distance and speed of the fastest motion from rest to rest under both limits."""
     peak = min(speed, math.sqrt(distance * acceleration))
     ramp = peak / acceleration
     total = distance / peak + ramp
@@ -151,7 +151,7 @@ def _rest_to_rest(distance: float, speed: float, acceleration: float, sample: fl
 def _timed(
     name: str, s: Array, xy: Array, yaw: Array, curvature: Array, limits: PathLimits, heading: Heading
 ) -> DrivePath:
-    """Drive a curve given by arc length from rest to rest, slowly enough for its sharpest bend."""
+    """Time a curve given by arc length from rest to rest, slowly enough for its sharpest bend."""
     bend = float(np.max(np.abs(curvature)))
     bend_growth = float(np.max(np.abs(np.diff(curvature) / np.diff(s))))
     speed = min(limits.speed, limits.bend_rate / max(bend_growth, 1e-9))

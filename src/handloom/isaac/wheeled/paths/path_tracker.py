@@ -1,4 +1,4 @@
-"""Timed paths in the plane, and a tracker: the reference motion, corrected by the pose of the base."""
+"""Timed paths in the plane, and a tracker that corrects the reference motion by the pose error of the base."""
 
 import math
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ class DrivePath:
     """Samples of a motion that starts and ends at rest; between samples it is interpolated linearly."""
 
     name: str
-    """What the path is called, e.g. ``square``."""
+    """Name of the path, e.g. ``square``."""
     times: Array
     """(n,) [s], ascending from 0."""
     poses: Array
-    """(n, 3) x [m], y [m], yaw [rad]; the yaw runs on without jumps."""
+    """(n, 3) x [m], y [m], yaw [rad]; the yaw is continuous, not wrapped."""
     twists: Array
     """(n, 3) vx [m/s], vy [m/s], w [rad/s] in the frame of the base."""
 
     def __post_init__(self) -> None:
-        """Refuse samples that do not belong together."""
+        """Reject samples whose sizes do not match."""
         n = len(self.times)
         if n < 2 or self.poses.shape != (n, 3) or self.twists.shape != (n, 3):
             raise InputError(
@@ -45,7 +45,7 @@ class DrivePath:
         return float(np.sum(np.hypot(*np.diff(self.poses[:, :2], axis=0).T)))
 
     def at(self, time: float) -> tuple[Array, Array]:
-        """Return pose (3,) and body twist (3,) at a time [s]; before the start and after the end it stands still."""
+        """Return pose (3,) and body twist (3,) at a time [s]; before the start and after the end the twist is zero."""
         pose = np.array([np.interp(time, self.times, column) for column in self.poses.T])
         moving = self.times[0] <= time <= self.times[-1]
         twist = np.array([np.interp(time, self.times, column) for column in self.twists.T]) if moving else np.zeros(3)
@@ -56,27 +56,27 @@ class DrivePath:
 class PathTracker:
     """Turns pose errors into a body twist.
 
-    A base that moves in every direction gets the reference twist plus a part of the pose error. One that cannot slide
-    gets Kanayama's law [Kanayama et al., ICRA 1990]: with the reference at (ex, ey, et) in the frame of the base,
-    ``v = vr cos et + kx ex`` and ``w = wr + vr (ky ey) sin(et) / et + kt et``; the distance to the side is closed by
-    turning while the base moves.
+    A base that can move in every direction gets the reference twist plus a fraction of the pose error. One that cannot
+    move sideways gets Kanayama's law [Kanayama et al., ICRA 1990]: with the reference at (ex, ey, et) in the frame of
+    the base, ``v = vr cos et + kx ex`` and ``w = wr + vr (ky ey) sin(et) / et + kt et``; the lateral error is reduced
+    by turning while the base moves.
     """
 
     slides: bool
     """Whether the base can move sideways."""
     along: float = 3.0
-    """kx [1/s]; for a base that slides, also across."""
+    """kx [1/s]; also used sideways if the base can move sideways."""
     across: float = 40.0
-    """ky [1/m^2]; near the path the sideways error obeys e'' + kt e' + ky vr^2 e = 0."""
+    """ky [1/m^2]; near the path the lateral error obeys e'' + kt e' + ky vr^2 e = 0."""
     turn: float = 4.0
     """kt [1/s]."""
 
     def twist(self, pose: PlanarPose, path: DrivePath, time: float) -> Array:
-        """Return the body twist (3,) that keeps to the path.
+        """Return the body twist (3,) that follows the path.
 
         Args:
-            pose: Where the base is.
-            path: Where it should be.
+            pose: Current pose of the base.
+            path: The path to follow.
             time: Time since the start of the path [s].
         """
         target, (vx, vy, w) = path.at(time)

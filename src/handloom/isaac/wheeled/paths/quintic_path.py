@@ -11,14 +11,14 @@ from handloom.isaac.wheeled.arguments import finite_number, limit, positive_numb
 # Durations tried: 5 s, 10 s, ... 95 s, as the published planner does.
 DURATION_STEP = 5.0
 DURATION_END = 100.0
-# A time step below DURATION_END / MAX_SAMPLES would fill the memory rather than the path.
+# A time step below DURATION_END / MAX_SAMPLES would only exhaust memory.
 MAX_SAMPLES = 1_000_000
 
 
 class QuinticPolynomial:
     """``p(t) = a0 + a1 t + ... + a5 t^5`` with given position, speed and acceleration at both ends.
 
-    With h what the quadratic a0 + a1 t + a2 t^2 misses at the end in position, speed and acceleration::
+    With h the end state minus the quadratic a0 + a1 t + a2 t^2 at T, in position, speed and acceleration::
 
         a3 = ( 10 h0 - 4 h1 T + h2 T^2 / 2) / T^3
         a4 = (-15 h0 + 7 h1 T - h2 T^2) / T^4
@@ -82,7 +82,7 @@ def quintic_polynomials_planner(
     max_jerk: float,
     dt: float,
 ) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-    """Plan from a start to a goal, in the shortest of 5, 10, ... 95 s that keeps both limits.
+    """Plan from a start to a goal, in the shortest of 5, 10, ... 95 s that satisfies both limits.
 
     Args:
         sx: Start x [m].
@@ -100,11 +100,11 @@ def quintic_polynomials_planner(
         dt: Time between samples [s].
 
     Returns:
-        ``time, x, y, yaw, v, a, j``, each (n,). ``a`` and ``j`` are lengths, negative where ``v`` or ``a`` falls. Where
-        the path stands still the heading is that of the nearer end.
+        ``time, x, y, yaw, v, a, j``, each (n,). ``a`` and ``j`` are magnitudes, negative where ``v`` or ``a``
+        decreases. At standstill the heading is that of the nearer end.
 
     Raises:
-        InputError: Values that are not finite, dt <= 0, or no duration that keeps the limits.
+        InputError: A value is not finite, dt <= 0, or no duration satisfies the limits.
     """
     names = ("sx", "sy", "syaw", "sv", "sa", "gx", "gy", "gyaw", "gv", "ga")
     values = (sx, sy, syaw, sv, sa, gx, gy, gyaw, gv, ga)
@@ -114,7 +114,7 @@ def quintic_polynomials_planner(
     max_accel, max_jerk = limit(max_accel, "max_accel"), limit(max_jerk, "max_jerk")
     dt = positive_number(dt, "dt")
     if dt * MAX_SAMPLES < DURATION_END:
-        raise InputError(f"dt = {dt} s needs more than {MAX_SAMPLES} samples; take a longer step")
+        raise InputError(f"dt = {dt} s needs more than {MAX_SAMPLES} samples; use a longer time step")
     start = [(sx, sv * math.cos(syaw), sa * math.cos(syaw)), (sy, sv * math.sin(syaw), sa * math.sin(syaw))]
     goal = [(gx, gv * math.cos(gyaw), ga * math.cos(gyaw)), (gy, gv * math.sin(gyaw), ga * math.sin(gyaw))]
     least = math.inf
@@ -126,8 +126,8 @@ def quintic_polynomials_planner(
             return plan
         least = min(least, float(a))
     raise InputError(
-        f"no path of up to {DURATION_END - DURATION_STEP:.0f} s keeps max_accel {max_accel} m/s^2 and max_jerk "
-        f"{max_jerk} m/s^3; the gentlest one tried needs {least:.4g} m/s^2: raise the limits or bring the goal nearer"
+        f"no path of up to {DURATION_END - DURATION_STEP:.0f} s satisfies max_accel {max_accel} m/s^2 and max_jerk "
+        f"{max_jerk} m/s^3; the gentlest one tried needs {least:.4g} m/s^2: raise the limits or move the goal closer"
     )
 
 

@@ -15,7 +15,7 @@ DEFAULT_MAX_STEERING = math.radians(5.0)
 
 
 class BicycleState:
-    """Pose and speed of the rear axle of a kinematic bicycle; ``update`` moves it on in place."""
+    """Pose and speed of the rear axle of a kinematic bicycle; ``update`` advances it in place."""
 
     def __init__(
         self,
@@ -37,10 +37,10 @@ class BicycleState:
             yaw: Heading [rad].
             v: Speed [m/s].
             max_steering_angle: Steering is clipped to this on either side [rad].
-            Ks: The same under its older published name.
+            Ks: The same as ``max_steer``, under its older published name.
 
         Raises:
-            InputError: A value that is not finite, or a wheel base that is not > 0.
+            InputError: A value is not finite, or the wheel base is not > 0.
         """
         self.wheel_base = positive_number(wheel_base, "wheel_base")
         self.x = finite_number(x, "x")
@@ -61,15 +61,15 @@ class BicycleState:
         self.max_steering_angle = abs(finite_number(most, "Ks"))
 
     def update(self, acceleration: float, delta: float, dt: float) -> None:
-        """Move on by one explicit Euler step.
+        """Advance by one explicit Euler step.
 
         Args:
-            acceleration: Along the heading [m/s^2].
+            acceleration: Acceleration along the heading [m/s^2].
             delta: Steering angle [rad]; clipped.
             dt: Time step [s].
 
         Raises:
-            InputError: A value that is not finite; the state stays as it was.
+            InputError: A value is not finite; the state is unchanged.
         """
         a, step = finite_number(acceleration, "acceleration"), finite_number(dt, "dt")
         steer = max(-self.max_steering_angle, min(self.max_steering_angle, finite_number(delta, "delta")))
@@ -108,21 +108,21 @@ def stanley_control(
     the path.
 
     Args:
-        state: Where the car is.
+        state: State of the car.
         cx: Path x (n,) [m].
         cy: Path y (n,) [m].
         cyaw: Path headings (n,) [rad].
-        last_target_idx: Where on the path it was; the path is never followed backwards.
-        p: Without effect, as published; the gain of the published node arrives here.
+        last_target_idx: Previous index on the path; the path is never followed backwards.
+        p: No effect, as published; the gain of the published node is passed here.
         i: Without effect.
         d: Without effect.
-        k: Gain of the distance [1/s].
+        k: Gain for the cross-track distance [1/s].
 
     Returns:
         The steering angle [rad], not clipped, and the index of the nearest path point.
 
     Raises:
-        InputError: Paths of different lengths, empty or not finite; an index outside the path.
+        InputError: The paths have different lengths, are empty or not finite, or the index is outside the path.
     """
     del p, i, d
     path_yaw = finite_array(cyaw, (-1,), "cyaw")
@@ -130,7 +130,7 @@ def stanley_control(
         raise InputError(f"last_target_idx must lie in 0 ... {len(path_yaw) - 1}, got {last_target_idx}")
     nearest, error = calc_target_index(state, cx, cy)
     if len(path_yaw) != np.size(cx):
-        raise InputError(f"cx and cyaw must have one length, got {np.size(cx)} and {len(path_yaw)}")
+        raise InputError(f"cx and cyaw must have the same length, got {np.size(cx)} and {len(path_yaw)}")
     index = max(nearest, int(last_target_idx))
     heading = normalize_angle(float(path_yaw[index]) - state.yaw)
     crossing = math.atan2(finite_number(k, "k") * normalize_angle(error), state.v)
@@ -141,7 +141,7 @@ def calc_target_index(state: BicycleState, cx: Numbers, cy: Numbers) -> tuple[in
     """Return the path point nearest to the front axle and the distance [m] of the axle to the right of it.
 
     Args:
-        state: Where the car is.
+        state: State of the car.
         cx: Path x (n,) [m].
         cy: Path y (n,) [m].
     """

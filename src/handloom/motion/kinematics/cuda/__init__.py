@@ -1,1 +1,1 @@
-"""Inverse kinematics on NVIDIA GPUs: the descent of the processor's kernels, one thread per starting point."""
+"""Inverse kinematics on NVIDIA GPUs: the same descent as on the CPU, one thread per starting point."""

@@ -1,8 +1,8 @@
-"""Searches on a card what ``IkSolver`` searches on the processor: thousands of targets in one launch.
+"""The search of ``IkSolver`` on a GPU: thousands of targets in one launch.
 
-Every target is tried from its own seed first. Those left are tried from ever more of the shared starting points at a
-time; of several that succeed the one with the lowest number counts, so that the answer is the one that trying them in
-turn gives.
+Every target is first tried from its own seed. The remaining ones are tried from a growing number of the shared starting
+points at a time; of several successes the one with the lowest number is taken, so that the result is the same as when
+trying them in turn.
 """
 
 import ctypes
@@ -23,11 +23,11 @@ KERNEL = Path(__file__).parent / "ik.cu"
 OPTIONS = ("--std=c++17",)
 THREADS = 128
 ROUNDS = (1, 1, 1, 2, 4, 8, 16, 31)
-"""Starting points per target that are tried at once, round after round; more than these in rounds of the last size."""
+"""Starting points per target that are tried at once, per round; further rounds have the last size."""
 COARSEST = 1e-5
-"""Tolerances [m], [rad] down to which 32 bits are enough for the descent; its errors are a few millionths."""
+"""Tolerances [m], [rad] down to which 32 bits suffice for the descent; its errors are a few millionths."""
 SAME = 0.05
-"""Solutions nearer to each other than this in every joint are one [rad or m]."""
+"""Solutions closer to each other than this in every joint count as one [rad or m]."""
 CONSTANTS = ("DAMPING_START", "DAMPING_SMALLEST", "DAMPING_DOWN", "DAMPING_UP", "MOST_DAMPING_TRIES", "STALLED")
 
 Launch = Callable[..., None]
@@ -46,7 +46,7 @@ class CardIk:
     """Searches on one machine.
 
     Args:
-        arrays: NumPy, or CuPy for a card: what arrays are made with.
+        arrays: Array library: NumPy, or CuPy for a GPU.
         launch: Runs the kernel.
     """
 
@@ -64,9 +64,10 @@ class CardIk:
             problem: The request.
             T: Target poses (m, 4, 4) in the base.
             own: Starting point number 0, of each target (m, n) or of all of them (1, n).
-            seeds: Starting points that follow (s, n).
-            most: Distinct solutions to look for.
-            tighten: Part of the tolerances that the request is tightened to; errors count up to the whole.
+            seeds: Further starting points (s, n).
+            most: Number of distinct solutions to search for.
+            tighten: Fraction of the tolerances to which the request is tightened; errors up to the full tolerances are
+                accepted.
         """
         xp, joints = self._xp, own.shape[1]
         real = "float" if min(problem.position_tolerance, problem.rotation_tolerance) >= COARSEST else "double"
@@ -91,7 +92,7 @@ class CardIk:
         return state.found()
 
     def _check(self, poses: Any) -> None:
-        """Refuse targets (m, 3, 4) that are no poses."""
+        """Reject targets (m, 3, 4) that are not poses."""
         xp, (x, y, z) = self._xp, (poses[:, k, :3] for k in range(3))
         finite = xp.isfinite(poses).all(axis=(1, 2))
         if not finite.all():
@@ -105,7 +106,7 @@ class CardIk:
 
 
 class _State:
-    """What is known of each target so far, where the kernel runs."""
+    """Current result of each target, in the memory of the kernel."""
 
     def __init__(self, xp: Any, count: int, most: int, own: Any, limits: tuple[float, float], weight: float) -> None:
         self._xp, self._limits, self._weight, self._most = xp, limits, weight, most
@@ -115,7 +116,7 @@ class _State:
         self.counts, self.used = xp.zeros(count, xp.int64), xp.zeros(count, xp.int64)
 
     def take(self, left: Any, q: Any, errors: Any, first: int) -> None:
-        """Take the attempts (m, tried) of a round, in the order of their starting points."""
+        """Store the attempts (m, tried) of a round, in the order of their starting points."""
         xp, most = self._xp, self._most
         for k in range(q.shape[1]):
             distance, angle = errors[:, k, 0], errors[:, k, 1]
@@ -138,12 +139,12 @@ class _State:
             self.used[left[open_]] = first + k + 1
 
     def found(self) -> IkFound:
-        """Return what was found, on this machine."""
+        """Return the results in host memory."""
         return IkFound(*(_on_host(self._xp, array) for array in (self.q, self.counts, self.used, self.errors)))
 
 
 def _on_host(xp: Any, array: Any) -> Any:
-    """Return a host array; for one on the GPU, in pinned memory."""
+    """Return a host array, in pinned memory if the search runs on a GPU."""
     if xp is np:
         return array
     pinned = xp.cuda.alloc_pinned_memory(max(array.nbytes, 1))
@@ -152,7 +153,7 @@ def _on_host(xp: Any, array: Any) -> Any:
 
 
 def _told(chain: ChainArrays, problem: IkProblem) -> Array:
-    """Return the request as the kernel's ``Problem`` has it."""
+    """Return the request in the layout of the kernel's ``Problem``."""
     parts = (
         *(problem.lower, problem.upper, problem.middle, chain.prismatic, chain.rotations, chain.positions),
         *(problem.tool_axis, problem.position_axes),
@@ -163,7 +164,7 @@ def _told(chain: ChainArrays, problem: IkProblem) -> Array:
 
 
 def card_ik() -> CardIk:
-    """Return a search on the first card.
+    """Return a search on the first GPU.
 
     Raises:
         MissingExtraError: CuPy is not installed.

@@ -1,1 +1,1 @@
-"""Many planning problems at once, on all cores or on a CUDA card."""
+"""Many planning problems at once, on all CPU cores or on a CUDA GPU."""

@@ -18,54 +18,54 @@ DEVICES = ("cpu", "cuda")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlanProblem:
-    """A request to one planner, which has the robot, its surroundings and the options with their seed."""
+    """A request to one planner, which defines the robot, its surroundings, and the options with their seed."""
 
     planner: ArmPlanner
-    """No two problems of a batch may share one, unless nothing but start and goals differs between them."""
+    """Two problems of a batch may share one only if they differ only in start and goals."""
     q_start: ArrayLike
     """Start configuration (n,)."""
     q_goal: ArrayLike
-    """Goal configuration (n,), or several (g, n) of which any will do."""
+    """Goal configuration (n,), or several alternatives (g, n)."""
     ignore: tuple[str, ...] = ()
-    """Obstacles, by part of their name, that do not count for this request."""
+    """Obstacles to ignore in this request, by part of their name."""
 
     def plan(self) -> PlanResult:
-        """Plan it on the processor."""
+        """Plan the problem on the CPU."""
         return self.planner.plan_to_joints(self.q_start, self.q_goal, ignore=self.ignore)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchCounts:
-    """Where the problems of the last call were settled; ``card`` and the ``processor`` ones add up to ``given``."""
+    """Where the problems of the last call were solved; ``card`` and the ``processor`` ones add up to ``given``."""
 
     given: int = 0
     card: int = 0
-    """Path found on the card and verified exactly on the processor."""
+    """Path found on the GPU and verified exactly on the CPU."""
     processor_ends: int = 0
-    """Planned on the processor: an end is out of limits, collides, or has too little room for the spheres."""
+    """Planned on the CPU: an end is out of limits, collides, or has too little room for the spheres."""
     processor_search: int = 0
-    """Planned on the processor: the card's rounds found nothing, or the robot is too large for it."""
+    """Planned on the CPU: the GPU rounds found nothing, or the robot is too large for the GPU."""
     processor_verify: int = 0
-    """Planned on the processor: exact verification refused every path that the card found."""
+    """Planned on the CPU: exact verification rejected every path that the GPU found."""
     refused: int = 0
-    """Paths of the card that exact verification refused; these were searched again with more padding."""
+    """GPU paths that exact verification rejected; these were searched again with more padding."""
 
 
 class BatchPlanner:
-    """Plans many problems at once, with the results that planning them one by one gives.
+    """Plans many problems at once, with the same results as planning them one by one.
 
-    On a card, problems are searched all at once, each in a block of its own, with the samples that the processor
-    draws. Paths are then verified exactly on the processor, in processes of their own. What the card cannot settle the
-    processor plans. Results, statuses and reasons are those of :meth:`ArmPlanner.plan_to_joints`; the same call on the
-    same card returns the same bits.
+    On a GPU, all problems are searched at once, each in its own block, with the same samples as on the CPU. Paths are
+    then verified exactly on the CPU, in separate processes. Problems that the GPU cannot solve are planned on the CPU.
+    Results, statuses and reasons are those of :meth:`ArmPlanner.plan_to_joints`; the same call on the same GPU returns
+    the same bits.
 
     Args:
         device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra ``gpu``).
-        workers: Threads that plan, and processes that verify; one per core when None.
+        workers: Number of threads that plan and of processes that verify; None uses one per core.
 
     Raises:
         MissingExtraError: CuPy is not installed.
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
 
     def __init__(self, device: str = "cpu", *, workers: int | None = None) -> None:
@@ -79,7 +79,7 @@ class BatchPlanner:
 
             self._card = CardBatch(card_search(), workers=self._workers)
         self.counts = BatchCounts()
-        """What became of the problems of the last call."""
+        """Outcome counts of the problems of the last call."""
 
     def plan(self, problems: Sequence[PlanProblem]) -> list[PlanResult]:
         """Return the result of each problem."""
@@ -92,7 +92,7 @@ class BatchPlanner:
         return results
 
     def _on_processor(self, problems: Sequence[PlanProblem]) -> list[PlanResult]:
-        """Plan problems on threads; those that share a planner one after the other."""
+        """Plan problems on threads; problems that share a planner run sequentially."""
         turns: dict[int, list[int]] = {}
         for k, problem in enumerate(problems):
             turns.setdefault(id(problem.planner), []).append(k)
@@ -112,11 +112,11 @@ class BatchPlanner:
 
     @property
     def timings(self) -> dict[str, float]:
-        """Time spent per stage of the last call on a card [s]."""
+        """Time spent per stage of the last call on a GPU [s]."""
         return {} if self._card is None else dict(self._card.timings)
 
     def close(self) -> None:
-        """End the processes that verify."""
+        """Stop the verification processes."""
         if self._card is not None:
             self._card.close()
 

@@ -1,4 +1,4 @@
-"""From problems to verified paths on a card: pack, search round by round, verify, search again with more padding."""
+"""Solves problems on a GPU: pack, search in rounds, verify, and search again with more padding."""
 
 from collections import deque
 from collections.abc import Generator, Sequence
@@ -15,14 +15,14 @@ from handloom.motion.planning.cuda.card_search import CardSearch
 from handloom.motion.planning.plan_result import PlanResult
 
 PARTS, SMALLEST_PART = 4, 64
-"""A batch goes through in parts: while one is packed, the card searches another and processes verify a third."""
+"""A batch is processed in parts: while one is packed, the GPU searches another and processes verify a third."""
 
 
 class CardBatch:
-    """Settles as much of a batch as a card can.
+    """Solves as much of a batch as possible on a GPU.
 
     Args:
-        search: The searches of a card.
+        search: The searches of a GPU.
         workers: Processes that verify.
     """
 
@@ -30,10 +30,10 @@ class CardBatch:
         self._search, self._judges = search, PathJudges(workers)
         self._known: dict[int, KnownRobot] = {}
         self.timings: dict[str, float] = {}
-        """Time that this process spent on, or waited for, each stage of the last call [s]."""
+        """Time that this process worked on or waited for each stage of the last call [s]."""
 
     def plan(self, problems: Sequence[PlanProblem]) -> tuple[list[Any], list[int], BatchCounts]:
-        """Return the results, None where there is none; which problems are left to the processor; and the counts."""
+        """Return the results, None for unsolved problems; the problems left to the CPU; and the counts."""
         results: list[PlanResult | None] = [None] * len(problems)
         self.timings = {"pack": 0.0, "search": 0.0, "verify": 0.0}
         count = max(1, min(PARTS, len(problems) // SMALLEST_PART))
@@ -70,7 +70,7 @@ class CardBatch:
         return results, left, counts
 
     def close(self) -> None:
-        """End the processes that verify."""
+        """Stop the verification processes."""
         self._judges.close()
 
     def _part(self, problems: Sequence[PlanProblem], packed: PackedProblems) -> CardPart:
@@ -78,7 +78,7 @@ class CardBatch:
         return CardPart(packed, options, self._search, self._judges)
 
     def _know(self, robot: CollisionRobot) -> KnownRobot:
-        """Return what is kept of a robot; it is held on to, so that its identity stays its own."""
+        """Return the cached data of a robot, which is kept alive so that its identity stays unique."""
         if id(robot) not in self._known:
             self._known[id(robot)] = KnownRobot(robot, str(len(self._known)))
         return self._known[id(robot)]

@@ -1,4 +1,4 @@
-"""Part of a batch on its way over the card and the processes that verify."""
+"""Part of a batch, processed by the GPU and the verification processes."""
 
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future
@@ -17,15 +17,15 @@ from handloom.motion.planning.plan_result import PlanResult, PlanStatus
 from handloom.motion.planning.planner_options import PlannerOptions
 
 Ways = tuple[tuple[float, float, int], ...]
-"""Part of the tree step, part of the padding, and weight of a sample, of searches that are run side by side."""
+"""Fraction of the tree step, fraction of the padding, and weight of a sample, for searches that run in parallel."""
 FIRST: Ways = ((1.0, 1.0, 1),)
 """Every problem is searched once, as in the processor's first round."""
 THEN: Ways = (*((step, 1.0, 1) for step in (0.5, 1.0, 0.5, 1.0)), *((step, 0.0, 4) for step in (0.5, 1.0, 0.25, 0.5)))
-"""What is left is searched in several ways at once. The time of a random search has a long tail: the least of several
-is far below their mean. Without padding passages are wider; a path that keeps clear is preferred unless it takes four
-times the samples."""
+"""The remaining problems are searched with several settings at once. The time of a random search has a long tail: the
+minimum of several is far below their mean. Without padding passages are wider; a path with padding is preferred unless
+it takes four times the samples."""
 SAMPLES = ROUNDS[0][0], 0.5
-"""Samples of a search, as a part of the option: of the first one, and of each of those that follow."""
+"""Samples of a search, as a fraction of the option: for the first search, and for each of the following ones."""
 
 Verdicts = list[tuple[list[int], list[Future[list[bool]]]]]
 
@@ -44,13 +44,13 @@ class CardPart:
             [(o.iterations, len(goals), o.tree_step, o.shortcuts, o.checks_per_unit, o.padding)
              for o, goals in zip(options, packed.goals, strict=True)]
         )  # fmt: skip
-        """Of each problem: samples per round, least samples, longest edge, shortcuts, checks per unit, padding."""
+        """Per problem: samples per round, minimum samples, longest edge, shortcuts, checks per unit, padding."""
         self._drawn = np.zeros(len(options), np.int64)
         self._more, self._tight = self._drawn.copy(), np.zeros(len(options), bool)
         self.lost = self.refused = 0
 
     def steps(self, results: list[PlanResult | None]) -> Generator[str]:
-        """Settle the problems, step by step: wherever it would have to wait it says for what."""
+        """Solve the problems, step by step: yields what it waits for instead of waiting."""
         scenes = None
         todo = np.arange(len(self._options))
         while len(todo):
@@ -74,11 +74,11 @@ class CardPart:
 
     @property
     def blocked(self) -> int:
-        """Problems with an end that has no room for the padded spheres."""
+        """Problems with an end without room for the padded spheres."""
         return int(self._tight.sum())
 
     def _jobs(self, todo: NDArray[np.int64], ways: Ways, share: float, seed: int) -> NDArray[Any]:
-        """Return how problems are searched."""
+        """Return the search jobs for problems."""
         problem, number = np.repeat(todo, len(ways)), np.tile(np.arange(len(ways)), len(todo))
         given, way, more = self._given[problem], np.array(ways)[number], self._more[problem]
         jobs = np.zeros(len(problem), JOB)
@@ -90,7 +90,7 @@ class CardPart:
         return jobs
 
     def _take(self, jobs: NDArray[Any], paths: list[FoundPath | None], rows: NDArray[Any]) -> dict[int, FoundPath]:
-        """Return for each problem the path that took the least samples, weighted, the first of equal ones."""
+        """Return for each problem the path with the fewest weighted samples, the first one on ties."""
         found: dict[int, FoundPath] = {}
         least: dict[int, int] = {}
         cost = (rows["iterations"] * jobs["weight"]).tolist()
@@ -101,13 +101,13 @@ class CardPart:
             self._drawn[p] += path.iterations
         failed = [k for k, p in enumerate(jobs["problem"].tolist()) if p not in found and jobs["number"][k] == 0]
         self._drawn[jobs["problem"][failed]] += rows["iterations"][failed]
-        # No search begins at an end without room.
+        # No search starts at an end without room.
         tight = jobs["problem"][(rows["blocked"] != 0) & (jobs["padding"] <= self._given[jobs["problem"], 5] + 1e-6)]
         self._tight[tight] = True
         return found
 
     def _submit(self, found: dict[int, FoundPath], scenes: Any) -> Verdicts:
-        """Hand paths to the processes."""
+        """Pass paths to the verification processes."""
         waiting: Verdicts = []
         for r, known in enumerate(self._packed.known):
             mine = [p for p in found if self._packed.which[p] == r]
@@ -116,7 +116,7 @@ class CardPart:
         return waiting
 
     def _judged(self, found: dict[int, FoundPath], waiting: Verdicts, results: list[PlanResult | None]) -> list[int]:
-        """Write the results of paths that are free; return the problems to search again, with more padding."""
+        """Store the results of free paths; return the problems to search again with more padding."""
         again = []
         for mine, futures in waiting:
             verdicts = [verdict for future in futures for verdict in future.result()]
@@ -133,7 +133,7 @@ class CardPart:
         return again
 
     def _exact_ends(self, p: int, path: FoundPath) -> Array:
-        """Return the waypoints, within limits, with the ends that were asked for, to the last bit."""
+        """Return the waypoints, within limits, with exactly the requested ends."""
         lower, upper = self._packed.known[self._packed.which[p]].limits
         waypoints = np.minimum(np.maximum(path.waypoints, lower), upper)
         waypoints[0], waypoints[-1] = self._packed.starts[p], self._packed.goals[p][path.goal]

@@ -1,4 +1,4 @@
-"""Exact checks in scene after scene without compiling a model for each: obstacles are put into slots that are there."""
+"""Exact checks in many scenes without compiling a model for each: obstacles are assigned to existing slots."""
 
 import hashlib
 from collections import Counter
@@ -15,21 +15,21 @@ from handloom.motion.collision.shape import Shape, ShapeKind
 from handloom.spatial import quat_from_matrix
 
 RESIZED = (ShapeKind.BOX, ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.SPHERE, ShapeKind.ELLIPSOID)
-"""Solids that are three lengths: a slot takes any of its kind."""
+"""Solids defined by three lengths: a slot takes any solid of its type."""
 PLAIN = frozenset((*RESIZED, ShapeKind.PLANE))
-"""Solids that a slot of their kind can take."""
+"""Solids that a slot of their type can take."""
 SPARE = 8
-"""Slots for solids that are resized are made in multiples of this."""
+"""Slots for resizable solids are created in multiples of this number."""
 MOST_KINDS = 64
-"""Kinds of slots that are kept before beginning again with those that are needed."""
+"""Number of slot types kept before restarting with the required ones only."""
 
 
 class SlotKind(NamedTuple):
-    """What one slot can hold."""
+    """Type of a slot, which determines the obstacles that it can hold."""
 
     kind: ShapeKind
     content: bytes
-    """Hash of a hull or height field; empty for what is resized."""
+    """Hash of a hull or height field; empty for resizable solids."""
     contype: int
     conaffinity: int
     let_touch: frozenset[str]
@@ -37,7 +37,7 @@ class SlotKind(NamedTuple):
 
 
 class PlacedSolids(NamedTuple):
-    """Where obstacles are and how large."""
+    """Poses and sizes of obstacles."""
 
     position: Array
     """(b, 3) [m]."""
@@ -46,18 +46,18 @@ class PlacedSolids(NamedTuple):
     size: Array
     """Three lengths (b, 3) [m]."""
     half: Array
-    """Half sides of boxes around them (b, 3) [m]."""
+    """Half sides of their bounding boxes (b, 3) [m]."""
     reach: Array
-    """Radii of spheres around them (b,) [m]."""
+    """Radii of their bounding spheres (b,) [m]."""
 
 
 def placed(T: Array, kind: NDArray[np.int64], size: Array) -> PlacedSolids:
-    """Return where obstacles are from their poses (b, 4, 4), ``ShapeKind`` (b,) and lengths (b, 3) [m]."""
+    """Return placements of obstacles from their poses (b, 4, 4), ``ShapeKind`` (b,) and lengths (b, 3) [m]."""
     return PlacedSolids(T[:, :3, 3], quat_from_matrix(T[:, :3, :3]).reshape(-1, 4), size, *_bounds(kind, size))
 
 
 class SlotKinds:
-    """Tells which kind of slot an obstacle needs beside one robot."""
+    """Determines the slot type that an obstacle needs for a given robot."""
 
     def __init__(self, robot: CollisionRobot) -> None:
         self._ignored = robot.ignored
@@ -65,12 +65,12 @@ class SlotKinds:
         self._names = {name for pair in robot.ignored for name in pair}
 
     def is_plain(self, obstacle: Obstacle) -> bool:
-        """Return whether an obstacle fits into any slot of its kind and contact bits."""
+        """Return whether an obstacle fits into any slot of its type and contact bits."""
         solid = obstacle.shape.kind in PLAIN
         return solid and obstacle.name not in self._names and obstacle.body not in self._names
 
     def of(self, obstacle: Obstacle) -> SlotKind:
-        """Return the kind of slot."""
+        """Return the slot type."""
         shape, names = obstacle.shape, (obstacle.name, obstacle.body)
         may = frozenset(b for b in self._bodies for n in names if frozenset((b, n)) in self._ignored)
         content = b"" if shape.kind in PLAIN else _content(shape)
@@ -78,9 +78,9 @@ class SlotKinds:
 
 
 class ExactSlots:
-    """Exact checkers of one robot that go from scene to scene.
+    """Exact checkers of one robot that are reused from scene to scene.
 
-    A model is compiled when a scene needs slots that are not there, and serves every scene that fits into it.
+    A model is compiled when a scene needs slots that do not exist yet, and is reused for every scene that fits into it.
     """
 
     def __init__(self, robot: CollisionRobot) -> None:
@@ -93,12 +93,12 @@ class ExactSlots:
         """Models compiled so far."""
 
     def put(self, kinds: Sequence[SlotKind], where: PlacedSolids, models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
-        """Return the checker with these obstacles, and no others, around the robot.
+        """Return the checker with only these obstacles around the robot.
 
         Args:
             kinds: Slot that each obstacle needs (b,).
             where: Where they are.
-            models: An obstacle of every kind.
+            models: An example obstacle of every slot type.
         """
         needed = Counter(kinds)
         if self._checker is None or any(count > self._room.get(kind, 0) for kind, count in needed.items()):
@@ -112,7 +112,7 @@ class ExactSlots:
         return self._checker
 
     def _compile(self, needed: Counter[SlotKind], models: Mapping[SlotKind, Obstacle]) -> "SlotChecker":
-        """Compile a model with room for these and for what there was room for."""
+        """Compile a model with room for these obstacles and for all previous ones."""
         if len(self._room) > MOST_KINDS:
             self._room.clear()
         for kind, count in needed.items():
@@ -146,11 +146,11 @@ class SlotChecker(ExactChecker):
         self._resized = np.isin(self._kind, [int(kind) for kind in RESIZED])
         self._body_bits = model.body_contype[self._body].copy(), model.body_conaffinity[self._body].copy()
         self._geom_bits = self._bits[0][self._geom], self._bits[1][self._geom]
-        # Where a body's boxes are counted from; obstacles are compiled at the origin, so that this is the body itself.
+        # Reference frame of a body's bounding boxes; obstacles are compiled at the origin, so this is the body frame.
         assert np.allclose(model.body_ipos[self._body[self._resized]], 0.0)
 
     def fill(self, slots: NDArray[np.int64], where: PlacedSolids) -> None:
-        """Put obstacles into slots (b,); the others are left empty."""
+        """Assign obstacles to slots (b,); all other slots are left empty."""
         model, used = self._model, np.zeros(len(self._body), bool)
         used[slots] = True
         self._free.clear()
@@ -170,7 +170,7 @@ class SlotChecker(ExactChecker):
 
 
 def _bounds(kind: NDArray[np.int64], size: Array) -> tuple[Array, Array]:
-    """Return half sides of boxes (b, 3) and radii (b,) around solids, as MuJoCo has them [m]."""
+    """Return half sides of bounding boxes (b, 3) and bounding radii (b,) of solids, as in MuJoCo [m]."""
     x, y, z = size.T
     half, reach = size.copy(), np.sqrt(x * x + y * y + z * z)
     for which, sides, radius in (

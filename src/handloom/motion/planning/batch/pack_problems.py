@@ -1,4 +1,4 @@
-"""Problems as tables, for the card and for the processes that verify."""
+"""Packs problems into tables, for the GPU and for the verification processes."""
 
 import pickle
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ from handloom.motion.planning.cuda.problem_tables import (
 )
 
 MOST_JOINTS, MOST_GROUPS, MOST_GOALS = 15, 40, 30
-"""The largest robot that fits into the memory of a block, and most goals of a problem."""
+"""The largest robot that fits into the memory of a block, and the maximum number of goals of a problem."""
 SAME = 1e-9
 """A goal this close to the start in every joint is the start [rad or m]."""
 
 
 class KnownRobot:
-    """What is kept of a robot between calls."""
+    """Data of a robot that is cached between calls."""
 
     def __init__(self, robot: CollisionRobot, key: str) -> None:
         self.robot, self.key = robot, key
@@ -40,7 +40,7 @@ class KnownRobot:
         self._told: RobotToJudge | None = None
 
     def slot(self, obstacle: Obstacle) -> int:
-        """Return the number of the kind of slot that an obstacle needs; -1 for one that does not count."""
+        """Return the index of the slot type that an obstacle needs; -1 for an ignored obstacle."""
         if not obstacle.enabled:
             return -1
         plain = obstacle.shape.kind, obstacle.contype, obstacle.conaffinity
@@ -57,17 +57,17 @@ class KnownRobot:
 
     @property
     def told(self) -> RobotToJudge:
-        """What the processes are told."""
+        """Data sent to the processes."""
         if self._told is None:
             self._told = RobotToJudge(self.key, self.pickled, tuple(self._numbers), dict(self._models))
         return self._told
 
 
 class PackedProblems(NamedTuple):
-    """Problems that the card can search."""
+    """Problems that the GPU can search."""
 
     numbers: list[int]
-    """Their places in the request."""
+    """Their indices in the request."""
     starts: list[Array]
     goals: list[Array]
     known: list[KnownRobot]
@@ -80,11 +80,11 @@ class PackedProblems(NamedTuple):
 
 
 def pack(problems: Sequence[PlanProblem], know: Callable[[CollisionRobot], KnownRobot]) -> tuple[PackedProblems, int]:
-    """Return the problems that the card can search, and how many the processor has to look at itself.
+    """Return the problems that the GPU can search, and the number left to the CPU.
 
     Args:
         problems: Some problems.
-        know: Returns what is kept of a robot.
+        know: Returns the cached data of a robot.
     """
     starts = [np.asarray(problem.q_start, float) for problem in problems]
     goals = [np.atleast_2d(np.asarray(problem.q_goal, float)) for problem in problems]
@@ -125,7 +125,7 @@ def pack(problems: Sequence[PlanProblem], know: Callable[[CollisionRobot], Known
 
 
 def _fits(known: KnownRobot, starts: Sequence[Array], goals: Sequence[Array]) -> NDArray[np.bool_]:
-    """Tell which problems of a robot have ends within limits, and goals that are not the start."""
+    """Return which problems of a robot have ends within limits and goals that differ from the start."""
     dof = known.robot.tree.dof
     if dof > MOST_JOINTS or len(known.robot.groups) > MOST_GROUPS:
         return np.zeros(len(starts), bool)
@@ -140,7 +140,7 @@ def _fits(known: KnownRobot, starts: Sequence[Array], goals: Sequence[Array]) ->
     counts = [len(goals[k]) for k in good]
     first, ends = np.stack([starts[k] for k in good]), np.concatenate([goals[k] for k in good])
     lower, upper = known.limits
-    # A value that is not a number is not within limits either.
+    # A value that is not a number is not within limits.
     inside = ((ends >= lower) & (ends <= upper)).all(axis=1)
     apart = np.abs(ends - np.repeat(first, counts, axis=0)).max(axis=1) >= SAME
     begins = np.cumsum([0, *counts[:-1]])

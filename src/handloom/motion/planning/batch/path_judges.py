@@ -1,4 +1,4 @@
-"""Processes that verify paths exactly: one scene after the other, all cores at once."""
+"""Processes that verify paths exactly, one scene after the other, on all cores."""
 
 import mmap
 import os
@@ -21,26 +21,26 @@ from handloom.motion.planning.batch.exact_slots import ExactSlots, PlacedSolids,
 from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, SharedArrays, array_at
 
 CHUNK = 12
-"""Paths that a process is given at a time."""
+"""Number of paths given to a process at a time."""
 
 
 class ScenesTable(NamedTuple):
-    """The scenes of many problems, one after the other; lies in memory that all processes see."""
+    """The scenes of many problems, one after the other, in memory shared by all processes."""
 
     begin: NDArray[np.int64]
     """First obstacle of each problem (p + 1,)."""
     slot: NDArray[np.int64]
-    """Kind of slot that each obstacle needs, by its number; -1 when it does not count."""
+    """Index of the slot type that each obstacle needs; -1 for an ignored obstacle."""
     position: Array
     """Position of each obstacle (b, 3) [m]."""
     quat: Array
     """Its orientation (b, 4)."""
     size: Array
-    """Its three lengths (b, 3) [m]."""
+    """Three lengths of each obstacle (b, 3) [m]."""
     half: Array
-    """Half sides of the box around it (b, 3) [m]."""
+    """Half sides of its bounding box (b, 3) [m]."""
     reach: Array
-    """Radius of the sphere around it (b,) [m]."""
+    """Radius of its bounding sphere (b,) [m]."""
     kind: NDArray[np.int32]
     row: NDArray[np.float32]
     face: NDArray[np.float32]
@@ -50,9 +50,9 @@ class ScenesTable(NamedTuple):
     height_begin: NDArray[np.int64]
     """First height of each problem (p + 1,)."""
     checked: NDArray[np.int8]
-    """Tables of groups against obstacles, flat, one after the other."""
+    """Flattened tables of groups against obstacles, one after the other."""
     checked_begin: NDArray[np.int64]
-    """Where each of these begins (p + 1,)."""
+    """Start of each of these tables (p + 1,)."""
 
     def world(self, p: int) -> WorldArrays:
         """Return the obstacles of a problem for the spheres."""
@@ -67,7 +67,7 @@ class ScenesTable(NamedTuple):
         )
 
     def placed(self, p: int) -> tuple[NDArray[np.int64], PlacedSolids]:
-        """Return the numbers of the slots that a problem's obstacles need, and where these are."""
+        """Return the slot types that a problem's obstacles need, and the placements of the obstacles."""
         a, b = self.begin[p], self.begin[p + 1]
         slot = self.slot[a:b]
         shown = slot >= 0
@@ -77,7 +77,7 @@ class ScenesTable(NamedTuple):
 
 
 class SharedScenes(NamedTuple):
-    """Where a table of scenes lies."""
+    """Location of a table of scenes in shared memory."""
 
     segment: SharedArrays
     path: str
@@ -95,19 +95,19 @@ class PathToJudge(NamedTuple):
 
 
 class RobotToJudge(NamedTuple):
-    """A robot on its way to the processes."""
+    """A robot as sent to the processes."""
 
     key: str
     """Another for every robot."""
     pickled: bytes
     kinds: tuple[SlotKind, ...]
-    """Kinds of slots by their number."""
+    """Slot types by index."""
     models: Mapping[SlotKind, Obstacle]
-    """An obstacle of each kind."""
+    """An example obstacle of each slot type."""
 
 
 class _Judge:
-    """What a process keeps of a robot."""
+    """Data of a robot cached by a process."""
 
     def __init__(self, robot: CollisionRobot) -> None:
         self.slots = ExactSlots(robot)
@@ -115,7 +115,7 @@ class _Judge:
         self.coarse = bool(robot.coarse)
 
     def is_free(self, given: PathToJudge, scenes: ScenesTable, robot: RobotToJudge) -> bool:
-        """Return whether a path touches nothing, as ``SceneCheck.first_collision`` finds it."""
+        """Return whether a path is collision-free, with the same result as ``SceneCheck.first_collision``."""
         numbers, placed = scenes.placed(given.problem)
         checker = self.slots.put([robot.kinds[k] for k in numbers.tolist()], placed, robot.models)
         world = scenes.world(given.problem)
@@ -130,7 +130,7 @@ class _Judge:
 
 
 _JUDGES: dict[str, _Judge] = {}
-"""Robots that this process knows."""
+"""Robots known to this process."""
 
 
 def _judge(robot: RobotToJudge, path: str, places: Sequence[ArrayPlace], paths: Sequence[PathToJudge]) -> list[bool]:
@@ -155,7 +155,7 @@ def _begin() -> None:
 
 
 class PathJudges:
-    """Judges paths in processes, or in this one when only one is wanted.
+    """Verifies paths in worker processes, or in this process if only one is requested.
 
     Args:
         processes: How many.
@@ -171,19 +171,19 @@ class PathJudges:
                 ready.result()
 
     def share(self, scenes: ScenesTable) -> SharedScenes:
-        """Put scenes where all processes see them, until they are given back."""
+        """Put scenes into shared memory, until they are given back."""
         segment = self._spare.pop() if self._spare else SharedArrays(self._folder)
         places = segment.write(scenes)
         return SharedScenes(segment, str(segment.path), places)
 
     def give_back(self, scenes: SharedScenes) -> None:
-        """Let the memory of scenes be used again."""
+        """Release the shared memory of scenes for reuse."""
         self._spare.append(scenes.segment)
 
     def submit(
         self, robot: RobotToJudge, scenes: SharedScenes, paths: Sequence[PathToJudge]
     ) -> list["Future[list[bool]]"]:
-        """Hand in paths of one robot; return what is free, in chunks in the same order."""
+        """Submit paths of one robot; return whether each is free, in chunks in the same order."""
         chunks = [paths[k : k + CHUNK] for k in range(0, len(paths), CHUNK)]
         if self._pool is not None:
             return [self._pool.submit(_judge, robot, scenes.path, scenes.places, chunk) for chunk in chunks]
@@ -195,7 +195,7 @@ class PathJudges:
         return done
 
     def close(self) -> None:
-        """End the processes and free their memory."""
+        """Stop the processes and free their memory."""
         if self._pool is not None:
             self._pool.shutdown()
         for segment in self._spare:
@@ -203,5 +203,5 @@ class PathJudges:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,1 +1,1 @@
-"""Planning on a CUDA card: the search for thousands of problems in one launch."""
+"""Planning on a CUDA GPU: the search for thousands of problems in one launch."""

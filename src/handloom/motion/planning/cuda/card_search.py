@@ -1,4 +1,4 @@
-"""Searches many problems in one launch: one block per search."""
+"""Searches for many problems in one launch: one block per search."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -16,15 +16,15 @@ _JOB_FIELDS = {"seed": np.uint64, "problem": np.int32, "number": np.int32, "iter
 _JOB_FIELDS |= {"shortcuts": np.int32, "step": np.float32, "padding": np.float32, "per_unit": np.float32}
 _JOB_FIELDS |= {"most": np.int32, "weight": np.int32, "unused": np.int32, "node": np.uint64, "parent": np.uint64}
 JOB = np.dtype(list(_JOB_FIELDS.items()))
-"""The kernels' ``Job``: how one block searches."""
+"""The kernels' ``Job``: the settings of one block's search."""
 _FOUND_FIELDS = ("count", "iterations", "goal", "blocked")
 FOUND = np.dtype([(name, np.int32) for name in _FOUND_FIELDS])
 """The kernels' ``Found``."""
 NOTHING = 1 << 30
 MOST_BYTES = 4 << 30
-"""Memory for the trees of one launch; more jobs than fit are run in several."""
+"""Memory for the trees of one launch; more jobs than fit are split over several launches."""
 NODES_PER_SAMPLE, FEWEST_NODES = 4, 2048
-"""Room per sample that a tree gets, and the least it gets; never more than the option allows."""
+"""Tree capacity per sample, and its minimum; never more than the option allows."""
 
 Launch = Callable[..., None]
 """Runs a kernel: the source of the build, the kernel's name, the number of blocks and the kernel's arguments."""
@@ -39,14 +39,14 @@ class FoundPath(NamedTuple):
     iterations: int
     """Samples drawn by this job."""
     padding: float
-    """Distance to obstacles that was kept, measured with spheres [m]."""
+    """Distance kept from obstacles, measured with spheres [m]."""
 
 
 class CardSearch:
     """Runs the kernels on one machine.
 
     Args:
-        arrays: NumPy, or CuPy for a card: what arrays are made with.
+        arrays: Array library: NumPy, or CuPy for a GPU.
         launch: Runs a kernel.
     """
 
@@ -54,12 +54,12 @@ class CardSearch:
         self._xp, self._launch = arrays, launch
 
     def load(self, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]) -> "LoadedBatch":
-        """Bring a batch to the machine: its tables, and the start (n,) and goals (g, n) of each problem."""
+        """Copy a batch to the device: its tables, and the start (n,) and goals (g, n) of each problem."""
         return LoadedBatch(self._xp, self._launch, tables, starts, goals)
 
 
 class LoadedBatch:
-    """A batch where the kernels run."""
+    """A batch in the memory of the kernels."""
 
     def __init__(
         self, xp: Any, launch: Launch, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]
@@ -78,14 +78,14 @@ class LoadedBatch:
         flat = np.concatenate([np.asarray(one, np.float32).ravel() for one in goals])
         self._dof = problems["joints"].astype(np.int64)
         with self._stream:
-            # Held on to: the kernels are given addresses.
+            # Kept alive: the kernels receive addresses.
             self._arrays = [xp.asarray(array) if array.size else xp.zeros(1, array.dtype) for array in tables.arrays]
             self._tables = xp.asarray(np.array([_address(xp, array) for array in self._arrays], np.uint64))
             self._problems = xp.asarray(problems.view(np.int32))
             self._starts, self._goals = xp.asarray(rows), xp.asarray(flat)
 
     def touched(self, which: NDArray[np.int64], q: Array, padding: float) -> NDArray[np.bool_]:
-        """Tell which configurations touch something.
+        """Return which configurations are in collision.
 
         Args:
             which: Problem of each block of 32 configurations (m / 32,).
@@ -106,14 +106,14 @@ class LoadedBatch:
         return self.start(jobs, tree_size).wait()
 
     def start(self, jobs: NDArray[Any], tree_size: int) -> "RunningJobs":
-        """Start jobs, each in a block of its own.
+        """Start jobs, each in its own block.
 
-        Of several jobs of one problem the successful one with the least samples times weight counts, of equal ones
-        the first. The others may stop without a path, when the card gets to know of it.
+        Of several jobs of one problem, the successful one with the fewest weighted samples is used, the first one on
+        ties. The others may stop without a path once the GPU has detected this.
 
         Args:
-            jobs: Rows of ``JOB``; room for the trees is filled in here.
-            tree_size: Most nodes of a tree.
+            jobs: Rows of ``JOB``; the tree capacity is filled in here.
+            tree_size: Maximum number of nodes of a tree.
         """
         xp, jobs = self._xp, jobs.copy()
         jobs["most"] = np.minimum(np.maximum(NODES_PER_SAMPLE * jobs["iterations"], FEWEST_NODES), tree_size)
@@ -136,7 +136,7 @@ class LoadedBatch:
                 told = xp.asarray(part.view(np.uint8))
                 arguments = (self._starts, self._goals, told, done, nodes, parents, found, paths)
                 self._launch(self._build, "plan_all", len(part), self._tables, self._problems, *arguments)
-                # What a kernel still writes to is held on to.
+                # Arrays that a kernel still writes to are kept alive.
                 launches.append((found, paths, (told, nodes, parents, done)))
         return RunningJobs(jobs["padding"], dof, launches, self._stream, self._host)
 
@@ -158,7 +158,7 @@ class RunningJobs:
         self._padding, self._dof, self._launches, self._stream, self._host = padding, dof, launches, stream, host
 
     def wait(self) -> tuple[list[FoundPath | None], NDArray[Any]]:
-        """Return the path of each job, None without one, and rows of ``FOUND``."""
+        """Return the path of each job, None if it has none, and rows of ``FOUND``."""
         with self._stream:
             brought = [(self._host(found), self._host(paths)) for found, paths, _ in self._launches]
         found = np.concatenate([one for one, _ in brought]).view(FOUND)[:, 0]
@@ -177,7 +177,7 @@ def _address(xp: Any, array: Any) -> int:
 
 
 def card_search() -> CardSearch:
-    """Return searches on the first card.
+    """Return searches on the first GPU.
 
     Raises:
         MissingExtraError: CuPy is not installed.

@@ -1,4 +1,4 @@
-"""The CUDA source of the searches as one text, with the processor's constants."""
+"""The CUDA source of the searches as one string, with the constants of the CPU code."""
 
 import math
 from pathlib import Path
@@ -10,14 +10,14 @@ from handloom.motion.planning.trees import rrt_connect, shortcut
 
 FOLDER = Path(__file__).parent
 OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
-"""As on the processor: nothing contracted, nothing approximated, so that both call the same configurations free."""
+"""As on the CPU: no contraction, no approximation, so that both find the same configurations free."""
 LANES, CONFIGS, PATH = 256, 32, 128
-"""Threads of a block, configurations they check at a time, and most waypoints of a path before it is shortened."""
+"""Threads per block, configurations checked at a time, and maximum waypoints of a path before it is shortened."""
 BLOCKS_AT_ONCE = 2
 
 
 class Sizes(NamedTuple):
-    """What a build is made for: the largest robot of a batch."""
+    """Size limits of a build: the largest robot of a batch."""
 
     joints: int
     groups: int

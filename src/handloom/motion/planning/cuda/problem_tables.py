@@ -1,4 +1,4 @@
-"""Many problems as flat tables, as the kernels read them: every robot once, the obstacles of each problem."""
+"""Many problems as flat tables for the kernels: every robot once, the obstacles of each problem."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -23,15 +23,15 @@ KERNEL_KIND = {int(ShapeKind.SPHERE): int(ShapeKind.CAPSULE), int(ShapeKind.ELLI
 
 
 class RobotView(NamedTuple):
-    """What is read of a robot, found out once."""
+    """Data of a robot, computed once."""
 
     arrays: RobotArrays
     limits: NDArray[np.float32]
-    """Ends of the sampling box (n, 2)."""
+    """Limits of the sampling box (n, 2)."""
     centre: Array
-    """Point that each group cannot get far away from (g, 3) [m]."""
+    """Centre of the region that each group can reach (g, 3) [m]."""
     reach: Array
-    """How far it can get (g,) [m]."""
+    """Radius of this region (g,) [m]."""
     bits: NDArray[np.int64]
     """Contact bits of each group (g, 2)."""
     left_out: tuple[frozenset[str], ...]
@@ -42,7 +42,7 @@ class RobotView(NamedTuple):
 
 
 def view_of(robot: CollisionRobot) -> RobotView:
-    """Return what the tables need of a robot."""
+    """Return the data of a robot for the tables."""
     reached = [group_reach(robot.tree, group) for group in robot.groups]
     pairs = robot.ignored | robot.coarse
     left_out = tuple(frozenset(n for pair in pairs if group.body in pair for n in pair) for group in robot.groups)
@@ -80,7 +80,7 @@ class WorldRows(NamedTuple):
 
 
 def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
-    """Return the rows that ``world_arrays`` gives for each world, for all of them at once."""
+    """Return the rows of ``world_arrays`` for each world, computed for all worlds at once."""
     obstacles = [o for world in worlds for o in world]
     begin = np.cumsum([0, *map(len, worlds)])
     T = np.concatenate([np.zeros((0, 4)), *(o.T_world_obstacle for o in obstacles)]).reshape(-1, 4, 4)
@@ -133,7 +133,7 @@ def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
 
 
 def _bounding_radius(shape: NDArray[np.int64], size: Array) -> Array:
-    """Return the radius about its frame that contains each solid [m]; that of a hull is filled in elsewhere."""
+    """Return the bounding radius of each solid around its frame [m]; that of a hull is filled in elsewhere."""
     x, y, z = size.T
     radius = np.full(len(shape), FAR)
     for kind, value in (
@@ -148,7 +148,7 @@ def _bounding_radius(shape: NDArray[np.int64], size: Array) -> Array:
 
 
 def _bounding_box(shape: NDArray[np.int64], size: Array) -> Array:
-    """Return half sides of a box around each solid [m]; that of a hull is filled in elsewhere."""
+    """Return half sides of the bounding box of each solid [m]; those of a hull are filled in elsewhere."""
     box = size.copy()
     x, y, _ = size.T
     round_ = (shape == ShapeKind.CAPSULE) | (shape == ShapeKind.SPHERE)
@@ -161,7 +161,7 @@ def _bounding_box(shape: NDArray[np.int64], size: Array) -> Array:
 def checked_tables(
     views: Sequence[RobotView], which: NDArray[np.int64], worlds: Sequence[Sequence[Obstacle]], rows: WorldRows
 ) -> list[NDArray[np.int8]]:
-    """Return for each problem what ``CollisionRobot.checked`` returns: groups against obstacles.
+    """Return the result of ``CollisionRobot.checked`` for each problem: groups against obstacles.
 
     Args:
         views: The robots.
@@ -199,7 +199,7 @@ def checked_tables(
 
 
 class Tables(NamedTuple):
-    """Everything the kernels read of a batch, as arrays of this machine."""
+    """All kernel input of a batch, as host arrays."""
 
     arrays: tuple[NDArray[Any], ...]
     """In the order of the kernels' ``Tables``."""
@@ -210,7 +210,7 @@ class Tables(NamedTuple):
 def tables_of(
     views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows, checked: Sequence[NDArray[np.int8]]
 ) -> Tables:
-    """Return the tables of a batch; goals are filled in by who knows them."""
+    """Return the tables of a batch; the caller fills in the goals."""
     robots, places = _robot_arrays(views)
     problems = np.zeros(len(which), PROBLEM)
     for name, column in zip(("joint", "joints", "group", "groups", "pair", "pairs"), places.T, strict=True):
@@ -234,7 +234,7 @@ def tables_of(
 
 
 def _robot_arrays(views: Sequence[RobotView]) -> tuple[tuple[NDArray[Any], ...], NDArray[np.int64]]:
-    """Return the robots one after the other, and where each begins: joints, groups and pairs with their counts."""
+    """Return the concatenated robots and the start of each: joints, groups and pairs with their counts."""
     joints = groups = clusters = spheres = pairs = 0
     parts: list[tuple[NDArray[Any], ...]] = []
     places = []

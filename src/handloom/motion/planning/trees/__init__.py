@@ -1,1 +1,1 @@
-"""Searches in joint space: RRT-Connect, JT-RRT, searches that keep a hold, shortcuts."""
+"""Searches in joint space: RRT-Connect, JT-RRT, searches under a hold, shortcuts."""

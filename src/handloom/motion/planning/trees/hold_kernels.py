@@ -1,8 +1,8 @@
 """RRT-Connect on the configurations that keep a hold.
 
-Every step towards a target is short and followed by a projection back onto the hold, the descent that inverse
-kinematics uses. Trees therefore consist of short edges whose straight motions leave the hold by a negligible amount.
-With two arms, the first one's joints are drawn and the second one follows: its tool belongs where the first has it.
+Every step towards a target is short and followed by a projection back onto the hold, by the same descent as in inverse
+kinematics. Trees therefore consist of short edges, whose straight motions deviate negligibly from the hold. With two
+arms, the first one's joints are sampled and the second one follows: its tool keeps its pose relative to the first.
 """
 
 import math
@@ -34,7 +34,7 @@ HOLD_STEP = 0.08
 
 @inner_kernel
 def distance(a, b):
-    """Return the distance of two configurations, over the joints that the first one has."""
+    """Return the distance between two configurations, over the joints of the first one."""
     squared = 0.0
     for i in range(a.shape[0]):
         squared += (a[i] - b[i]) ** 2
@@ -48,16 +48,16 @@ class HeldArms(NamedTuple):
     problem: IkProblem
     """The projection of the first arm onto the hold."""
     R: Array
-    """A rotation of its tool (3, 3) that keeps the hold."""
+    """A rotation of the tool (3, 3) that keeps the hold."""
     guide: ChainArrays
-    """The first arm, from the base of the second to where the tool of the second belongs."""
+    """The first arm, from the base of the second to the target pose of the second tool."""
     second: ChainArrays
     follow: IkProblem
-    """How closely the second arm's tool is kept there."""
+    """Tolerances of the second arm's tool at this pose."""
 
 
 class HoldScratch(NamedTuple):
-    """Work arrays of one search."""
+    """Work arrays of a search."""
 
     lanes: LaneScratch
     ik: IkScratch
@@ -85,7 +85,7 @@ def hold_scratch(arms, scene):
 def project(arms, work):
     """Move the configuration in the scratch onto the hold; return whether that succeeds."""
     n, w, v, follow = arms.first.prismatic.shape[0], work.ik, work.follow, arms.follow
-    # A hold leaves the position free: any point will do as its goal.
+    # A hold leaves the position free: any point is suitable as its goal.
     _, tilt = descend(arms.first, arms.problem, arms.R, w.p, work.q[:n], w)
     if tilt > arms.problem.rotation_tolerance:
         return False
@@ -98,7 +98,7 @@ def project(arms, work):
 
 @inner_kernel
 def march(tree, count, here, target, arms, scene, work, most_steps):
-    """Grow a tree from node ``here`` towards a target in projected steps, until blocked, arrived or tired.
+    """Grow a tree from node ``here`` towards a target in projected steps, until blocked, arrived or out of steps.
 
     A target (n,) of the first arm alone leaves the second one free to follow.
 
@@ -119,7 +119,7 @@ def march(tree, count, here, target, arms, scene, work, most_steps):
         if (step < 1.0 or steered < q.shape[0]) and not project(arms, work):
             break
         remaining = distance(target, q)
-        # A projection that moves away from the target, or far sideways, leads nowhere.
+        # A projection that moves away from the target, or far sideways, makes no progress.
         if remaining > left - 0.1 * HOLD_STEP or distance(q, nodes[here]) > 3.0 * HOLD_STEP:
             break
         if not edge_is_free(nodes[here], q, scene, work.lanes):
@@ -170,7 +170,7 @@ def hold_rrt_connect(start, goals, arms, scene, budget, path):
 
 @kernel
 def hold_shorten(path, count, arms, scene, attempts, seed):
-    """Replace stretches of a path (most, n) between random waypoints by shorter ones that keep the hold, in place.
+    """Replace sections of a path (most, n) between random waypoints with shorter ones that keep the hold, in place.
 
     Returns:
         The new number of waypoints.

@@ -1,7 +1,7 @@
-"""JT-RRT: grow one tree in joint space, pulled towards a tool pose of each arm by the transposed Jacobian.
+"""JT-RRT: grows one tree in joint space, pulled towards a tool pose of each arm by the transposed Jacobian.
 
-Vande Weghe, Ferguson and Srinivasa 2007. It needs no inverse kinematics of the goal beforehand, so it also serves
-targets with few or no closed solutions nearby; near the target an exact descent finishes.
+Vande Weghe, Ferguson and Srinivasa 2007. It needs no inverse kinematics of the goal beforehand, so it also handles
+targets whose solutions are hard to find; close to the target, an exact descent completes the path.
 """
 
 import math
@@ -18,7 +18,7 @@ from handloom.motion.kinematics.chain_kernels import forward, jacobian
 from handloom.motion.kinematics.ik_kernels import IkProblem, IkScratch, descend, make_scratch, pose_residual
 from handloom.motion.planning.trees.rrt_connect import Tree, add_node, copy_row, draw, nearest, toward, trace, uniform
 
-# Fractions of iterations, step sizes and zones as published for this planner.
+# Fractions of iterations, step sizes and zones, as published for this planner.
 TO_TARGET, TO_TASK_POINT = 0.4, 0.1
 SUBSTEP = 0.025
 FAR_SUBSTEPS, NEAR_SUBSTEPS = 6, 50
@@ -27,7 +27,7 @@ TURN_WEIGHT = 0.125
 
 
 class PulledArm(NamedTuple):
-    """An arm and the pose its tool is to reach."""
+    """An arm and the target pose of its tool."""
 
     chain: ChainArrays
     problem: IkProblem
@@ -38,14 +38,14 @@ class PulledArm(NamedTuple):
 
 
 class PulledArms(NamedTuple):
-    """Two arms and their poses; the second is one without joints if there is none."""
+    """Two arms and their target poses; without a second arm, the second one has no joints."""
 
     first: PulledArm
     second: PulledArm
 
 
 class ScoredTree(NamedTuple):
-    """A search tree whose nodes know how far they are from the target."""
+    """A search tree whose nodes store their distance from the target."""
 
     tree: Tree
     scores: Array
@@ -53,7 +53,7 @@ class ScoredTree(NamedTuple):
 
 
 class PullScratch(NamedTuple):
-    """Work arrays of one search."""
+    """Work arrays of a search."""
 
     lanes: LaneScratch
     first: IkScratch
@@ -62,7 +62,7 @@ class PullScratch(NamedTuple):
 
 
 class Errors(NamedTuple):
-    """How far the tools are from their poses."""
+    """Errors of the tools relative to their target poses."""
 
     distance: float
     """The farthest [m]."""
@@ -74,14 +74,14 @@ class Errors(NamedTuple):
 
 @inner_kernel
 def task_distance(arm, q, w):
-    """Return distance [m] and angle [rad] of a tool at q from its pose; leaves the residual in the scratch."""
+    """Return distance [m] and angle [rad] of a tool at q from its target pose; leaves the residual in the scratch."""
     forward(arm.chain, q, w.R, w.p, w.axes, w.origins)
     return pose_residual(arm.problem, arm.R, arm.p, w)
 
 
 @inner_kernel
 def task_errors(arms, q, work):
-    """Return how far the tools at q are from their poses; leaves the residuals in the scratch."""
+    """Return the errors of the tools at q relative to their target poses; leaves the residuals in the scratch."""
     n = arms.first.chain.prismatic.shape[0]
     distance, angle = task_distance(arms.first, q[:n], work.first)
     score = distance + TURN_WEIGHT * angle
@@ -130,8 +130,8 @@ def pull(scored, count, node, arms, goals, scene, work):
         scored: ``ScoredTree``.
         count: Its number of nodes.
         node: Where to start.
-        arms: ``PulledArms`` with the poses that count in the end.
-        goals: The same with those to pull to now.
+        arms: ``PulledArms`` with the final target poses.
+        goals: The same with the current target poses.
         scene: ``MotionScene``.
         work: ``PullScratch``.
 
@@ -171,7 +171,7 @@ def jt_rrt(start, arms, boxes, scene, budget, path):
     Args:
         start: Start configuration (n,).
         arms: ``PulledArms``.
-        boxes: Lower and upper corner of the task space that each tool explores (2, 2, 3) [m].
+        boxes: Lower and upper corner of the explored task space of each tool (2, 2, 3) [m].
         scene: ``MotionScene``.
         budget: ``Budget``; its step is the longest edge when exploring joint space.
         path: Receives waypoints (most, n); its length also bounds the tree.
@@ -227,7 +227,7 @@ def jt_rrt(start, arms, boxes, scene, budget, path):
 
 @inner_kernel
 def _best_untried(scores, tried, count):
-    """Return the node closest to the target that was not yet pulled from, -1 when there is none."""
+    """Return the node closest to the target that was not yet extended, -1 if there is none."""
     best, index = math.inf, -1
     for k in range(count):
         if not tried[k] and scores[k] < best:
@@ -237,14 +237,14 @@ def _best_untried(scores, tried, count):
 
 @inner_kernel
 def descends(arm, q, w):
-    """Move q (n,) to where the tool is at its pose, in place; return whether that succeeds."""
+    """Move q (n,) so that the tool reaches its target pose, in place; return whether that succeeds."""
     distance, angle = descend(arm.chain, arm.problem, arm.R, arm.p, q, w)
     return distance <= arm.problem.position_tolerance and angle <= arm.problem.rotation_tolerance
 
 
 @inner_kernel
 def _finish(tree, node, arms, scene, work, path):
-    """From a node inside the target zone, descend to the target; return the length of the path, 0 if that fails."""
+    """From a node inside the target zone, descend to the target; return the number of waypoints, 0 if that fails."""
     q, n = work.q, arms.first.chain.prismatic.shape[0]
     errors = task_errors(arms, tree.nodes[node], work)
     if errors.distance > ZONE_DISTANCE or errors.angle > ZONE_ANGLE:

@@ -31,7 +31,7 @@ def uniform(state):
 
 @inner_kernel
 def copy_row(source, target):
-    """Copy a configuration; an assignment of whole rows takes longer to run and much longer to compile."""
+    """Copy a configuration; assigning whole rows takes longer to run and much longer to compile."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 
@@ -46,12 +46,12 @@ class Tree(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """How long and where to search."""
+    """Sampling box and budget of a search."""
 
     lower: Array
-    """Lower end of the sampling box (n,)."""
+    """Lower limits of the sampling box (n,)."""
     upper: Array
-    """Upper end of the sampling box (n,)."""
+    """Upper limits of the sampling box (n,)."""
     step: float
     """Longest edge of a tree [rad or m]."""
     iterations: int
@@ -92,7 +92,7 @@ def nearest(nodes, count, q):
 
 @inner_kernel
 def toward(a, b, distance, step, out):
-    """Write the point at most ``step`` from a on the way to b, ``distance`` away; return whether it is b."""
+    """Write the point at most ``step`` from a towards b, which is ``distance`` away; return whether it is b."""
     if distance <= step:
         copy_row(b, out)
         return True
@@ -167,7 +167,7 @@ def rrt_connect(start, goals, scene, budget, path):
     """Find a collision-free path of straight motions from the start to any of the goals.
 
     Each iteration draws a sample, extends the smaller tree by one step towards it, and lets the other tree connect to
-    the new node. The first sample is the other tree's root, so that free straight motions are found at once.
+    the new node. The first sample is the other tree's root, so that free straight motions are found immediately.
     Nearest nodes are searched linearly: trees rarely exceed a few hundred nodes.
 
     Args:

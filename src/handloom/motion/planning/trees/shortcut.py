@@ -1,4 +1,4 @@
-"""Make a path shorter without touching anything."""
+"""Shortens paths without collisions."""
 
 import math
 
@@ -13,7 +13,8 @@ GREEDY_EVERY = 10
 """Random shortcuts between two greedy passes."""
 
 GREEDY_MOST = 8
-"""Longer paths are only thinned at first: trying all pairs of their waypoints costs more than random shortcuts."""
+"""Length beyond which paths are only thinned at first: trying all pairs of their waypoints costs more than random
+shortcuts."""
 
 
 @inner_kernel
@@ -30,7 +31,7 @@ def thin(path, count, scene, lanes):
 
 @inner_kernel
 def skip_waypoints(path, count, scene, lanes):
-    """Go from each waypoint straight to the furthest later one that can be reached, in place; return the new count."""
+    """Connect each waypoint to the furthest later one reachable by a straight motion; return the new count."""
     i = 0
     while i < count - 2:
         for j in range(count - 1, i + 1, -1):
@@ -69,9 +70,9 @@ def place_at(path, lengths, count, distance, q):
 
 @kernel
 def shorten(path, count, scene, attempts, seed):
-    """Shorten a path (most, n) in place by straight motions between random places on it.
+    """Shorten a path (most, n) in place by straight motions between random points on it.
 
-    Greedy passes over the waypoints in between remove those that became needless. About 10 us per attempt among
+    Greedy passes in between remove waypoints that are no longer needed. About 10 us per attempt among
     ten obstacles.
 
     Returns:
@@ -105,7 +106,7 @@ def shorten(path, count, scene, attempts, seed):
 
 @inner_kernel
 def _move_tail(path, count, first, shift):
-    """Move the rows from ``first`` on by ``shift`` places."""
+    """Shift the rows from ``first`` on by ``shift``."""
     if shift < 0:
         for k in range(first, count):
             copy_row(path[k], path[k + shift])
