@@ -49,7 +49,7 @@ def run(
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         acting: Which policy acts.
-        scenes: How many scenes.
+        scenes: Number of scenes.
         seed: Which set of test scenes.
         output: Folder of the results. Default: out/evaluate_TASK.
         work: Where attempts are made.
