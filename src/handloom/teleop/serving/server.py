@@ -267,7 +267,7 @@ class TeleopServer:
         kind = why.partition(":")[0]
         self.refused[kind] = self.refused.get(kind, 0) + 1
         if self.refused[kind] == 1:
-            logger.warning("teleop: %s (said once)", why)
+            logger.warning("teleop: %s (reported once)", why)
 
 
 def _good(request: Request) -> Response:
