@@ -21,7 +21,7 @@ AREAS = {
     "Generating data": "engine generate bench worker dataset hdf5 video av1 gym review",
     "Pictures": "render looking cameras depth",
     "Teleoperation and published names": "retarget teleop published compat",
-    "Files from others": "files strangers all",
+    "Imported files": "files strangers all",
     "The house": "one guides docs kernel house",
 }
 REST = "Everything else"

@@ -88,7 +88,7 @@ def cost(robot_hours: float, rates: Rates) -> Cost:
 
 
 def sheet(rates: Rates, prices: Prices) -> str:
-    """Return the table of the page."""
+    """Return the table of costs."""
     hours, episodes = cost(10_000.0, rates), cost(1_000_000 * rates.episode_s / 3600.0, rates)
     rows = [
         ("demonstrated time", lambda c: f"{c.robot_hours:,.0f} h"),

@@ -34,7 +34,7 @@ FAULTS = (
         "an error when the node is created instead of a silent 0",
     ),
     ("Bad input to a wheeled controller", "a typed error instead of NaN or an empty action"),
-    ("Wheel commands on a robot with an arm", "other joints keep their targets instead of being sent to 0"),
+    ("Wheel commands for a robot with an arm", "other joints keep their targets instead of being sent to 0"),
     ("Switching to velocity mode and back", "the stiffness is restored"),
     ("`jointIndices=[0]` of the articulation node", "means joint 0, not all joints"),
 )
@@ -86,7 +86,7 @@ def section(title: str, rows: Mapping[str, str], different: Mapping[str, str]) -
 
 
 def status(row: str, difference: str | None) -> str:
-    """Return: same, different and how, not here and why, or here without a comparison."""
+    """Return a name's status: same, different and how, missing and why, or not compared."""
     if isinstance(row, NotHere):
         return f"not here: {row}"
     if difference:

@@ -76,7 +76,7 @@ def _variants() -> str:
 
 
 def _success(tasks: dict[str, Task]) -> str:
-    """Return what is checked in each task, and how."""
+    """Return the section on success: the checks of each task, and their terms."""
     rows = ["| task | what the task requires, and what is checked |", "|---|---|"]
     rows += [f"| [{name}](#{name}) | {_comment(task)['Success']} |" for name, task in tasks.items()]
     terms = ["| term | true when |", "|---|---|"]

@@ -136,8 +136,8 @@ def test_the_recorded_input_of_a_demonstration_makes_it_again_bit_for_bit(tmp_pa
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"task": "other", "seed": SEED, "episode": 0}, "of task 'other'"),
-        ({"task": "fr3_pick_cube", "seed": 1, "episode": 0}, "of seed 1"),
+        ({"task": "other", "seed": SEED, "episode": 0}, "belongs to task 'other'"),
+        ({"task": "fr3_pick_cube", "seed": 1, "episode": 0}, "belongs to seed 1"),
         ({"task": "fr3_pick_cube", "seed": SEED}, "has no episode number"),
     ],
 )

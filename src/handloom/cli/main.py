@@ -29,7 +29,7 @@ class Verb:
 
 
 VERBS = {
-    "demo": Verb("handloom.cli.runs.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
+    "demo": Verb("handloom.cli.runs.generate:demo", "make a few verified demonstrations as a first dataset"),
     "list": Verb("handloom.cli.verbs.list:run", "robots, objects, tasks and skills that exist"),
     "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and how to fix each gap"),
     "warmup": Verb("handloom.cli.verbs.doctor:warmup", "compile the kernels before they are needed"),
@@ -46,7 +46,7 @@ VERBS = {
         "handloom.cli.datasets.dataset:render", "render recorded episodes again: other sizes, lights, presets"
     ),
     "label": Verb(
-        "handloom.cli.datasets.label:run", "boxes, masks, traces, words and other labels of recorded episodes"
+        "handloom.cli.datasets.label:run", "write boxes, masks, traces, texts and other labels of recorded episodes"
     ),
     "merge": Verb("handloom.cli.datasets.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.datasets.export:run", "a dataset in another format"),
@@ -73,7 +73,7 @@ VERBS = {
         "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in simulation"
     ),
     "robot": Verb("handloom.cli.verbs.robot", "show: draw a robot; check: validate it; add: bring your own"),
-    "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in physics, measure it, draw it"),
+    "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in simulation, measure and plot the track"),
     "bench": Verb("handloom.cli.verbs.bench:run", "benchmark, compared with other libraries if installed"),
 }
 
@@ -127,7 +127,7 @@ def _explained(error: BaseException) -> tuple[int, str]:
         case MemoryError():
             return FAILED, f"not enough memory{_memory_note()}"
         case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
-            return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
+            return BAD_INPUT, f"the package {package!r} is not installed; see handloom doctor"
         case ImportError(name=str(package)) if package.split(".")[0] != "handloom":
             # A library that is damaged or does not fit into memory; our own errors are HandloomErrors.
             return FAILED, f"a library of {error.path or package} cannot be loaded: {error}{_memory_note()}"

@@ -232,9 +232,9 @@ def moved_name(folder: str, name: str) -> Any:
 
 
 class OldFolder(ModuleType):
-    """A folder under its old path: names come from the new folder, modules are looked up in this table.
+    """A folder under its old path: names come from the new folder, and modules are looked up in this table.
 
-    It has no path of its own, so that no module is read from its file a second time under an old name.
+    It has no path, so that no module is loaded a second time under an old name.
     """
 
     def __init__(self, name: str, folder: ModuleType) -> None:

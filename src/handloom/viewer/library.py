@@ -117,7 +117,7 @@ def _found(path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the contents of a path, with their kind."""
     if not path.exists():
         raise InputError(
-            f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+            f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that contains them"
         )
     kind = _kind(path)
     if kind is not None:

@@ -110,7 +110,9 @@ def test_whoever_stops_early_leaves_nothing_for_the_next(served, monkeypatch):
 def test_a_card_that_fails_is_a_fault_of_the_machine(served):
     model, data = build_scene()
     renderer = CudaRenderer(model, FAST, RemoteDrawing(FAST, served(Failing()), KEY))
-    with pytest.raises(MachineError, match="the rendering process cannot render: MemoryError: out of memory allocating 7"):
+    with pytest.raises(
+        MachineError, match="the rendering process cannot render: MemoryError: out of memory allocating 7"
+    ):
         renderer.draw(data, front_camera(40, 32), ("rgb",))
 
 

@@ -25,7 +25,7 @@ def run(configurations: int = 20_000, exact: int = 2_000, robot: str = "fr3") ->
     planner = ArmPlanner(setup.model, setup.chain, data=setup.data)
     reach = setup.reach
     for i in range(OBSTACLES):
-        # Around the arm, not through its shoulder, where nothing could be collision-free.
+        # Boxes are around the arm, not in its shoulder, which would then always collide.
         turn, far = rng.uniform(-np.pi, np.pi), reach * rng.uniform(0.4, 1.0)
         place = [far * np.cos(turn), far * np.sin(turn), reach * rng.uniform(0.0, 1.3)]
         planner.world.add_box(f"box {i}", rng.uniform(0.05, 0.25, 3), make_pose(random_rotations(rng, 1)[0], place))

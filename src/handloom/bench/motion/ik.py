@@ -88,7 +88,7 @@ def _reachable(setup: ArmSetup, count: int) -> Array:
 
 
 def _ours(robot: str, setup: ArmSetup, T: Array, threads: int | None) -> dict[str, Any]:
-    # Five joints cannot reach arbitrary poses; such arms get positions only.
+    # Five joints cannot reach arbitrary poses; such arms only get target positions.
     orientation = Orientation.FULL if setup.chain.dof >= 6 else Orientation.FREE
     solver = IkSolver(setup.chain, IkOptions(orientation=orientation, threads=threads))
     solver.solve(T[:64])

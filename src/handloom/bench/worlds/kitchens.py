@@ -96,7 +96,7 @@ def _restless(scene: Scene) -> bool:
 
 
 def _drawn(task: Task, seed: int, preset: str) -> dict[str, Any]:
-    """Return images per second of one core, for two cameras in each kitchen while the arm moves."""
+    """Return images per second of one core, with two cameras in each kitchen while the arm moves."""
     count, spent, objects = 0, 0.0, []
     for episode in range(DRAWN):
         instance = sample_task(task, seed, episode)

@@ -132,7 +132,7 @@ def verify(
 
 
 def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
-    """Return randomly chosen archives; prints the seed, so that the choice can be repeated."""
+    """Return randomly chosen archives, and print the seed so that the choice can be repeated."""
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed

@@ -154,9 +154,9 @@ def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> s
 
 
 def advice(report: RunReport) -> str:
-    """Return advice for a task most of whose attempts fail."""
+    """Return advice for a task in which most attempts fail."""
     reason, count = next(iter(report.failure_reasons.items()))
-    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
+    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "its meaning is"
     return (
         f"note: {report.episodes} of {report.attempts} attempts succeeded; {count} failed with {reason}; {what} "
         "in the cookbook under 'When attempts fail'"

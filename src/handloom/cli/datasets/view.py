@@ -45,7 +45,7 @@ def run(
         what: Datasets, runs, evaluations, folders that contain them, or tasks.
         edit: Allow the page to write flags and notes beside datasets, and task files.
         open: Open the page in the browser of this machine.
-        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        host: Address to serve at; addresses that other machines can reach use HTTPS only.
         port: Port of the page; 0 chooses a free one.
         https: Use HTTPS even on this machine, with a self-signed certificate.
         export: Write the page and a dataset card as plain files into this folder instead, for any web server.
@@ -55,7 +55,7 @@ def run(
         episode: Number of that scene, or of the episode for --rerun.
     """
     if not what:
-        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that contains some")
+        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that contains them")
     paths, tasks = told_apart(what)
     if mujoco:
         return _open_mujoco(tasks, seed=seed, episode=episode)
@@ -156,7 +156,7 @@ def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
             tasks.append(word)
         else:
             raise InputError(
-                f"{word}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+                f"{word}: there is no such folder; give a dataset, a run, a task, or a folder that contains them"
             )
     return paths, tasks
 

@@ -39,7 +39,7 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Turn a few demonstrations into many: their paths move along with the objects of new scenes and are executed.
+    """Turn a few demonstrations into many: their paths are adapted to the objects of new scenes and executed.
 
     Every attempt is simulated and judged by the success terms of the task; successes are written as by generate.
     Repeating the command resumes.
@@ -47,7 +47,7 @@ def run(
     Args:
         run: Folder of a run of teleop or generate, or its dataset.
         n: Number of demonstrations to make.
-        attempts: Number of attempts to make instead, whatever their outcome.
+        attempts: Number of attempts to make instead, regardless of their outcome.
         output: Folder of the new run. Default: out/augment_TASK.
         seed: Seed of the new scenes. Default: the seed after that of the demonstrations.
         demonstrations: Use only the first N. Default: all successful ones.

@@ -99,8 +99,8 @@ def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
         return 0
     print(
         plain(
-            f"{result.faults} of {result.scenes} scenes ended in an error, which says nothing about the policy; the "
-            f"first: {next(iter(details), 'unknown')}"
+            f"{result.faults} of {result.scenes} scenes ended in an error, not in a result of the policy; the first: "
+            f"{next(iter(details), 'unknown')}"
         ),
         file=sys.stderr,
     )

@@ -94,8 +94,8 @@ def run(
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         n: Number of demonstrations to make: the successful attempts with the lowest numbers.
-        attempts: Number of attempts to make instead, whatever their outcome.
-        only: Make only this attempt, counting from 0: exactly the episode that a longer run has under that number.
+        attempts: Number of attempts to make instead, regardless of their outcome.
+        only: Make only this attempt, counting from 0; a longer run makes exactly the same episode under this number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
         overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
         seed: Seed of the run.
@@ -350,7 +350,7 @@ def demo(
 
     Args:
         task: A task of the library, or a YAML file.
-        episodes: How many demonstrations.
+        episodes: Number of demonstrations.
         output: Folder of the run.
     """
     failed = run(task, n=episodes, output=output) or verify(output)

@@ -1,4 +1,4 @@
-"""The progress display of a run (a bar in a terminal, lines elsewhere), and the rule that stops a hopeless run."""
+"""The progress display of a run (a bar in a terminal, otherwise lines), and the rule that stops a hopeless run."""
 
 import time
 from pathlib import Path
@@ -72,7 +72,7 @@ class GenerateDisplay:
         report = self.tally.report()
         done = report.episodes if self.goal.successes is not None else report.attempts
         total = self.progress.tasks[self.bar].total
-        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may be ahead of the goal.
+        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may have made more than the goal.
         for receipt in receipts.values():
             if not receipt.success and receipt.reason not in self.told:
                 self.told.add(receipt.reason)

@@ -28,7 +28,7 @@ from handloom.render.backends import drawing_for
 
 @dataclass(frozen=True, kw_only=True)
 class WorkFlags:
-    """Where attempts are made, and for how long.
+    """Where attempts are made, and with which time limit.
 
     Attributes:
         workers: Worker processes; default one per core.

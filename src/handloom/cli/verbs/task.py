@@ -92,12 +92,12 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     if fails(outcomes):
         elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
         return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere))
-    # If the expert succeeded, the task is feasible, whatever the result of the reach test.
+    # If the expert succeeded, the task is feasible regardless of the reach test.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
 
 
 def _told_at_once(tried: Try, most: int) -> None:
-    """Print the outcome of a try if this is a terminal: some tries take half a minute."""
+    """Print the outcome of a try if output is a terminal, since some tries take half a minute."""
     if sys.stderr.isatty():
         outcome = "done" if tried.failure is None else tried.failure.reason
         print(f"try {tried.episode + 1} of up to {most}: {outcome}", file=sys.stderr, flush=True)

@@ -92,7 +92,7 @@ def run(
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
-        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        host: Address to serve at; addresses that other machines can reach use HTTPS only.
         port: Port of the page; 0 chooses a free one.
         https: Use HTTPS even on this machine, with a self-signed certificate.
         open: Open the page in the browser of this machine.

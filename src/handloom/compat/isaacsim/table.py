@@ -104,7 +104,7 @@ DIFFERENT = {
     "DifferentialController": "bad input raises instead of giving NaN",
     "WheeledRobot": "commands to the wheels do not change the targets of other joints",
     "HolonomicRobotUsdSetup": "reads marks of the model, or those set on the stage",
-    "quintic_polynomials_planner": "if the path stands still, the heading is that of the nearer end",
+    "quintic_polynomials_planner": "at a point where the path does not move, the heading is that of the nearer end",
     "State": "non-finite values are refused",
     "stanley_control": "the path is never followed backwards; non-finite values are refused",
 }

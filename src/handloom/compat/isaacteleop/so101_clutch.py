@@ -7,7 +7,7 @@ from handloom.retarget import SO101PositionClutchRetargeter
 
 
 class SO101ClutchRetargeter(WatchedPoseClutchRetargeter):
-    """The clutch of the revision that the arguments belong to.
+    """The clutch of the revision that matches the arguments.
 
     With a ``home_base_T_ee``, this is ``SO101PoseClutchRetargeter`` of release 1.5, which needs one. Without, it is
     ``SO101PositionClutchRetargeter`` of the published SO-101 page, which takes the live end effector as its home. Has

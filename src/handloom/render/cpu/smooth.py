@@ -38,7 +38,7 @@ SAMPLE_Y = (np.float32(0.125), np.float32(0.375), np.float32(0.625), np.float32(
 SAMPLES = 4
 BATCH = LANES // SAMPLES
 
-# The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have some
+# The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have a few
 # hundred at most.
 FACE_KEYS = 512
 FACE_ZERO = 8

@@ -25,10 +25,10 @@ NOTHING: dict[str, NDArray[Any]] = {
 }
 # The lanes of a tile share memory for 4 numbers per geom; some GPUs give a block no more than this.
 MOST_GEOMS = 2500
-# Pixels rendered at once: some hundred images keep every multiprocessor busy for milliseconds.
+# Pixels rendered at once: a few hundred images keep every multiprocessor busy for milliseconds.
 PIXELS_AT_ONCE = 1 << 24
 VIEWS_AT_ONCE = 32768
-# Number of models whose tables stay on the GPU; one takes some ten megabytes, mostly textures.
+# Number of models whose tables stay on the GPU; one takes about ten megabytes, mostly textures.
 MODELS_KEPT = 256
 
 

@@ -16,7 +16,7 @@ from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
 
-# Pixels submitted at a time; this number keeps a GPU busy, and the images fit into some megabytes.
+# Pixels submitted at a time; this number keeps a GPU busy, and the images take a few megabytes.
 PIXELS_AT_ONCE = 1 << 22
 
 

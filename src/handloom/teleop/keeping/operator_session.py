@@ -40,7 +40,7 @@ class View(Protocol):
         ...
 
     def saving(self, waiting: int, problem: str) -> None:
-        """Show how many demonstrations are being written, and the problem if there is one."""
+        """Show the number of demonstrations being written, and any problem."""
         ...
 
     def not_saved(self, why: str) -> None:
@@ -48,12 +48,12 @@ class View(Protocol):
         ...
 
     def saved(self, episodes: int) -> None:
-        """A demonstration was written; show how many there are now."""
+        """Show the number of demonstrations after one was written."""
         ...
 
 
 class OperatorSession:
-    """The work of one operator in a run, which others may share.
+    """The work of one operator in a run, which may have several operators.
 
     Args:
         teleop_run: The run, which assigns scenes and stores takes.

@@ -140,7 +140,7 @@ class PageView:
         self.show(phase="finishing", recording=False)
 
     def saving(self, waiting: int, problem: str) -> None:
-        """Show how many demonstrations are being written, and the problem if there is one."""
+        """Show the number of demonstrations being written, and any problem."""
         told = f"Not written yet: {problem}. Nothing is lost: press Save to try again." if problem else ""
         self.show(waiting=waiting, problem=told)
 
@@ -149,7 +149,7 @@ class PageView:
         self.show(phase="over", problem=f"Not saved: {why}. Nothing is lost: press Save to try again.")
 
     def saved(self, episodes: int) -> None:
-        """A demonstration was written; show how many there are now."""
+        """Show the number of demonstrations after one was written."""
         self.show(saved=episodes)
 
 

@@ -159,8 +159,8 @@ class LiveInput:
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
         """Return the samples of a tick when it is due; None once the attempt has ended.
 
-        When the state is not RUNNING, or was not for a moment, one more tick informs the nodes, so that clutches
-        re-arm; then time is stopped until it is RUNNING.
+        After the state leaves RUNNING, even briefly, one more tick informs the nodes, so that clutches re-arm; then
+        time is stopped until the state is RUNNING again.
         """
         with self._changed:
             while not self._verdict:

@@ -1,6 +1,6 @@
 """A model as rendered, packed into one file for the 3D view: shapes, materials, textures, lights.
 
-Which geoms are drawn, their colours, materials and textures come from the ray caster's own table, so that the view
+The choice of geoms and their colours, materials and textures come from the ray caster's own table, so that the view
 matches the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
 """
 

@@ -108,7 +108,7 @@ def surface_of(task: Task, scene: Scene) -> str | None:
 def reach_of_arms(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
     """Yield the positions on the task's work surface that the fingertips of each arm can reach.
 
-    Objects are excluded from the collision check: they will lie elsewhere in the next scene.
+    Objects are excluded from the collision check, because they will be elsewhere in the next scene.
 
     Yields:
         ``robot``, ``arm``, ``step`` [m] and the positions (n, 3) [m] reachable from ``above`` and only from the

@@ -105,10 +105,10 @@ def _find_patch(lanes, light):
 
 @picture_kernel(inline="always")
 def _face_between(boxes, i, caster, j, center, half, radius):
-    """Return whether both a space and a light are in front of one of the two faces of a box along axis ``j``.
+    """Return whether both a space and a light are in front of one of a box's two faces along axis ``j``.
 
-    At ``t`` on the path to the light, a penumbra is ``radius t`` wide, plus CONTACT. Both ends of the path are that far
-    from the face, so all of it is.
+    At ``t`` on the path to the light, a penumbra is ``radius t`` wide, plus CONTACT. Both ends of the path have at
+    least this distance from the face, and so does all of it.
     """
     edge = boxes[i + j + B_HALF] + CONTACT
     before = (center - half > edge) & (caster - radius > edge)

@@ -204,7 +204,7 @@ class GeomTable(NamedTuple):
 def build_geom_table(
     model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArray[np.int32], looks: Sequence[Look | None] = ()
 ) -> GeomTable:
-    """Read shapes and materials of the rendered geoms; beads get one row, the last.
+    """Read shapes and materials of the rendered geoms; all beads share the last row.
 
     Args:
         model: The model.

@@ -22,7 +22,7 @@ SEAM = 1e-6
 
 
 def _vector_code(function: Any) -> Any:
-    """Make a function that writes instructions callable in kernels, without its first argument."""
+    """Decorate a function that generates instructions, so that kernels can call it without its first argument."""
     return intrinsic(function)
 
 
