@@ -62,7 +62,7 @@ def dataset_routes(library: Library) -> list[Route]:
 
 
 class Pace:
-    """Rate of a run, from the attempts observed in the last minutes."""
+    """Rate of a run, from the attempts observed in the last few minutes."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

@@ -22,7 +22,7 @@ from handloom.tasks.config.loading import deeds, shipped
 from handloom.version import VERSION
 
 OUT_OF_REACH = "out_of_reach"
-"""Reason of a scene in which no region is within reach of the robot."""
+"""Failure reason of a scene in which no region is within reach of the robot."""
 GOOD = 90.0
 """Success rate from which a cell counts as good [%]."""
 

@@ -99,7 +99,7 @@ def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
         return 0
     print(
         plain(
-            f"{result.faults} of {result.scenes} scenes ended in an error, not in a result of the policy; the first: "
+            f"{result.faults} of {result.scenes} scenes ended in an error, which distorts the success rate; the first: "
             f"{next(iter(details), 'unknown')}"
         ),
         file=sys.stderr,

@@ -1,4 +1,4 @@
-"""``handloom drive ROBOT``: drive a course in physics, measure it, draw it."""
+"""``handloom drive ROBOT``: drive a course in simulation, measure and plot the track."""
 
 from pathlib import Path
 from typing import Literal
@@ -25,7 +25,7 @@ def run(
     video: bool = True,
     json: bool = False,
 ) -> int:
-    """Drive or walk a course in physics, plot the track against the reference, and film it.
+    """Drive or walk a course in simulation, plot the track against the reference, and film it.
 
     Args:
         robot: A robot of `handloom list robots` that drives or walks, a robot folder, or a robot YAML file.

@@ -55,7 +55,7 @@ MIRROR_R, MIRROR_G, MIRROR_B = SPARE_F, SPARE_G, SPARE_H
     G_TEX_MAPPED,                   # 1 if a mesh has texture coordinates; repeats are then per unit of those
     G_CASTS,                        # 1 if the geom casts shadows
     G_BODY,                         # body that rigidly carries the geom
-    G_INSIDE,                       # 1 if a camera inside sees the inner wall
+    G_INSIDE,                       # 1 if a camera inside the geom sees its inner wall
     G_DEPTH,                        # no part of the geom is nearer to the camera than this, in planar depth [m]
     G_EDGE,                         # apparent edge radius of a box or cylinder [m]
     G_OUTER, G_CAVITY,              # number of pieces of the outside and of the cavity of a surface of revolution

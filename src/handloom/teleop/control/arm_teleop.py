@@ -92,7 +92,7 @@ class ArmTeleop:
         """Whether the arm has reached its leader; None while there is no leader."""
         self._resistance = Resistance(chain)
         self._slipped, self._turned = np.zeros(3), np.eye(3)
-        """Slip of the clutch since it engaged: the target is the hand's, moved and rotated by this."""
+        """Slip of the clutch since it engaged: the target is the hand pose, moved and rotated by this."""
         self.clutch = SO101PoseClutchRetargeter(
             f"{self.name}.clutch", self.follower.T_base_tool, input_device=device, position_scale=scale
         )
