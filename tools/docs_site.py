@@ -1,4 +1,4 @@
-"""Pages of the documentation site that have no file in docs/: MkDocs calls ``on_files`` before it builds.
+"""Add the pages of the documentation site that have no file in docs/: MkDocs calls ``on_files`` before it builds.
 
 The API reference has one page per package, made from docstrings; the changelog comes from its fragments, and
 CONTRIBUTING.md from the root of the repository.
@@ -13,7 +13,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 
-from write_changelog import changelog  # noqa: E402 - tools/ is no package
+from write_changelog import changelog  # noqa: E402 - tools/ is not a package
 
 API = {
     "handloom": "handloom",
@@ -35,7 +35,7 @@ API = {
     "retarget": "handloom.retarget handloom.retarget.so101",
     "values": "handloom.values handloom.spatial handloom.config handloom.errors",
 }
-"""Page below api/ > the packages it documents."""
+"""Page in api/ > the packages it documents."""
 
 
 def api_page(title: str, packages: str) -> str:

@@ -1,4 +1,4 @@
-"""Draw the pictures of the cookbook: four moments of the first success of every recipe, by its first camera."""
+"""Draw the images of the cookbook: four frames of each recipe's first success, from its first camera."""
 
 import importlib.util
 import os

@@ -1,7 +1,7 @@
-"""Draw the pictures of the gallery: scenes of tasks, and objects of the library on a table.
+"""Draw the images of the gallery: scenes of tasks, and objects of the library on a table.
 
 Run ``python tools/draw_gallery.py after`` in the root of the repository; files go to ``docs/images/gallery``. With
-``before`` and ``PYTHONPATH`` set to the sources of an older version, it draws the same scenes as that version does.
+``before`` and ``PYTHONPATH`` set to the sources of an older version, it draws the same scenes as that version.
 """
 
 import sys
@@ -23,7 +23,7 @@ from handloom.values import CameraSpec
 IMAGES = Path(__file__).parents[1] / "docs" / "images" / "gallery"
 SIZE = 480, 360
 QUALITY = 82
-"""Of JPEG; a picture has about 25 kB."""
+"""JPEG quality; an image has about 25 kB."""
 TASKS = {
     "fr3_pour_cup_bowl": ("fr3_pour_cup_bowl", "clean", 0),
     "fr3_hang_mug": ("fr3_hang_mug", "clean", 0),
@@ -91,7 +91,7 @@ def tray_picture(categories: tuple[str, ...]) -> NDArray[np.uint8]:
 
 
 def _drawn(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, looks: Any) -> NDArray[np.uint8]:
-    # Versions before there were looks have no such argument.
+    # Older versions, without looks, have no such argument.
     options = {"looks": looks} if len(looks) else {}
     return np.asarray(Renderer(model, "quality", **options).render(data, [camera])[camera.name]["rgb"], np.uint8)
 

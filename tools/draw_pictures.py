@@ -1,4 +1,4 @@
-"""Draw the pictures of the rendering guide: every preset and backend that works here, and beside the classic renderer.
+"""Draw the images of the rendering guide: every preset and backend that works here, beside the classic renderer.
 
 Run ``python tools/draw_pictures.py`` in the root of the repository; files go to ``docs/images``.
 """

@@ -1,7 +1,7 @@
-"""Draw sentences of docstrings, messages and documentation at random, for a critical read of the words.
+"""Draw random sentences of docstrings, messages and documentation, to check their wording.
 
-Usage: ``python tools/draw_sentences.py [COUNT] [SEED]``. A figure of merit: how many of 200 a native robotics engineer
-would not have written.
+Usage: ``python tools/draw_sentences.py [COUNT] [SEED]``. Figure of merit: how many of 200 a native robotics engineer
+    would not have written.
 """
 
 import ast
@@ -30,7 +30,7 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def code_texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and text of every docstring and message of a source file."""
+    """Yield the line number and text of every docstring and message of a source file."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
@@ -41,7 +41,7 @@ def code_texts(file: Path) -> Iterator[tuple[int, str]]:
 
 
 def _plain(node: ast.expr) -> str:
-    """Return the text of a string or an f-string, with ``{}`` for what is filled in."""
+    """Return the text of a string or an f-string, with ``{}`` for each expression."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):

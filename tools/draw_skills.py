@@ -1,4 +1,4 @@
-"""Draw the picture strips of the skill pages: five moments of every skill, from the examples."""
+"""Draw the image strips of the skill pages: five frames of every skill, from the examples."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES, PICTURES = ROOT / "examples" / "skills", ROOT / "docs" / "images" / "skills"
 MOMENTS = 5
 QUALITY = 82
-"""Of JPEG; a strip has about 40 kB."""
+"""JPEG quality; a strip has about 40 kB."""
 
 
 def draw(example: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Draw the picture of the walking guide: a second of each legged robot on its way.
+"""Draw the image of the walking guide: one second of each legged robot walking.
 
 Run ``python tools/draw_walking.py`` in the root of the repository; the file goes to ``docs/images``.
 """
@@ -16,7 +16,7 @@ from handloom.values import CameraSpec
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDTH, HEIGHT, FRAMES = 230, 240, 6
-# Robot > command, seconds between two frames, height it is looked at and distance of the camera [m].
+# Robot > command, seconds between two frames, height of the look-at point and distance of the camera [m].
 WALKS = {"go2": ((1.0, 0.0, 0.0), 0.1, 0.22, 1.5), "h1": ((0.8, 0.0, 0.0), 0.16, 0.92, 3.2)}
 
 

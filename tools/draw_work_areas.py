@@ -1,4 +1,4 @@
-"""Find where the robots of ``setups/`` get their hands to on the table; draw it, and write it into the cookbook."""
+"""Find the area of the table that each robot of ``setups/`` reaches; draw it, and write it into the cookbook."""
 
 import re
 import tempfile
@@ -22,13 +22,13 @@ SETUPS = ("fr3", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha")
 TABLE = (1.4, 1.0)
 """Size of the table of ``arenas/table.yaml`` [m]; the middle of its top is x = y = 0."""
 DOT = 0.02
-"""Edge of a cube in the corner of the table, which tells how high that is [m]."""
+"""Edge of a cube in the corner of the table, which gives the height of the table [m]."""
 ABOVE = 0.03
 """Height of the fingertips above the table [m], about that of a grasp."""
 STEP = 0.07
 """Distance between tested points [m]."""
 FEW = 4
-"""So few points are no area."""
+"""Up to this many points do not count as an area."""
 SCALE = 200
 """Pixels per metre."""
 BORDER = 0.32
@@ -46,17 +46,17 @@ skills: [home]
 
 
 class Area(NamedTuple):
-    """Where an arm gets on the table."""
+    """The area of the table that an arm reaches."""
 
     arm: str
     base: Array
-    """Place of its base (2,) [m]."""
+    """Position of its base (2,) [m]."""
     points: Array
     """Tested points (n, 2) [m]."""
     down: NDArray[np.bool_]
-    """Which of them (n,) the hand gets to from above."""
+    """Which of them (n,) the hand reaches from above."""
     side: NDArray[np.bool_]
-    """Which of them (n,) the hand gets to level, pointing away from the base."""
+    """Which of them (n,) the hand reaches while level and pointing away from the base."""
 
 
 def main() -> None:
@@ -79,7 +79,7 @@ HEAD = (
 
 
 def areas_of(robot: str) -> list[Area]:
-    """Return the area of every arm of a robot in its setup, by inverse kinematics."""
+    """Return the area of every arm of a robot in its setup, found by inverse kinematics."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "area.yaml"
         file.write_text(f"base: setups/{robot}.yaml\n{TASK}", encoding="utf-8")
@@ -99,7 +99,7 @@ def _area(scene: Scene, arm: SceneArm, points: Array) -> Area:
 
 
 def _row(robot: str, area: Area) -> str:
-    """Return a row of the table; ranges hold nine of ten reached points each way, so that they can be relied on."""
+    """Return a row of the table; each range contains 90 % of the reached points, so that it can be relied on."""
 
     def span(values: Array) -> str:
         low, high = np.quantile(values, (0.05, 0.95))
@@ -146,7 +146,7 @@ def _panel(robot: str, areas: list[Area]) -> Image.Image:
 
 
 def _sheet(panels: list[Image.Image]) -> Image.Image:
-    """Lay the panels out in rows of three, with the meaning of the colours below."""
+    """Arrange the panels in rows of three, above a legend of the colours."""
     width, height = panels[0].size
     sheet = Image.new("RGB", (3 * width, (len(panels) + 2) // 3 * height + 24), "white")
     for k, panel in enumerate(panels):

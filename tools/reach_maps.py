@@ -1,4 +1,4 @@
-"""Make the reach maps of the work places anew: ``python tools/reach_maps.py [ROBOT ...]``; minutes per robot."""
+"""Recompute the reach maps of the workplaces: ``python tools/reach_maps.py [ROBOT ...]``; takes minutes per robot."""
 
 import sys
 
@@ -8,11 +8,11 @@ from handloom.tasks.config.loading import shipped
 from handloom.tasks.reach.reach_map import computed, reach_key, shipped_maps
 
 TASK = "pick_cube"
-"""Any task that every robot does."""
+"""Any task that every robot can do."""
 
 
 def main() -> None:
-    """Write one text file per robot and drop the ones before."""
+    """Write one text file per robot and delete the old ones."""
     for robot in sys.argv[1:] or workplaces(shipped()):
         task = load_task(TASK, robot=robot)
         key = reach_key(task)

@@ -1,7 +1,7 @@
 """Write CHANGELOG.md from the fragments in changelog/; ``python tools/write_changelog.py``.
 
-Every change brings one fragment, ``changelog/AREA-WORDS.md``, a list in plain English. The first word of its name says
-the area it appears under; a word that is not in the table appears under "Everything else".
+Every change adds one fragment, ``changelog/AREA-WORDS.md``, a list in plain English. The first word of its name selects
+the area it appears under; unknown words go under "Everything else".
 """
 
 import re
@@ -21,7 +21,7 @@ AREAS = {
     "Generating data": "engine generate bench worker dataset hdf5 video av1 gym review",
     "Pictures": "render looking cameras depth",
     "Teleoperation and published names": "retarget teleop published compat",
-    "Files from others": "files strangers all",
+    "Imported files": "files strangers all",
     "The house": "one guides docs kernel house",
 }
 REST = "Everything else"

@@ -1,7 +1,7 @@
-"""Writes the cost sheet of ``docs/guides/scale.md``: what data costs, from measured rates and assumed prices.
+"""Write the cost sheet of ``docs/guides/scale.md``: the cost of data, from measured rates and assumed prices.
 
-``python tools/write_costs.py`` writes it again; ``--check`` says whether the page has it. Rates and prices are changed
-here and nowhere else.
+``python tools/write_costs.py`` writes it again; ``--check`` tests whether the page is up to date. Rates and prices are
+defined only here.
 """
 
 import sys
@@ -14,19 +14,19 @@ BEGIN, END = "<!-- costs: tools/write_costs.py -->", "<!-- end of costs -->"
 
 @dataclass(frozen=True, kw_only=True)
 class Rates:
-    """What ``fr3_pick_place`` takes, two cameras of 224 x 224 at 30 Hz, H.264; measured as the page says."""
+    """Rates of ``fr3_pick_place`` with two cameras of 224 x 224 at 30 Hz, H.264; measured as described on the page."""
 
     realtime_factor: float = 2.7
-    """Demonstrated time per processor time, drawn on the processor, one core with AVX-512."""
+    """Demonstrated time per processor time, rendered on one core with AVX-512."""
     card_hours_per_day: float = 2573.0
-    """Robot-hours per day of 16 cores with one H200 that draws."""
+    """Robot-hours per day of 16 cores, with one H200 for rendering."""
     card_cores: int = 16
     episode_s: float = 5.4
     """Length of an episode [s]."""
     drawing_share: float = 0.59
-    """Drawing, as a share of all processor time."""
+    """Rendering, as a share of all processor time."""
     label_share: float = 0.16
-    """Processor time of all labels but images, as a share of drawing."""
+    """Processor time of all labels except images, as a share of rendering."""
     merge_ms: float = 1.8
     """Processor time of the merge, per episode [ms]."""
     video_kb: float = 280.0
@@ -47,7 +47,7 @@ class Prices:
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What so many hours of demonstrations cost."""
+    """Cost of a number of hours of demonstrations."""
 
     robot_hours: float
     core_hours: float
@@ -62,12 +62,12 @@ class Cost:
 
     @property
     def bytes_tb(self) -> float:
-        """Everything that is stored [TB]."""
+        """Total storage [TB]."""
         return self.video_tb + self.table_tb + self.archive_tb + self.label_tb
 
 
 def cost(robot_hours: float, rates: Rates) -> Cost:
-    """Return the cost of so many hours of demonstrations."""
+    """Return the cost of a number of hours of demonstrations."""
     seconds = 3600.0 * robot_hours
     merge = seconds / rates.episode_s * rates.merge_ms / 1e3 / 3600.0
     drawn = robot_hours / rates.realtime_factor
@@ -88,25 +88,25 @@ def cost(robot_hours: float, rates: Rates) -> Cost:
 
 
 def sheet(rates: Rates, prices: Prices) -> str:
-    """Return the table of the page."""
+    """Return the table of costs."""
     hours, episodes = cost(10_000.0, rates), cost(1_000_000 * rates.episode_s / 3600.0, rates)
     rows = [
         ("demonstrated time", lambda c: f"{c.robot_hours:,.0f} h"),
-        ("core-hours, drawn on the processor", lambda c: f"{c.core_hours:,.0f}"),
-        ("of these the merge", lambda c: f"{c.merge_core_hours:,.1f}"),
-        ("the same with labels (all but images)", lambda c: f"{c.labelled_core_hours:,.0f}"),
-        ("or drawn on a card: GPU-hours, core-hours", lambda c: f"{c.card_hours:,.0f}, {c.card_core_hours:,.0f}"),
-        ("bytes: video", lambda c: f"{c.video_tb:.2f} TB"),
-        ("tables, archives, labels", lambda c: f"{c.table_tb:.2f}, {c.archive_tb:.2f}, {c.label_tb:.2f} TB"),
-        ("money: made on the processor, with labels", lambda c: f"{c.labelled_core_hours * prices.core_hour:,.0f} EUR"),
+        ("core-hours, rendered on the CPU", lambda c: f"{c.core_hours:,.0f}"),
+        ("of which the merge", lambda c: f"{c.merge_core_hours:,.1f}"),
+        ("the same with labels (all except images)", lambda c: f"{c.labelled_core_hours:,.0f}"),
+        ("or rendered on a GPU: GPU-hours, core-hours", lambda c: f"{c.card_hours:,.0f}, {c.card_core_hours:,.0f}"),
+        ("storage: video", lambda c: f"{c.video_tb:.2f} TB"),
+        ("storage: tables, archives, labels", lambda c: f"{c.table_tb:.2f}, {c.archive_tb:.2f}, {c.label_tb:.2f} TB"),
+        ("cost: on the CPU, with labels", lambda c: f"{c.labelled_core_hours * prices.core_hour:,.0f} EUR"),
         (
-            "made with a card, without labels",
+            "cost: with a GPU, without labels",
             lambda c: f"{c.card_hours * prices.card_hour + c.card_core_hours * prices.core_hour:,.0f} EUR",
         ),
-        ("stored, a month", lambda c: f"{c.bytes_tb * 1000 * prices.gb_month:,.0f} EUR"),
+        ("cost: storage, per month", lambda c: f"{c.bytes_tb * 1000 * prices.gb_month:,.0f} EUR"),
     ]
     told = [
-        f"Prices assumed: {prices.core_hour} EUR per core-hour, {prices.card_hour} EUR per GPU-hour, "
+        f"Assumed prices: {prices.core_hour} EUR per core-hour, {prices.card_hour} EUR per GPU-hour, "
         f"{prices.gb_month} EUR per GB and month.",
         "",
         "| | 10,000 robot-hours | 1,000,000 episodes |",
@@ -117,7 +117,7 @@ def sheet(rates: Rates, prices: Prices) -> str:
 
 
 def written(page: str) -> str:
-    """Return the page with the sheet in its place."""
+    """Return the page with the sheet inserted."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{sheet(Rates(), Prices())}\n\n{END}{after}"

@@ -1,8 +1,8 @@
-"""Write what the commands and snippets of the guides print; a test holds that the guides show just that.
+"""Write the output of the commands and snippets into the guides; a test checks that it is up to date.
 
-``python tools/write_guides.py [GUIDE ...]`` runs all guides, or these. In a ``console`` block, lines that start with
-``$`` are run, and what they print follows them; a ``python`` block that prints is followed by a ``text``
-block. Everything of a guide runs in one scratch folder, top to bottom; its task files are there under their names.
+``python tools/write_guides.py [GUIDE ...]`` runs the given guides, or all. In a ``console`` block, lines that start
+with ``$`` are run, and their output follows them; a ``python`` block that prints is followed by a ``text`` block.
+Each guide runs from top to bottom in one scratch folder, which contains its task files under their names.
 """
 
 import contextlib
@@ -24,14 +24,14 @@ TASK = re.compile(r"(?:# (?P<file>\w+)\.yaml\n(?:base|tasks):|tasks:\n  - name: 
 
 
 def task_files(guide: Path) -> dict[str, str]:
-    """Return the complete task files that a guide shows, by their names."""
+    """Return the complete task files shown in a guide, by name."""
     blocks = (content for kind, content in BLOCK.findall(guide.read_text(encoding="utf-8")) if kind == "yaml")
     found = ((TASK.match(content), content) for content in blocks)
     return {match["file"] or match["task"]: content for match, content in found if match}
 
 
 def written(guide: Path) -> str:
-    """Return the text of a guide with what its commands and snippets print now; runs them in the working folder."""
+    """Return the text of a guide with the current output of its commands and snippets, run in the working folder."""
     text = guide.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "guide"}
     for name, content in task_files(guide).items():
@@ -42,7 +42,7 @@ def written(guide: Path) -> str:
         kind, content = block.groups()
         after_snippet, end = bool(printed) and between == "\n", block.end()
         if kind == "text" and not after_snippet:
-            raise SystemExit(f"{guide}: a text block shows what the snippet before it prints; here is none that does")
+            raise SystemExit(f"{guide}: a text block must follow a snippet that prints")
         if printed:
             parts.append(f"\n```text\n{printed}```\n")
         printed = ""
@@ -50,7 +50,7 @@ def written(guide: Path) -> str:
             continue
         parts.append(between)
         if kind == "python":
-            # Blank lines in front make a traceback show the line of the guide.
+            # Leading blank lines make a traceback show the line number of the guide.
             printed = _printed("\n" * text.count("\n", 0, block.start(2)) + content, guide, names)
         parts.append(f"```console\n{_session(content)}```\n" if kind == "console" else block[0])
     return "".join([*parts, f"\n```text\n{printed}```\n" if printed else "", text[end:]])
@@ -63,18 +63,19 @@ def _printed(code: str, guide: Path, names: dict[str, object]) -> str:
 
 
 def _session(content: str) -> str:
-    """Return the commands of a console block, each with what it prints."""
+    """Return the commands of a console block, each with its output."""
     return "".join(f"{line}\n{_run(line[2:])}" for line in content.splitlines() if line.startswith("$ "))
 
 
 HANDLOOM = re.compile(r"handloom (?P<words>(?:'[^']*'|[^'|>])*?)\s*(?P<rest>(?:2>|[|>]).*)?")
-"""A command line of ours, and what a shell does with its output."""
+"""One of our command lines, and what the shell does with its output."""
 
 
 def _run(command: str) -> str:
-    """Return what a command prints.
+    """Return the output of a command.
 
-    Our own run in this process, which saves two seconds of imports each; a run inline, since its data are the same.
+    Our own commands run in this process, which saves two seconds of imports each; runs use the inline executor, which
+    gives the same data.
     """
     printed = None
     if ours := HANDLOOM.fullmatch(command):

@@ -42,7 +42,7 @@ def module_stub(module: object) -> str:
 
 
 def main() -> None:
-    """Write the stubs below the folder given, one package."""
+    """Write the stubs as one package into the given folder."""
     folder = Path(sys.argv[1]) / "mujoco"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "__init__.pyi").write_text(module_stub(mujoco))

@@ -1,4 +1,4 @@
-"""Write docs/reference/published_names.md from the tables of ``handloom.compat``; a test holds it up to date."""
+"""Write docs/reference/published_names.md from the tables of ``handloom.compat``; a test keeps it up to date."""
 
 import sys
 from collections.abc import Mapping
@@ -13,32 +13,32 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "published_names.md"
 
 UNCOMPARED = ("handloom.isaac.motion_generation:", "handloom.isaac.policy:", "handloom.scene.surface_gripper:")
-"""Where objects are that were written from published descriptions, without a library to compare them with."""
+"""Modules of objects that were written from published descriptions, without a library to compare with."""
 
 FAULTS = (
     (
         "A tracker that sends NaN, infinity or a zero quaternion",
-        "the last command is held; nothing that is not finite comes out",
+        "the last command is held; the output is always finite",
     ),
     (
-        "A controller that was lost and comes back elsewhere",
-        "a clutch goes on from the last command instead of jumping",
+        "A controller that was lost and reappears elsewhere",
+        "a clutch continues from the last command instead of jumping",
     ),
-    ("A hand whose wrist is not valid", "the pose holds instead of going to the origin"),
+    ("A hand with an invalid wrist pose", "the last pose is held instead of going to the origin"),
     (
         "A leader arm that is re-engaged without a live end effector",
-        "it goes on from the last command instead of jumping to the leader",
+        "the arm continues from the last command instead of jumping to the leader",
     ),
     (
-        "A name in `output_order` or `joint_map` that nothing has",
-        "an error when the node is made instead of a silent 0",
+        "An unknown name in `output_order` or `joint_map`",
+        "an error when the node is created instead of a silent 0",
     ),
     ("Bad input to a wheeled controller", "a typed error instead of NaN or an empty action"),
-    ("Wheel commands on a robot with an arm", "other joints keep their targets instead of being sent to 0"),
-    ("Velocity mode and back", "the stiffness comes back"),
+    ("Wheel commands for a robot with an arm", "other joints keep their targets instead of being sent to 0"),
+    ("Switching to velocity mode and back", "the stiffness is restored"),
     ("`jointIndices=[0]` of the articulation node", "means joint 0, not all joints"),
 )
-"""What happens > what ours does where the published behaviour is a fault."""
+"""Situation > our behaviour, for cases in which the published behaviour is a fault."""
 
 
 def page() -> str:
@@ -47,15 +47,15 @@ def page() -> str:
     intro = """\
 Code written for Isaac Teleop or Isaac Sim runs after its import is changed: `isaacteleop` becomes
 `handloom.compat.isaacteleop`, `isaacsim` becomes `handloom.compat.isaacsim`. Every published name is listed once, under
-the package it is imported from; the module of its file has it, too. **Same** means: the same call has the same effect.
-A name that is not here raises an `ImportError` that says why."""
+the package it is imported from; it can also be imported from the module of its file. **Same** means: the same call has
+the same effect. A name that is missing here raises an `ImportError` with the reason."""
     packages = {path: rows for path, rows in isaacteleop.MODULES.items() if _is_package(path)}
     parts = [f"# Published names\n\n{made}\n\n{intro}\n", "## Isaac Teleop\n"]
     for path, rows in packages.items():
         parts.append(section(f"isaacteleop.{path}", rows, isaacteleop.DIFFERENT))
     parts.append(
-        "`handloom.compat.isaacteleop.so101_page` has the names of the published SO-101 page as it stands, "
-        "whose clutch needs no squeeze.\n"
+        "`handloom.compat.isaacteleop.so101_page` has the names of the published SO-101 page, whose clutch needs no "
+        "squeeze.\n"
     )
     parts.append(section("so101_page", isaacteleop.MODULES["so101_page"], isaacteleop.DIFFERENT))
     parts.append("## Isaac Sim\n")
@@ -70,11 +70,11 @@ A name that is not here raises an `ImportError` that says why."""
     nodes = "\n".join(f"| `{name}` | {', '.join(map(str, versions))} |" for name, versions in NODE_TYPES.items())
     parts.append(f"## Graph nodes\n\n| type | versions |\n|---|---|\n{nodes}\n")
     faults = "\n".join(f"| {what} | {ours} |" for what, ours in FAULTS)
-    parts.append(f"## Published faults that are not copied\n\n| what happens | here |\n|---|---|\n{faults}\n")
+    parts.append(f"## Published faults that are not copied\n\n| situation | here |\n|---|---|\n{faults}\n")
     lost = "\n".join(f"| `{name}` | {trouble} | {here} |" for (name, trouble), here in LOST_DEVICES.items())
     parts.append(
-        "## Lost devices and broken values\n\nIn all other cases of `tests/compat/lost_devices.py` ours and the "
-        f"published nodes give the same.\n\n| node | trouble | here |\n|---|---|---|\n{lost}\n"
+        "## Lost devices and broken values\n\nIn all other cases of `tests/compat/lost_devices.py`, our nodes and the "
+        f"published nodes give the same result.\n\n| node | trouble | here |\n|---|---|---|\n{lost}\n"
     )
     return "\n".join(parts)
 
@@ -86,7 +86,7 @@ def section(title: str, rows: Mapping[str, str], different: Mapping[str, str]) -
 
 
 def status(row: str, difference: str | None) -> str:
-    """Return: same, different and how, not here and why, or here without a comparison."""
+    """Return a name's status: same, different and how, missing and why, or not compared."""
     if isinstance(row, NotHere):
         return f"not here: {row}"
     if difference:

@@ -1,4 +1,4 @@
-"""Write the reference pages of the docs from the config models; a test holds that they are up to date."""
+"""Write the reference pages of the docs from the config models; a test checks that they are up to date."""
 
 import importlib
 import re
@@ -43,7 +43,7 @@ TASK_MODELS: tuple[type[Config], ...] = (
 
 
 def pages() -> dict[str, str]:
-    """Return file name > text of every reference page."""
+    """Return the text of every reference page, by file name."""
     task = "\n\n".join(section(model) for model in TASK_MODELS)
     made = "Made by `tools/write_reference.py` from the models; do not edit."
     return {
@@ -60,25 +60,26 @@ def skill_index(made: str) -> str:
     for name, model in SKILL_CONFIGS.items():
         rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model)} |")
     own = (
-        "Names may be written with one underscore too. [Your own](../guides/write_a_skill.md) are named `module:Class`."
+        "Names may also be written with one underscore. [Your own](../guides/write_a_skill.md) are named "
+        "`module:Class`."
     )
     return f"# Skills\n\n{made}\n\n{own}\n\n| skill | what it does |\n|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def skill_page(name: str, made: str) -> str:
-    """Return the page of one skill: what it does, five moments of a run, an example, its keys."""
+    """Return the page of one skill: what it does, five frames of a run, an example, its keys."""
     plain = re.sub("_+", "_", name)
     example, strip = EXAMPLES / f"{plain}.yaml", DOCS.parent / "images" / "skills" / f"{plain}.jpg"
     parts = [f"# {name}", _sentence(SKILL_CONFIGS[name])]
     module, _, cls = SKILLS[name].partition(":")
     parts.append(_plain_text(getattr(importlib.import_module(module), cls).__doc__ or ""))
     if strip.is_file():
-        parts.append(f"![five moments of {name}](../../images/skills/{plain}.jpg)")
+        parts.append(f"!![five frames of {name}](../../images/skills/{plain}.jpg)")
     if example.is_file():
         parts.append(f"```yaml\n{example.read_text().strip()}\n```")
         parts.append(
             f"Save it as `{plain}.yaml` anywhere, then: `handloom generate {plain}.yaml -n 1`. The setup that it names "
-            f"as `base` comes with Handloom; the file is in the sources, too, as `examples/skills/{plain}.yaml`."
+            f"as `base` comes with Handloom; in the sources, the file is `examples/skills/{plain}.yaml`."
         )
     parts.append(f"## Keys\n\n{key_table(SKILL_CONFIGS[name])}")
     parts.append(made)
@@ -100,7 +101,7 @@ def key_table(model: type[Config]) -> str:
 
 
 def section(model: type[Config]) -> str:
-    """Return heading, description and key table of a model."""
+    """Return the heading, description and key table of a model."""
     text = " ".join((model.__doc__ or "").split())
     return "\n\n".join([f"## {model.__name__}", text, key_table(model)])
 

@@ -1,7 +1,7 @@
-"""Write the page of the task library: what each task is, a strip of pictures, and how often the expert succeeds.
+"""Write the page of the task library: each task with a description, a strip of images and the expert's success rate.
 
-``python tools/write_task_library.py`` writes the page; ``--draw [NAME ...]`` draws the strips too (all, or these).
-The figures come from ``docs/images/tasks/success.json``, the output of ``handloom bench tasks --json``.
+``python tools/write_task_library.py`` writes the page; ``--draw [NAME ...]`` also draws the strips (of these tasks, or
+of all). The figures come from ``docs/images/tasks/success.json``, the output of ``handloom bench tasks --json``.
 """
 
 import json
@@ -26,9 +26,9 @@ PAGE = ROOT / "docs" / "task_library.md"
 PICTURES = ROOT / "docs" / "images" / "tasks"
 SUCCESS = PICTURES / "success.json"
 MOMENTS = (0.0, 0.35, 0.65, 1.0)
-"""Shares of an episode that a strip shows."""
+"""Times of the frames of a strip, as fractions of the episode."""
 SIDE, WIDEST = 200, 1.6
-"""Width of a square picture of a strip [px]; a wide one may be this many times as wide."""
+"""Width of a square image of a strip [px]; a wide image may be this many times as wide."""
 
 
 def page() -> str:
@@ -40,9 +40,10 @@ def page() -> str:
         "# The task library",
         "Made by `tools/write_task_library.py`; do not edit.",
         "Every task runs by its name, as in `handloom generate fr3_pick_place -n 100 -o runs/first`, and is a YAML "
-        "file to start your own from (`base:` inherits everything). The figures are those of `handloom bench tasks`: "
-        "attempts without images, on a seed that was not used for tuning; planning as a fraction of the computing "
-        "time, and simulated seconds per second on one core.",
+        "file that your own task can start from (`base:` inherits everything). The figures are those of `handloom "
+        "bench tasks`: "
+        "attempts without images, with a seed that was not used for tuning; planning as a share of the computing time; "
+        "and simulated seconds per second on one core.",
         _table(tasks, measured),
         _variants(),
         _success(tasks),
@@ -75,7 +76,7 @@ def _variants() -> str:
 
 
 def _success(tasks: dict[str, Task]) -> str:
-    """Return what is checked in each task, and how."""
+    """Return the section on success: the checks of each task, and their terms."""
     rows = ["| task | what the task requires, and what is checked |", "|---|---|"]
     rows += [f"| [{name}](#{name}) | {_comment(task)['Success']} |" for name, task in tasks.items()]
     terms = ["| term | true when |", "|---|---|"]
@@ -93,9 +94,9 @@ def _success(tasks: dict[str, Task]) -> str:
 
 
 def draw(name: str) -> Path:
-    """Draw a strip of a successful episode of a task, as its first camera sees it."""
+    """Draw a strip of a successful episode of a task, seen by its first camera."""
     task = load_task(name)
-    first = sum(map(ord, name)) % 7  # another one for every task, so that tables and lights differ on the page
+    first = sum(map(ord, name)) % 7  # different for every task, so that tables and lights differ on the page
     for episode in range(first, first + 10):
         scene, record = simulate(task, 0, episode, Stopwatch())
         if record.success:
@@ -137,7 +138,7 @@ def _table(tasks: dict[str, Task], measured: dict[str, dict[str, Any]]) -> str:
 
 
 def _comment(task: Task) -> dict[str, str]:
-    """Return what the first lines of a task file say: Task, Randomizations, Success."""
+    """Return the first comments of a task file: Task, Randomizations, Success."""
     about = {}
     for line in task.path.read_text().splitlines():
         key, _, text = line.removeprefix("# ").partition(": ")

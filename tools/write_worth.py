@@ -1,7 +1,7 @@
-"""Write the page that says what demonstrations are worth: how often policies trained on them succeed.
+"""Write the page on the value of demonstrations: the success rates of policies trained on them.
 
-``python tools/write_worth.py`` writes ``docs/worth.md`` from ``docs/worth.json``; ``--add FILE ...`` first takes in the
-rows of files that ``examples/train/worth.py`` wrote, the newest row of a task in place of the older one.
+``python tools/write_worth.py`` writes ``docs/worth.md`` from ``docs/worth.json``; ``--add FILE ...`` first adds the
+rows of files written by ``examples/train/worth.py``; a newer row of a task replaces the older one.
 """
 
 import json
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "worth.md"
 ROWS = ROOT / "docs" / "worth.json"
 WORDS = 3
-"""How many reasons of failure a row names."""
+"""Number of failure reasons in a row."""
 
 
 def page() -> str:
@@ -59,7 +59,7 @@ def _summary(rows: list[dict[str, Any]]) -> str:
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    head = ["task", "demonstrations", "disturbed", "minutes", "test set", "success", "what was missing"]
+    head = ["task", "demonstrations", "disturbed", "minutes", "test set", "success", "unmet term"]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for row in rows:
         low, high = row["interval"]
@@ -78,7 +78,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def add(files: list[str]) -> None:
-    """Take in the rows of files."""
+    """Add the rows of files."""
     kept = {(row["task"], row.get("policy")): row for row in json.loads(ROWS.read_text())} if ROWS.exists() else {}
     for file in files:
         kept |= {(row["task"], row.get("policy")): row for row in json.loads(Path(file).read_text())}

@@ -93,7 +93,7 @@ def test_the_attempts_of_a_file_count_up_to_its_first_success(folder: Path, tmp_
     assert again.known == 3
     assert {one.file.path.stem: one.outcomes[0].cpu_s == 12345.0 for one in again.files if one.file.fingerprint} == {
         "rest_0001": True, "reach": True, "rest_0002": False}  # fmt: skip
-    with pytest.raises(InputError, match=r"is a record of coverage task files, seed 0, not of .* seed 1"):
+    with pytest.raises(InputError, match=r"a record of coverage task files, seed 0, not of .* seed 1"):
         measure(folder, seed=1, record=record)
 
 

@@ -31,7 +31,7 @@ def test_attempts_are_recorded_and_not_made_again(tmp_path):
     again = run(["pick_cube"], robot="fr3", attempts=1, seed=5, processes=1, record=record)
     assert again.rows[0]["failures"] == "1 planted", "what the record has is not attempted again"
     assert again.rows[-1]["failures"].endswith("; 0 attempts in another layout")
-    with pytest.raises(InputError, match="is of seed 5"):
+    with pytest.raises(InputError, match="its seed is 5"):
         run(["pick_cube"], robot="fr3", attempts=1, seed=6, processes=1, record=record)
 
 

@@ -51,5 +51,5 @@ def test_a_measurement_goes_on_from_its_record(tmp_path: Path) -> None:
     assert first.rows[0]["attempts"] == 1
     assert second.rows[0]["attempts"] == 2
     assert second.rows[0]["cpu_s"] > 6000
-    with pytest.raises(InputError, match="is a record of pack libero, robot fr3, seed 0, not of"):
+    with pytest.raises(InputError, match="a record of pack libero, robot fr3, seed 0, not of"):
         run(["libero"], tasks=[TASK], seed=1, attempts=1, processes=1, record=record)

@@ -32,7 +32,7 @@ def test_a_run_of_which_most_attempts_fail_names_the_leading_reason_and_what_hel
     assert note.startswith("note: 3 of 10 attempts succeeded; 4 failed with not_lifted; try: a smaller or lighter")
     assert note.endswith("in the cookbook under 'When attempts fail'")
     (note,) = [line for line in shown(capsys, ["not_calm"] * 11) if line.startswith("note:")]
-    assert "10 failed with not_calm; what it means is in the cookbook" in note
+    assert "10 failed with not_calm; its meaning is in the cookbook" in note
     assert not any(line.startswith("note:") for line in shown(capsys, ["not_lifted", ""] * 5))
     assert not any(line.startswith("note:") for line in shown(capsys, ["not_lifted"] * 10, advise=False))
 

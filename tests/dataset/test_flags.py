@@ -40,7 +40,7 @@ def test_the_flags_of_merge_do_the_same_and_want_a_place(dataset: DatasetReader,
     assert main(["merge", str(dataset.root), "--drop-flagged", "-o", str(out)]) == 0
     assert len(DatasetReader(out).episodes) == len(dataset.episodes) - 1
     assert main(["merge", str(dataset.root), "--only-flagged"]) == 2
-    assert "say where with -o" in capsys.readouterr().err
+    assert "give its folder with -o" in capsys.readouterr().err
     assert main(["merge", str(dataset.root), "--only-flagged", "--drop-flagged", "-o", str(out)]) == 2
 
 

@@ -74,7 +74,7 @@ def test_backends_agree_with_the_ray_caster_on_what_is_where(table, backend):
     assert np.quantile(error, 0.99) < 1e-3
     assert theirs["rgb"].shape == (240, 320, 3)
     assert theirs["rgb"].std() > 10
-    with pytest.raises(InputError, match=f"the {backend} backend cannot draw normals"):
+    with pytest.raises(InputError, match=f"the {backend} backend cannot render normals"):
         other.render(data, [camera], ("normals",))
 
 

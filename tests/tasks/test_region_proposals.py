@@ -62,7 +62,7 @@ def test_a_file_without_regions_gets_some_in_which_the_expert_does_it(tmp_path, 
     assert unplaced(load_task(file)) == {"berry", "dish"}
     assert main(["check", str(file), "--tries", "1"]) == 2
     shown = capsys.readouterr().out
-    assert "these regions would do (the expert succeeded in 1 of 1 tries):" in shown, shown
+    assert "these regions would work (the expert succeeded in 1 of 1 tries):" in shown, shown
     lines = re.findall(r"- \{object: .*", shown)
     assert re.findall(r"object: (\w+)", " ".join(lines[-2:])) == ["dish", "berry"]
     copied = written(tmp_path, FRUIT + "regions:\n" + "".join(f"  {line}\n" for line in lines[-2:]))

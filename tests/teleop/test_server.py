@@ -200,7 +200,7 @@ def test_a_client_that_floods_is_not_read_and_the_next_one_is_served(served: Ser
     with served.client() as client:
         client.send('{"type": "ping", "sent": 2}')
         assert said(client, "pong")["sent"] == 2
-    assert sum("said once" in record.message for record in caplog.records) == len(served.server.refused)
+    assert sum("reported once" in record.message for record in caplog.records) == len(served.server.refused)
 
 
 def test_ten_thousand_malformed_messages_are_refused_each_kind_logged_once(served: Served, caplog) -> None:
@@ -226,7 +226,7 @@ def test_ten_thousand_malformed_messages_are_refused_each_kind_logged_once(serve
             client.send(text)
         client.send('{"type": "ping", "sent": 3}')
         assert said(client, "pong")["sent"] == 3
-    assert sum("said once" in record.message for record in caplog.records) == len(served.server.refused) == 1
+    assert sum("reported once" in record.message for record in caplog.records) == len(served.server.refused) == 1
 
 
 def test_messages_of_one_connection_are_worth_nothing_on_another(served: Served) -> None:

@@ -136,9 +136,9 @@ def test_the_recorded_input_of_a_demonstration_makes_it_again_bit_for_bit(tmp_pa
 @pytest.mark.parametrize(
     ("facts", "said"),
     [
-        ({"task": "other", "seed": SEED, "episode": 0}, "of task 'other'"),
-        ({"task": "fr3_pick_cube", "seed": 1, "episode": 0}, "of seed 1"),
-        ({"task": "fr3_pick_cube", "seed": SEED}, "does not say of which episode"),
+        ({"task": "other", "seed": SEED, "episode": 0}, "belongs to task 'other'"),
+        ({"task": "fr3_pick_cube", "seed": 1, "episode": 0}, "belongs to seed 1"),
+        ({"task": "fr3_pick_cube", "seed": SEED}, "has no episode number"),
     ],
 )
 def test_recordings_of_something_else_are_refused(tmp_path: Path, facts: dict, said: str) -> None:
@@ -164,7 +164,7 @@ def test_words_of_the_operator_become_the_sub_tasks_and_the_instruction_of_the_d
     assert dataset_faults(run.run.dataset) == ()
     again = DeviceRecording.read(tmp_path / "run" / "inputs" / "episode_000000.jsonl")
     assert {name: again.facts[name] for name in words} == words
-    with pytest.raises(InputError, match=r"no list of \[frame, words\]"):
+    with pytest.raises(InputError, match=r"not a list of \[frame, words\]"):
         begun(tmp_path / "other").replay(replace(hand, facts={**hand.facts, "marks": [["x"]]}))
 
 

@@ -171,7 +171,7 @@ def test_errors_are_answers_that_say_what_is_wrong(page: Page, caplog: pytest.Lo
     answers = {kind: page.ask(f"/api/bad/{kind}") for kind in ("input", "none", "fault")}
     assert [answer.status for answer in answers.values()] == [400, 404, 500]
     assert json.loads(answers["input"].content) == {"error": "wrong"}
-    assert "a fault of handloom" in json.loads(answers["fault"].content)["error"]
+    assert "a bug in handloom" in json.loads(answers["fault"].content)["error"]
     assert len(caplog.records) == 1
 
 

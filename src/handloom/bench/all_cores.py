@@ -1,4 +1,4 @@
-"""The same call for many items on every core: what a processor as a whole does per second."""
+"""Make the same call for many items on all cores, to measure the throughput of the whole processor."""
 
 import os
 import time
@@ -10,14 +10,14 @@ from handloom.errors import StateError
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def on_all_cores(call: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list[Any], float]:
-    """Return what a call returns for each item, and the time from the first beginning to the last end [s].
+    """Return the result of a call for each item, and the time from the first start to the last end [s].
 
-    Processes are forked, so that they have the items without a copy; starting them is not counted.
+    Processes are forked, so that they share the items without copying; their start is not timed.
     """
     context, count, ends = get_context("fork"), min(cores(), max(1, len(items))), []
     for k in range(count):
@@ -31,7 +31,7 @@ def on_all_cores(call: Callable[[Any], Any], items: Sequence[Any]) -> tuple[list
         try:
             told.append(here.recv())
         except EOFError:
-            raise StateError("a process of the benchmark ended before it was done") from None
+            raise StateError("a process of the benchmark ended before finishing its work") from None
         process.join()
     results: list[Any] = [None] * len(items)
     for k, (found, _, _) in enumerate(told):

@@ -1,4 +1,4 @@
-"""What of a folder of task files runs here: each is attempted until it succeeds, with stand-ins for missing assets."""
+"""Attempt each task file of a folder until it succeeds, with stand-ins for missing assets."""
 
 import math
 import re
@@ -21,26 +21,26 @@ from handloom.errors import HandloomError, InputError
 from handloom.tasks import Task, load_task
 
 STAND_INS = "proxy_assets=true"
-"""Override with which missing assets are replaced by library objects."""
+"""Override that replaces missing assets by library objects."""
 TASK_KEYS = {"tasks", "skills"}
-"""A YAML file with none of these at its top, such as a robot, camera or arena file, is no task."""
+"""A YAML file without any of these at its top level, such as a robot, camera or arena file, is not a task."""
 SHARED_WORDS = re.compile(r"left|right|both|train|test|val|v\d+", re.IGNORECASE)
-"""Folders that tell apart files of one family: arms, splits and versions."""
+"""Folders that distinguish files of one family: arms, splits and versions."""
 NUMBERED = re.compile(r"([_-]?(part)?\d+)+$")
-"""End of a file's name that tells it from others of its family."""
+"""End of a file name that distinguishes it from others of its family."""
 PASSING = {"memory", "files", "devices", "killed"}
-"""Faults of the machine; an attempt that ended with one is made again by the next call."""
+"""Faults of the machine; the next call repeats an attempt that ended with one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileTrial:
-    """One attempt of a task file, as it is handed to a worker."""
+    """One attempt at a task file, as passed to a worker."""
 
     name: str
     """Name of the file in the collection."""
     file: Path
     index: int
-    """Place in the list of tasks of the file."""
+    """Index in the file's list of tasks."""
     overrides: tuple[str, ...]
     allow_outside: bool
     seed: int
@@ -52,19 +52,19 @@ class CollectedFile:
     """A task file of a collection."""
 
     path: Path
-    """The file, below the folder of the collection."""
+    """The file, relative to the folder of the collection."""
     index: int = 0
-    """Place in the list of tasks of the file."""
+    """Index in the file's list of tasks."""
     family: str
-    """What files with the same folders have in common: the path without robots, arms, splits and numbers."""
+    """Common part of related files: the path without robots, arms, splits and numbers."""
     robot: str
-    """Who does it; ``-`` where the file cannot be read."""
+    """Robot that performs it; ``-`` if the file cannot be read."""
     fingerprint: str = ""
-    """Of the task as it is carried out; empty where the file cannot be read."""
+    """Fingerprint of the resolved task; empty if the file cannot be read."""
     stand_ins: int = 0
-    """Missing assets that a library object replaces."""
+    """Missing assets replaced by library objects."""
     mistake: TrialOutcome | None = None
-    """Why it cannot be read."""
+    """Reason why it cannot be read."""
 
     @property
     def name(self) -> str:
@@ -74,13 +74,13 @@ class CollectedFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FileCoverage:
-    """What became of a task file."""
+    """Outcome of a task file."""
 
     file: CollectedFile
     outcomes: tuple[TrialOutcome, ...]
-    """Its attempts up to the first success, or the mistake for which it cannot be read."""
+    """Its attempts up to the first success, or the mistake that prevents reading it."""
     finished: bool
-    """Whether it succeeded, or was attempted as often as asked."""
+    """Whether it succeeded, or used all its attempts."""
 
     @property
     def success(self) -> bool:
@@ -90,17 +90,17 @@ class FileCoverage:
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """What became of a collection."""
+    """Outcome of a collection."""
 
     files: tuple[FileCoverage, ...]
     others: int
-    """YAML files in the folder that are no tasks."""
+    """YAML files in the folder that are not tasks."""
     known: int
-    """Attempts that the record had already."""
+    """Attempts that were already in the record."""
 
     @property
     def runs(self) -> int:
-        """Files that give a demonstration."""
+        """Files that produce a demonstration."""
         return sum(file.success for file in self.files)
 
     def rows(self) -> list[tuple[str, str, tuple[FileCoverage, ...]]]:
@@ -122,12 +122,12 @@ def survey(
 
     Args:
         folder: The collection.
-        only: Only files whose path below the folder has this text.
-        overrides: Changes to every task, like ``data.max_episode_length=500``.
-        allow_outside: Tasks may name files outside their folders and those around.
+        only: Only files whose path below the folder contains this text.
+        overrides: Changes to every task, such as ``data.max_episode_length=500``.
+        allow_outside: Tasks may name files outside their own and surrounding folders.
 
     Returns:
-        The files by name, and how many YAML files are no tasks.
+        The files by name, and the number of YAML files that are not tasks.
 
     Raises:
         InputError: There is no such folder, or no task file in it.
@@ -137,7 +137,7 @@ def survey(
         raise InputError(f"{folder}: {what}; coverage takes a folder of task files")
     files = [file for file in sorted(folder.rglob("*.y*ml")) if file.is_file()]
     if not files:
-        raise InputError(f"{folder}: no YAML file in it or below it; name the folder that holds the task files")
+        raise InputError(f"{folder}: no YAML file in it or below it; give the folder that contains the task files")
     chosen = [file for file in files if only in file.relative_to(folder).as_posix()]
     if not chosen:
         raise InputError(f"{folder}: none of its {len(files)} YAML files has {only!r} in its path; try another --only")
@@ -166,22 +166,22 @@ def measure(
 
     Args:
         folder: The collection.
-        attempts: Attempts per file, at most.
+        attempts: Maximum number of attempts per file.
         processes: Worker processes.
         seed: Seed of the attempts.
-        only: Only files whose path below the folder has this text.
-        limit: No attempt begins after so much time [s].
-        record: JSON file of the outcomes; what it has of files that did not change since is not attempted again.
+        only: Only files whose path below the folder contains this text.
+        limit: No attempt starts after this time [s].
+        record: JSON file of the outcomes; files that have not changed since are not attempted again.
         overrides: Changes to every task.
-        allow_outside: Tasks may name files outside their folders and those around.
-        on_outcome: Told the state after the files were read and after every attempt.
+        allow_outside: Tasks may name files outside their own and surrounding folders.
+        on_outcome: Called with the state after the files have been read and after every attempt.
 
     Raises:
-        InputError: There is nothing to attempt, or the record is of something else.
+        InputError: There is nothing to attempt, or the record belongs to something else.
     """
     begin = time.monotonic()
     if attempts < 1 or processes < 1 or not limit > 0:
-        raise InputError("a folder is tried with at least 1 attempt, 1 process and some time")
+        raise InputError("attempts, processes and the time limit must be positive")
     overrides = (STAND_INS, *overrides)
     files, others = survey(folder, only=only, overrides=overrides, allow_outside=allow_outside)
     readable = [file for file in files if file.mistake is None]
@@ -196,7 +196,7 @@ def measure(
         return Coverage(files=tuple(covered), others=others, known=known)
 
     def trials() -> Iterator[FileTrial]:
-        for episode in range(attempts):  # One of each file first: what is cut short by the limit is cut evenly.
+        for episode in range(attempts):  # One attempt of each file first, so that the limit affects all files evenly.
             for file in readable:
                 if not any(one.success or one.episode == episode for one in done.outcomes[file.name]):
                     yield FileTrial(
@@ -214,7 +214,7 @@ def measure(
         warm_up()
     try:
         work = with_permission(run_file_trial)
-        # Workers also where there is one only: a file that crashes MuJoCo takes its worker along, not this process.
+        # Use a worker even for one process: a file that crashes MuJoCo then kills the worker, not this process.
         for finished in attempts_in_time(ProcessExecutor(processes), work, trials(), until=begin + limit):
             if finished.fault in PASSING:
                 passing[finished.item.name].append(_crashed(finished))
@@ -227,7 +227,7 @@ def measure(
 
 
 def run_file_trial(trial: FileTrial) -> TrialOutcome:
-    """Make one attempt, in a worker; what the file lacks, such as a permission, is its reason."""
+    """Make one attempt, in a worker; anything the file lacks, such as a permission, becomes the failure reason."""
     try:
         task = _loaded(trial.file, trial.index, trial.overrides, trial.allow_outside)
         return attempt_outcome(task, trial.seed, trial.episode)
@@ -246,7 +246,7 @@ def _collected(folder: Path, file: Path, overrides: tuple[str, ...], allow_outsi
     for index in range(MOST_TASKS):
         try:
             task = load_task(file, index=index, overrides=overrides, allow_outside=allow_outside)
-        except Exception as error:  # A fault of ours concerns this file, not the others.
+        except Exception as error:  # A bug of ours affects this file, not the others.
             if not index and isinstance(error, HandloomError) and not _is_task(file):
                 return []
             mistake = _mistake(error)
@@ -259,20 +259,20 @@ def _collected(folder: Path, file: Path, overrides: tuple[str, ...], allow_outsi
 
 
 def _mistake(error: Exception) -> TrialOutcome:
-    """Return why a file cannot be read: our own words stand by themselves, a fault of ours with its place."""
+    """Return why a file cannot be read: our error messages as they are, our bugs with their location."""
     if isinstance(error, HandloomError):
         return TrialOutcome(episode=0, success=False, reason=reason_of(error), detail=str(error))
     return TrialOutcome.of(error_receipt(0, error), 0.0)
 
 
 MOST_TASKS = 1000
-"""Tasks of one file, at most."""
+"""Maximum number of tasks in one file."""
 
 
 def _count(file: Path, task: Task) -> int:
-    """Return how many tasks a file lists; 1 where it is a task itself."""
+    """Return the number of tasks in a file; 1 if it is a task itself."""
     listed = task.document.values if task.root and task.document is not None else None
-    if listed is None:  # Tasks of one scene are given as if each had a file of its own.
+    if listed is None:  # Tasks of one scene are treated as if each had its own file.
         listed = read_document(file, inherit=False).values if "tasks:" in file.read_text(encoding="utf-8") else {}
     tasks = listed.get("tasks") if isinstance(listed, dict) else None
     return len(tasks) if isinstance(tasks, list) else 1
@@ -297,15 +297,15 @@ def _is_task(file: Path) -> bool:
     try:
         values = read_document(file, inherit=False).values
     except (HandloomError, OSError, ValueError):
-        return True  # Of a file that is no YAML it cannot be told; the user sees its mistake.
+        return True  # Unknown if the file is not YAML; the user sees the mistake.
     return isinstance(values, dict) and bool(TASK_KEYS & values.keys())
 
 
 def family_of(path: Path, robots: Sequence[str]) -> str:
-    """Return what a file has in common with its like: its folders, or its name where it lies in none.
+    """Return the family of a file: its folders, or its name if it is in none.
 
     Args:
-        path: The file, below the folder of the collection.
+        path: The file, relative to the folder of the collection.
         robots: Names of its robots, which the family leaves out.
     """
     kept = [part for part in path.parts[:-1] if part not in robots and not SHARED_WORDS.fullmatch(part)]
@@ -315,7 +315,7 @@ def family_of(path: Path, robots: Sequence[str]) -> str:
 def _covered(
     file: CollectedFile, outcomes: Sequence[TrialOutcome], passing: Sequence[TrialOutcome], attempts: int
 ) -> FileCoverage:
-    """Judge a file by its attempts up to the first success, whichever others ended before that one."""
+    """Judge a file by its attempts up to the first success, even if later attempts ended earlier."""
     if file.mistake is not None:
         return FileCoverage(file=file, outcomes=(file.mistake,), finished=True)
     ordered = sorted((one for one in (*outcomes, *passing) if one.episode < attempts), key=lambda one: one.episode)

@@ -1,4 +1,4 @@
-"""The whole line, from sampling to a merged dataset, with the time each stage takes."""
+"""The whole pipeline, from sampling to a merged dataset, with the time of each stage."""
 
 import os
 import tempfile
@@ -27,16 +27,16 @@ from handloom.errors import StateError
 from handloom.tasks import Task, load_task
 
 BUDGET_MS = {"sample": 5, "build": 5, "plan": 15, "physics": 60, "render": 120, "encode": 40, "write": 5}
-"""Milliseconds per simulated second and core that the design allows each stage."""
+"""Budget of each stage, in milliseconds per simulated second and core."""
 
 
 def run(task: str = "fr3_pick_place", episodes: int = 24) -> BenchResult:
-    """Generate with one and two workers and with every preset, and merge ever more episodes.
+    """Generate with one and two workers and with every preset, and merge increasing numbers of episodes.
 
     Args:
         task: Task of the library with two cameras of 224 x 224 pixels.
-        episodes: Demonstrations per worker; more give steadier figures. Two workers make twice as many, so that
-            starting a worker weighs the same in both rows.
+        episodes: Demonstrations per worker; more give steadier figures. Two workers make twice as many, so that the
+            start of a worker has the same weight in both rows.
     """
     warm_up()
     loaded = load_task(task)
@@ -93,10 +93,10 @@ def _generated(
 
 
 def _grown(task: Task, folder: Path, made: list[EpisodeFolder], count: int) -> dict[str, Any]:
-    """Merge a run of many episodes, which are a few over and over, and time it per episode.
+    """Merge a run of many episodes (copies of a few), and measure the time per episode.
 
-    This is all of the engine's work that could grow with what is there already: journals are read, the goal is looked
-    for, places are planned, rows and packets are copied.
+    This is all the engine's work that could grow with the existing data: reading journals, checking the goal, planning
+    locations, copying rows and packets.
     """
     target = RunDirectory.begin(folder, RunSettings.of_task(task, seed=0))
     _fill(target, made, count)
@@ -107,7 +107,7 @@ def _grown(task: Task, folder: Path, made: list[EpisodeFolder], count: int) -> d
 
 
 def _fill(target: RunDirectory, made: list[EpisodeFolder], count: int) -> None:
-    """Put many finished episodes into a run, which are a few over and over."""
+    """Put many finished episodes (copies of a few) into a run."""
     for index in range(count):
         original = made[index % len(made)]
         copy = target.episodes / folder_name(index)
@@ -121,13 +121,13 @@ def _fill(target: RunDirectory, made: list[EpisodeFolder], count: int) -> None:
 
 
 MORE = 10
-"""Episodes that are added to a finished run."""
+"""Episodes added to a finished run."""
 
 
 def _extended(task: Task, folder: Path) -> list[dict[str, Any]]:
     """Generate ten more episodes in finished runs without images, a short and a long one, and compare.
 
-    Measured in processor time: the ten are the same work in both, and what is there already should weigh nothing.
+    Measured in processor time: the ten episodes are the same work in both, and the existing ones should cost nothing.
     """
     first = RunDirectory.begin(folder / "undrawn", RunSettings.of_task(task, seed=0, unit_size=1, render="none"))
     generate_run(first, Goal(successes=4), InlineExecutor())
@@ -141,6 +141,6 @@ def _extended(task: Task, folder: Path) -> list[dict[str, Any]]:
         begin = time.process_time()
         generate_run(target, Goal(attempts=count + MORE), InlineExecutor())
         spent = time.process_time() - begin
-        rows.append({"name": f"handloom {MORE} episodes more onto {count}", "episodes": MORE, "cpu_s": spent})
+        rows.append({"name": f"handloom {MORE} more episodes onto {count}", "episodes": MORE, "cpu_s": spent})
         rows[-1]["cost_ratio"] = spent / rows[0]["cpu_s"]
     return rows

@@ -1,4 +1,4 @@
-"""Time of one step of a policy on one core: of the walking robots' networks and of RMPflow among obstacles."""
+"""Time of one policy step on one core: networks of the walking robots, and RMPflow among obstacles."""
 
 import time
 from typing import Any
@@ -15,7 +15,7 @@ ROBOTS = ("go2", "h1")
 STEPS = 1500
 OBSTACLES = (0, 10, 50)
 CONTROL_PERIOD = 0.001
-"""Of a robot's own controller [s]."""
+"""Period of a robot's own controller [s]."""
 
 
 def run(robots: tuple[str, ...] = ROBOTS, steps: int = STEPS) -> BenchResult:
@@ -23,7 +23,7 @@ def run(robots: tuple[str, ...] = ROBOTS, steps: int = STEPS) -> BenchResult:
 
     Args:
         robots: Legged robots of the zoo.
-        steps: Policy steps that are timed, after a tenth as many that are not.
+        steps: Policy steps to time, after a tenth as many to warm up.
     """
     walking = [_timed(robot, steps) for robot in robots]
     following = [_followed(obstacles, steps) for obstacles in OBSTACLES]
@@ -79,7 +79,7 @@ def _timed(robot: str, steps: int) -> dict[str, Any]:
         "observation": policy.env.observation_size(len(policy.robot.dof_names)),
         "joints": len(policy.robot.dof_names),
         "median_ms": float(np.median(spent) * 1e3),
-        # Work of the core alone: on a machine that others use, the clock also counts what they do.
+        # Processor time of this thread: on a shared machine, wall time would include other work.
         "median_cpu_ms": float(np.median(worked) * 1e3),
         "p99_ms": float(np.percentile(spent, 99) * 1e3),
         "physics_steps_per_policy_step": decimation,

@@ -1,4 +1,4 @@
-"""``bench render``: every backend that works here on the same moving scene, in one run."""
+"""``bench render``: all backends that work here, on the same moving scene, in one run."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ from handloom.tasks import load_task
 from handloom.values import CameraSpec
 
 GEOM = mujoco.mjtGeom
-# Kind, size [m] and colour of what lies on the table.
+# Kind, size [m] and colour of the objects on the table.
 OBJECTS = (
     (GEOM.mjGEOM_BOX, (0.03, 0.03, 0.03), (0.80, 0.15, 0.12)),
     (GEOM.mjGEOM_BOX, (0.05, 0.025, 0.02), (0.15, 0.35, 0.75)),
@@ -37,17 +37,18 @@ TABLE_TOP = 0.0
 MESH_GRID = (50, 100)
 """Rows and columns of a mesh's surface: two triangles each, 10,000 in all."""
 DENT = 0.15
-"""Depth of a mesh's dents, as a part of its size."""
+"""Depth of a mesh's dents, as a fraction of its size."""
 MESHES = 20
 HOME = (0.0, 0.05, 0.0, -2.2, 0.0, 2.3, 0.78)
 
 
 def build_scene(*, objects: int = 10, meshes: bool = False) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return the scene with the arm at home; ``objects`` of the ten kinds in turn, on a grid that covers the table.
+    """Return the scene with the arm at home and ``objects`` of the ten kinds in turn, on a grid that covers the table.
 
     Args:
-        objects: How many.
-        meshes: Each is a textured mesh of 10,000 triangles with the outline of its kind, no two alike.
+        objects: Number of objects.
+        meshes: Make each a textured mesh of 10,000 triangles with the outline of its kind,
+            no two alike.
     """
     spec = load_robot("fr3").spec()
     rng = np.random.default_rng(0)
@@ -79,7 +80,7 @@ def build_scene(*, objects: int = 10, meshes: bool = False) -> tuple[mujoco.MjMo
 
 
 def _scatter(spec: mujoco.MjSpec, count: int, rng: np.random.Generator, *, meshes: bool) -> None:
-    """Put objects on a grid over the table, smaller when there are many."""
+    """Put objects on a grid over the table, scaled down if there are many."""
     columns = int(np.ceil(np.sqrt(count)))
     scale = min(1.0, 4.0 / columns)
     for k in range(count):
@@ -141,7 +142,7 @@ def move(model: mujoco.MjModel, data: mujoco.MjData, frame: int) -> None:
 
 
 def front_camera(width: int, height: int) -> CameraSpec:
-    """Return a camera that sees table and arm from the front."""
+    """Return a camera that sees the table and the arm from the front."""
     focal = height / 2 / np.tan(np.deg2rad(48) / 2)
     return CameraSpec.looking_at(
         "front", (0.3, 0.0, 0.12), eye=(1.5, -0.85, 0.8), width=width, height=height, focal=focal
@@ -149,7 +150,7 @@ def front_camera(width: int, height: int) -> CameraSpec:
 
 
 def hand_camera(width: int, height: int) -> CameraSpec:
-    """Return a camera on the hand that looks past the fingers: no two of its images share a pixel's ray."""
+    """Return a camera on the hand that looks past the fingers, so that no pixel's ray is the same in two images."""
     focal = height / 2 / np.tan(np.deg2rad(43) / 2)
     mount = {"parent": "fr3_hand", "position": (0.085, 0.0, -0.02), "quat": (-0.6903, 0.1531, 0.1531, -0.6903)}
     return CameraSpec.centred("hand", width, height, focal, **mount)
@@ -157,14 +158,14 @@ def hand_camera(width: int, height: int) -> CameraSpec:
 
 ALL_KINDS = ("rgb", "depth", "segmentation")
 SIZES = ((128, 128), (224, 224), (256, 256), (640, 480))
-# The best of this many slices counts: a neighbour on the machine disturbs some of them.
+# The best of this many slices counts, because other load disturbs some of them.
 SLICES = 5
 WORKERS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Contender:
-    """One way to draw the scene."""
+    """One configuration of a renderer."""
 
     name: str
     backend: str = "cpu"
@@ -187,8 +188,8 @@ def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
     """Measure processor time per frame over all threads, so that other load on the machine does not count.
 
     Args:
-        seconds: How long each contender draws each size.
-        backend: ``cuda`` measures a card instead, thousands of images at a time.
+        seconds: Time for which each contender renders each size.
+        backend: ``cuda`` measures a GPU instead, with thousands of images at a time.
     """
     if backend == "cuda":
         from handloom.bench.render_card import run as run_card
@@ -234,7 +235,7 @@ def _rate(
     kinds: Sequence[str],
     seconds: float,
 ) -> float:
-    """Draw a moving scene for a while; return frames per second of processor time in the best slice."""
+    """Render a moving scene for a while; return frames per second of processor time in the best slice."""
     return _rates([(model, data, renderer)], camera, kinds, seconds)[0]
 
 
@@ -244,7 +245,7 @@ def _rates(
     kinds: Sequence[str],
     seconds: float,
 ) -> list[float]:
-    """Draw moving scenes in turn, the same frames of each, so that load affects all equally; see ``_rate``."""
+    """Render the same frames of moving scenes in turn, so that other load affects all equally; see ``_rate``."""
     best, frame = [0.0] * len(scenes), 0
     for _, data, renderer in scenes:
         renderer.render(data, [camera], kinds)
@@ -263,7 +264,7 @@ def _rates(
 
 
 def _two_workers(seconds: float) -> dict[str, Any]:
-    """Return what two processes draw together per second of wall time, as a run with two workers does."""
+    """Return the frames that two processes together render per second of wall time, as in a run with two workers."""
     row: dict[str, Any] = {"name": f"handloom cpu, {WORKERS} workers"}
     with get_context("spawn").Pool(WORKERS) as pool:
         for width, height in SIZES:
@@ -286,9 +287,9 @@ def _wall_rate(width: int, height: int, seconds: float) -> float:
 
 
 def _pouring(task: str = "fr3_pour_cup_bowl") -> list[dict[str, Any]]:
-    """Return what a second of pouring costs in processor time, per preset: planning, physics and all images.
+    """Return the processor time of a second of pouring, per preset: planning, physics and all images.
 
-    Physics is that of robot and grains, replayed; planning is what else an attempt takes, from sampling to judging.
+    Physics is that of robot and grains, replayed; planning is the rest of an attempt, from sampling to judging.
     """
     loaded, cpu_time = load_task(task), time.process_time
     simulate(loaded, 0, 0, Stopwatch())  # Loads kernels and assets.
@@ -324,7 +325,7 @@ def _pouring(task: str = "fr3_pour_cup_bowl") -> list[dict[str, Any]]:
 
 
 def _growth(seconds: float) -> list[dict[str, Any]]:
-    """Return how the rate at 224 x 224 holds up with the number of geoms."""
+    """Return the rate at 224 x 224 for several numbers of geoms."""
     rows: list[dict[str, Any]] = []
     first = 0.0
     for objects in (10, 90, 170):
@@ -337,7 +338,7 @@ def _growth(seconds: float) -> list[dict[str, Any]]:
 
 
 def _meshes(seconds: float) -> list[dict[str, Any]]:
-    """Return the rates with primitives and with textured meshes of the same outlines, and what meshes keep of it."""
+    """Return the rates with primitives and with textured meshes of the same outlines, and their ratio."""
     kinds = ("primitives", "textured meshes of 10,000 triangles")
     scenes = [build_scene(objects=MESHES, meshes=meshes) for meshes in (False, True)]
     rows: list[dict[str, Any]] = [{"name": f"handloom cpu, {MESHES} {kind}"} for kind in kinds]

@@ -1,4 +1,4 @@
-"""``bench render --backend cuda``: frames per second of a GPU beside the processor, and whether their images agree."""
+"""``bench render --backend cuda``: frames per second of a GPU and the CPU, and whether their images agree."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -25,29 +25,29 @@ from handloom.values import CameraSpec
 
 SIZE = 224
 FRAMES = 64
-"""Different moments; they are drawn again and again until there are enough."""
+"""Different moments; they are rendered repeatedly until there are enough."""
 BATCH = 2048
 COMPARED = 8
-"""Moments that are also drawn by the processor."""
+"""Moments that are also rendered on the CPU."""
 ROUNDS = 5
 TASKS, SCENES = ("fr3_pick_place",), 16
-"""A task, and how many different scenes are drawn at once."""
+"""A task, and the number of different scenes rendered at once."""
 KITCHENS = ("kitchen_dish_rack", "kitchen_set_table", "kitchen_open_fridge", "kitchen_counter_to_shelf")
 """Tasks whose scenes are sampled kitchens."""
 LEAST = 2.0
-"""How long all cores draw at least [s]."""
+"""Minimum time for which all cores render [s]."""
 
 
 def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE) -> BenchResult:
-    """Draw the moving scene of ``bench render`` and scenes of a task, thousands of images at a time.
+    """Render the moving scene of ``bench render`` and scenes of a task, thousands of images at a time.
 
     Args:
         frames: Images per call.
-        machine: The card; by default the first one.
+        machine: The GPU; by default the first one.
         size: Width and height of the images [px].
 
     Raises:
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
     card = machine or Card(cupy_and_cards())
     name = getattr(card, "name", "stand-in")
@@ -89,7 +89,7 @@ def run(*, frames: int = BATCH, machine: Machine | None = None, size: int = SIZE
 def _moving(
     model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec, preset: str, card: Machine
 ) -> tuple[Moments, dict[str, Any]]:
-    """Return moments of the moving scene, and how the first of them agree with the processor's images."""
+    """Return moments of the moving scene, and how well the first of them agree with the CPU's images."""
     reader, expected, reference = MomentReader(model, mirrors=cpu_preset(preset).mirrors), [], Renderer(model, preset)
     for frame in range(FRAMES):
         move(model, data, 7 * frame)
@@ -110,7 +110,7 @@ def _moving(
 
 
 def _repeated(moments: Moments, count: int) -> Moments:
-    """Return so many moments, taken in turn."""
+    """Return this many moments, taken in turn."""
     each = np.arange(count) % len(moments.poses)
     return moments._replace(
         poses=moments.poses[each], lights=moments.lights[each], beads=moments.beads[each], rows=moments.rows[each]
@@ -118,7 +118,7 @@ def _repeated(moments: Moments, count: int) -> Moments:
 
 
 def _rate(card: Machine, preset: str, moments: list[Moments], frames: int) -> dict[str, Any]:
-    """Return images per second with all labels, to arrays of this machine, in the best of some rounds."""
+    """Return images per second with all labels, including the copy to host arrays, in the best of some rounds."""
     cameras = sum(len(one.sizes) for one in moments)
     many = [_repeated(one, max(frames // cameras, 1)) for one in moments]
     count = sum(len(one.poses) * len(one.sizes) for one in many)
@@ -153,7 +153,7 @@ def _moment(scene: Scene, size: int) -> Moments:
 
 
 def _agreement(card: Machine, scene: Scene, size: int) -> dict[str, Any]:
-    """Return how the card's images of a scene agree with the processor's."""
+    """Return how well the GPU's images of a scene agree with the CPU's."""
     cameras, renderer = _cameras(scene, size), Renderer(scene.world.model, "balanced", looks=scene.looks)
     expected = renderer.render(scene.world.data, cameras, ALL_KINDS)
     (drawn,) = CardDrawer(card, cpu_preset("balanced")).draw_many([_moment(scene, size)], ALL_KINDS)
@@ -173,13 +173,13 @@ def _agreement(card: Machine, scene: Scene, size: int) -> dict[str, Any]:
 
 
 Draws = Callable[[int], int]
-"""Draws moment ``k`` and returns how many images that were."""
+"""Renders moment ``k`` and returns the number of images."""
 
 
 def _draws_scene(scene: Scene, size: int) -> Draws:
-    """Return what draws a scene with all its cameras on the processor while the arm moves.
+    """Return a function that renders a scene with all its cameras on the CPU while the arm moves.
 
-    Of a scene that stands still the processor draws nothing again.
+    The CPU renderer would not render a static scene again.
     """
     renderer, cameras = Renderer(scene.world.model, looks=scene.looks), _cameras(scene, size)
     arm = scene.robot(next(iter(scene.robots))).arms[0].qpos_index
@@ -194,7 +194,7 @@ def _draws_scene(scene: Scene, size: int) -> Draws:
 
 
 def _draws_moving(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> Draws:
-    """Return what draws the moving scene on the processor."""
+    """Return a function that renders the moving scene on the CPU."""
     renderer, camera = Renderer(model), front_camera(size, size)
 
     def draw(moment: int) -> int:
@@ -206,7 +206,7 @@ def _draws_moving(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> Draw
 
 
 def _all_cores(what: str, scenes: Sequence[Draws], size: int) -> dict[str, Any]:
-    """Return images per second of a process on every core, with all labels."""
+    """Return images per second with one process per core and all labels."""
     for draw in scenes:
         draw(0)
 
@@ -223,7 +223,7 @@ def _all_cores(what: str, scenes: Sequence[Draws], size: int) -> dict[str, Any]:
 
 
 def _processor(model: mujoco.MjModel, data: mujoco.MjData, size: int) -> dict[str, Any]:
-    """Return what one core of this machine draws per second."""
+    """Return images per second of one core of this machine."""
     renderer, camera = Renderer(model), front_camera(size, size)
     renderer.render(data, [camera], ALL_KINDS)
     begin = time.process_time()

@@ -1,4 +1,4 @@
-"""What a benchmark returns: rows of figures, each with its unit in the key."""
+"""Result of a benchmark: rows of figures, each with its unit in the key."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return what a reader needs to judge a figure: CPU model, SIMD level, cores, Python."""
+    """Return the facts needed to judge a figure: CPU model, SIMD level, cores, Python."""
     return {
         "cpu": _cpu_model(),
         "simd": simd_level(),
@@ -32,7 +32,7 @@ def _cpu_model() -> str:
 
 
 def _cpuinfo(key: str) -> str:
-    """Return the first value of ``key`` in /proc/cpuinfo, empty where there is no such file."""
+    """Return the first value of ``key`` in /proc/cpuinfo; empty if there is no such file."""
     file = Path("/proc/cpuinfo")
     if not file.exists():
         return ""

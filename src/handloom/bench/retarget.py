@@ -85,7 +85,7 @@ def _arm(side: str, controller: OutputSelector) -> OutputSelector:
 
 
 def run(frames: int = FRAMES) -> BenchResult:
-    """Time frames of a moving pair of hands, with and without the check on reading slots."""
+    """Time frames of two moving hands, with and without the check when slots are read."""
     rows = []
     for name, checked in (("handloom 20 nodes", True), ("handloom 20 nodes, reads not re-checked", False)):
         Tensor.set_runtime_validation(checked)
@@ -97,7 +97,7 @@ def run(frames: int = FRAMES) -> BenchResult:
 
 
 def _timed(graph: GraphExecutable, frames: int) -> dict[str, float]:
-    """Return median and 99th percentile of one frame [ms], from device samples to actions."""
+    """Return the median and 99th percentile of one frame's time [ms], from device samples to actions."""
     matrix = group_of(TransformMatrix(), np.eye(4, dtype=np.float32))
     fixed = {leaf.name: {"value": matrix} for leaf in graph.get_leaf_nodes() if isinstance(leaf, ValueInput)}
     samples = _hands(frames)

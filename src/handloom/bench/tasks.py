@@ -1,4 +1,4 @@
-"""How often the scripted expert succeeds on each task of the library, and what it costs."""
+"""Success rate of the scripted expert on each task of the library, and its cost."""
 
 import time
 from collections import Counter
@@ -17,7 +17,7 @@ from handloom.tasks import SamplingError, Task, library, load_task
 
 @dataclass(frozen=True, kw_only=True)
 class TaskTrial:
-    """A few seeds of one task, small enough to be handed to a worker."""
+    """A few seeds of one task, small enough to pass to a worker."""
 
     task: str
     """Task of the library, or a YAML file."""
@@ -25,10 +25,10 @@ class TaskTrial:
     """First attempt."""
     count: int
     seed: int
-    """Seed of the run the attempts belong to."""
+    """Seed of the run that the attempts belong to."""
     overrides: tuple[str, ...]
     robot: str | None = None
-    """Robot that does it; None: the one the file names."""
+    """Robot that performs it; None means the one named in the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Attempt:
     cpu_s: float
     """Processor time of everything from sampling to the last frame [s]."""
     layout: int = 0
-    """Layouts of the attempt in which the expert had no plan, before this one."""
+    """Number of earlier layouts of the attempt for which the expert found no plan."""
 
 
 def run(
@@ -55,10 +55,10 @@ def run(
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
         seeds: Attempts per task.
-        seed: Seed of the run; the tasks were written while looking at the attempts of seed 0.
-        overrides: Changes to every task, like ``data.variant=randomized``.
+        seed: Seed of the run; seed 0 was used for tuning the tasks.
+        overrides: Changes to every task, such as ``data.variant=randomized``.
         workers: Processes; 1 runs everything here.
-        robot: Robot that does the tasks, for those that any robot can do; None: the one each file names.
+        robot: Robot for tasks that any robot can do; None means the one named in each file.
     """
     if seeds < 1:
         raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
@@ -92,7 +92,7 @@ def run_trial(trial: TaskTrial) -> list[Attempt]:
 
 
 PER_TRIAL = 5
-"""Attempts a worker makes between two reports."""
+"""Number of attempts that a worker makes between two reports."""
 
 
 @lru_cache(maxsize=4)
@@ -118,7 +118,7 @@ def _crashed(trial: TaskTrial, crash: str) -> list[Attempt]:
 
 
 def _row(name: str, attempts: list[Attempt]) -> dict[str, Any]:
-    """Add up the attempts of a task; wall time of other programs does not count, processor time does."""
+    """Summarize the attempts of a task, in processor time, so that other programs do not count."""
     receipts = [attempt.receipt for attempt in attempts]
     wins = [receipt for receipt in receipts if receipt.success]
     reasons = Counter(receipt.reason for receipt in receipts if not receipt.success)

@@ -28,18 +28,18 @@ from handloom.teleop.session.operator_source import OperatorSource, RecordedInpu
 TASKS = ("fr3_pick_place", "so101_stack_cubes", "lift2_dual_pick_place")
 SECONDS = 8.0
 WARM = 10
-"""First samples and frames, which are left out."""
+"""Number of first samples and frames to leave out."""
 TICKS = 60.0
-"""How often per second the robot asks for a sample."""
+"""Rate at which the robot reads a sample [Hz]."""
 SAMPLES = 125.0
-"""Samples that a page sends per second."""
+"""Rate at which a page sends samples [Hz]."""
 
 
 def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
-    """Drive each task for a few seconds with two views, and the first one with all of its views, too.
+    """Drive each task for a few seconds with two views, and the first task also with all its views.
 
-    Latency and rates are those of a machine that has two cores free; the processor time of a frame's commands, of its
-    physics and of its images shows the cost regardless of other load.
+    Latency and rates need a machine with two free cores; the processor times of a frame's commands, physics and images
+    do not depend on other load.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
     rows.append(_measured(names[0], seed, seconds, views=0))
@@ -47,7 +47,7 @@ def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECON
 
 
 def _saved(name: str, seed: int, seconds: float) -> dict[str, object]:
-    """Save a demonstration with all its images and continue with the next scene: how long the stream pauses."""
+    """Save a demonstration with all its images, continue with the next scene, and measure the pause of the stream."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     with tempfile.TemporaryDirectory() as folder:
         settings = RunSettings.of_task(
@@ -74,7 +74,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
-    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and a set of images."""
+    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and one set of images."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     instance = sample_task(task, seed, 0)
     scene = build_scene(instance)
@@ -105,7 +105,7 @@ def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: i
 
 
 def _hand(seconds: float) -> dict[str, Any]:
-    """Return samples of a controller moved in a circle with its squeeze held."""
+    """Return samples of a controller that moves in a circle with its squeeze held."""
     angle = 2.0 * np.pi * seconds / 4.0
     return {
         "grip_position": [0.04 * np.sin(angle), 1.0 + 0.04 * (np.cos(angle) - 1.0), 0.0],
@@ -116,7 +116,7 @@ def _hand(seconds: float) -> dict[str, Any]:
 
 
 class _Page:
-    """Emulates a page without a browser: it starts the session, moves a hand in a circle and counts images."""
+    """Emulates a page without a browser: starts the session, moves a hand in a circle and counts images."""
 
     def __init__(self, app: TeleopApp, seconds: float) -> None:
         self._app, self._seconds = app, seconds
@@ -159,7 +159,7 @@ class _Page:
         }
 
     def drive_on(self) -> dict[str, float]:
-        """Drive, save, and drive in the next scene until what was saved is written; return statistics of the stream."""
+        """Drive, save, and drive in the next scene until the data are written; return statistics of the stream."""
         with self._page() as (socket, pictures):
             asked = time.monotonic()
             self._send(socket, type="command", command="save")
@@ -172,7 +172,7 @@ class _Page:
                 self._send(socket, type="input", seq=(seq := seq + 1), controller_right=_hand(seq / SAMPLES))
                 time.sleep(1.0 / SAMPLES)
             written = time.monotonic()
-        # From the first images of the next scene on, which its building keeps waiting and saving does not.
+        # Starting with the first images of the next scene: building it delays them, saving does not.
         shown = np.array([moment for moment in pictures if offered + 0.3 < moment < written])
         change = np.array([moment for moment in pictures if asked - 0.2 < moment < offered + 0.6])
         gaps = 1e3 * np.diff(shown)
@@ -189,7 +189,7 @@ class _Page:
 
     @contextmanager
     def _page(self) -> Iterator[tuple[Any, list[float]]]:
-        """Serve, connect as a page does, start and move; yield the socket and the times of images [s], then finish."""
+        """Serve, connect like a page, start and move; yield the socket and the times of images [s], then finish."""
         addresses: list[str] = []
         ready = threading.Event()
         thread = threading.Thread(target=self._app.serve, args=(_then(addresses.append, ready.set),))
@@ -201,7 +201,7 @@ class _Page:
         with connect(address, max_size=None) as socket:
             reader = threading.Thread(target=self._read, args=(socket, pictures))
             reader.start()
-            while not pictures:  # The first one comes when the scene and its kernels are there.
+            while not pictures:  # The first image arrives when the scene and its kernels are ready.
                 time.sleep(0.05)
             self._send(socket, type="command", command="start")
             self._move(socket)

@@ -1,4 +1,4 @@
-"""Attempts of many tasks in several processes, and the record file from which a measurement goes on."""
+"""Attempts at many tasks in several processes, and the record file from which a measurement continues."""
 
 import hashlib
 import json
@@ -22,12 +22,12 @@ from handloom.version import VERSION
 FORMAT = 1
 """Version of the record file."""
 SAVE_EVERY = 10.0
-"""The record is written so often while attempts come in [s]."""
+"""Interval at which the record is written while attempts finish [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialOutcome:
-    """What an attempt came to, as the record keeps it."""
+    """Outcome of an attempt, as stored in the record."""
 
     episode: int
     success: bool
@@ -40,7 +40,7 @@ class TrialOutcome:
 
     @classmethod
     def of(cls, receipt: Receipt, cpu_s: float) -> "TrialOutcome":
-        """Return what the record keeps of an attempt."""
+        """Return the outcome of an attempt for the record."""
         return cls(
             episode=receipt.episode,
             success=receipt.success,
@@ -52,48 +52,48 @@ class TrialOutcome:
 
 
 def attempt_outcome(task: Task, seed: int, episode: int) -> TrialOutcome:
-    """Let the expert attempt a task once, without images; an error in the attempt is its reason."""
+    """Let the expert attempt a task once, without images; an error becomes the failure reason."""
     begin = time.process_time()
     receipt = guarded_receipt(episode, lambda: attempt_task(task, seed, episode).receipt)
     return TrialOutcome.of(receipt, time.process_time() - begin)
 
 
 def executor_of(processes: int) -> Executor:
-    """Return an executor with so many worker processes; one that runs everything here for 1."""
+    """Return an executor with this many worker processes; for 1, one that runs everything in this process."""
     return InlineExecutor() if processes == 1 else ProcessExecutor(processes)
 
 
 def attempts_in_time(
     executor: Executor, function: Callable[[Any], Any], trials: Iterable[Any], *, until: float
 ) -> Iterator[Finished]:
-    """Yield attempts as they end; none begins when the time is up.
+    """Yield attempts as they end; none starts after the time is up.
 
     Args:
         executor: Where they are made.
         function: Makes an attempt, in a worker.
-        trials: What it is given, one after another; taken when a worker is free.
-        until: When no attempt begins any more, by the monotonic clock [s].
+        trials: Its arguments, one after another; taken when a worker is free.
+        until: Time after which no attempt starts, by the monotonic clock [s].
     """
     yield from executor.run(function, (trial for trial in trials if time.monotonic() < until))
 
 
 def fingerprint(task: Task, *more: str) -> str:
-    """Return a hash of a task as it is carried out, and of further texts that it depends on."""
+    """Return a hash of a resolved task, and of further texts that it depends on."""
     plain = [task.config.model_dump(mode="json"), task.arena.model_dump(mode="json"), *more]
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
 
 class TrialRecord:
-    """Outcomes by task, kept in a JSON file; those of tasks that changed since are dropped.
+    """Outcomes by task, stored in a JSON file; those of tasks that have changed since are dropped.
 
     Args:
-        file: The file; None keeps nothing.
-        verb: What writes it, for messages: ``bench pack``.
-        of: What all attempts have in common, such as the seed; a file of anything else is refused.
+        file: The file; None stores nothing.
+        verb: The command that writes it, for messages, such as ``bench pack``. of: Settings common to all attempts,
+            such as the seed; a file with other settings is refused.
         prints: Task > fingerprint.
 
     Raises:
-        InputError: The file is no record, or of something else.
+        InputError: The file is not a record, or has other settings.
     """
 
     def __init__(self, file: Path | None, *, verb: str, of: Mapping[str, Any], prints: Mapping[str, str]) -> None:
@@ -104,13 +104,13 @@ class TrialRecord:
         self._saved = time.monotonic()
 
     def add(self, name: str, outcome: TrialOutcome) -> None:
-        """Add an attempt; now and then the file is written."""
+        """Add an attempt; the file is written at intervals."""
         self.outcomes[name].append(outcome)
         if time.monotonic() - self._saved > SAVE_EVERY:
             self.write()
 
     def write(self) -> None:
-        """Write the file; outcomes of tasks that were not asked for this time stay in it."""
+        """Write the file; outcomes of tasks not requested this time stay in it."""
         self._saved = time.monotonic()
         if self.file is None:
             return
@@ -139,11 +139,11 @@ class TrialRecord:
             entries = {name: (entry["task"], [TrialOutcome(**one) for one in entry["outcomes"]])
                        for name, entry in values["tasks"].items()}  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{self.file}: is not a record of {self.verb} ({error}); name another file") from error
+            raise InputError(f"{self.file}: not a record of {self.verb} ({error}); name another file") from error
         if (form, of) != (FORMAT, self.of):
             theirs = ", ".join(f"{key} {value}" for key, value in of.items())
             ours = ", ".join(f"{key} {value}" for key, value in self.of.items())
-            raise InputError(f"{self.file}: is a record of {theirs}, not of {ours}; name another file with --record")
+            raise InputError(f"{self.file}: a record of {theirs}, not of {ours}; name another file with --record")
         for name, (known, outcomes) in entries.items():
             if self.prints.get(name) == known:
                 self.outcomes[name] = outcomes

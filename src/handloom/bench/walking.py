@@ -1,4 +1,4 @@
-"""How well the legged robots walk: success rate over varied floors, loads, starts and pushes."""
+"""Success rates of the legged robots at walking, with varied floors, loads, starts and pushes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from handloom.isaac.wheeled.laps.lap import attach_robot, floor_spec
 from handloom.robots import RobotDescription, load_robot
 from handloom.sim import World
 
-# Attempts differ in the grip of the feet, in a load on the base as a fraction of the weight, in where the joints start
-# [rad] and in how fast the base moves then [m/s, rad/s].
+# Attempts differ in foot friction, in the load on the base as a fraction of the weight, in the initial joint positions
+# [rad] and in the initial base velocity [m/s, rad/s].
 GRIP, LOAD, JOINT_NOISE, SPEED_NOISE = (0.5, 1.0), 0.08, 0.05, 0.15
 SETTLE_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
-    """What a robot did: one row per control period of 20 ms."""
+    """Motion of a robot: one row per control period of 20 ms."""
 
     fell: bool
     poses: Array
-    """(n, 3): x [m], y [m], yaw [rad], counted on over full turns."""
+    """(n, 3): x [m], y [m], yaw [rad]; the yaw is unwrapped."""
     speeds: Array
     """(n, 3): vx, vy, w of the base in its own frame."""
     heights: Array
-    """(n,), of the base [m]."""
+    """(n,): height of the base [m]."""
 
     @property
     def way(self) -> float:
@@ -39,19 +39,19 @@ class Walk:
         return float(np.hypot(*(self.poses[-1] - self.poses[0])[:2]))
 
     def mean_speed(self, after: float = 1.0) -> Array:
-        """Return the mean of vx, vy, w (3,) from ``after`` seconds on."""
+        """Return the mean of vx, vy, w (3,) after ``after`` seconds."""
         return self.speeds[round(after / 0.02) :].mean(axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WalkTrial:
-    """A command, what disturbs it, and what counts as done."""
+    """A command, its disturbance, and its success criterion."""
 
     robot: str
     command: tuple[float, float, float]
     seconds: float
     push: float = 0.0
-    """[N], for 0.2 s at a moment and in a level direction drawn again each time."""
+    """[N], for 0.2 s, at a random moment in a random horizontal direction."""
     done: Callable[[Walk], bool]
 
 
@@ -96,11 +96,11 @@ TRIALS: dict[str, WalkTrial] = {
 
 
 def run(names: tuple[str, ...] | None = None, seeds: int = 20, seed: int = 0) -> BenchResult:
-    """Make attempts at everything a walking robot should do.
+    """Attempt everything that a walking robot should be able to do.
 
     Args:
         names: Names of :data:`TRIALS`, or of robots; all by default.
-        seeds: Attempts each.
+        seeds: Attempts at each.
         seed: First of the seeds.
     """
     rows = []
@@ -112,7 +112,7 @@ def run(names: tuple[str, ...] | None = None, seeds: int = 20, seed: int = 0) ->
 
 
 def attempt(trial: WalkTrial, seed: int) -> Walk:
-    """Let a robot do something once, on a floor and with a load drawn from a seed."""
+    """Let a robot do a trial once, with a floor and a load chosen by a seed."""
     rng = np.random.default_rng(seed)
     description = load_robot(trial.robot)
     walker = Walker(description, _world(description, rng), prefix="robot/")
@@ -141,7 +141,7 @@ def attempt(trial: WalkTrial, seed: int) -> Walk:
 
 
 def _world(description: RobotDescription, rng: np.random.Generator) -> World:
-    """Put the robot on a floor, with its own grip and load."""
+    """Put the robot on a floor, with this attempt's friction and load."""
     spec, robot = floor_spec(description), description.spec()
     grip, load = rng.uniform(*GRIP), rng.uniform(0.0, LOAD)
     weight = sum(body.mass for body in robot.bodies)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from tyro.conf import Positional, arg
 
-# "Default: ..." stands in the help of a flag whose default is None; tyro would add "(default: None)".
+# The help of a flag whose default is None has its own "Default: ..."; tyro would add "(default: None)".
 NO_HINT = ""
 
 Task = Annotated[Positional[str], arg(metavar="TASK")]

@@ -1,4 +1,4 @@
-"""Finds the verb, imports only its module, and turns errors into a message and an exit code."""
+"""Find the verb, import only its module, and turn errors into a message and an exit code."""
 
 import contextvars
 import importlib
@@ -15,7 +15,7 @@ from handloom.version import VERSION
 DONE, FAILED, BAD_INPUT = 0, 1, 2
 """Exit codes: the job is done; the job failed; the input is wrong."""
 ENOUGH = 4 * 10**9
-"""Address space that every verb needs to start [bytes]; most of it is libraries and is never touched."""
+"""Address space that every verb needs to start [bytes]; most of it is for libraries and is never touched."""
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,24 @@ class Verb:
 
 
 VERBS = {
-    "demo": Verb("handloom.cli.runs.generate:demo", "a few verified demonstrations, from nothing to a dataset"),
+    "demo": Verb("handloom.cli.runs.generate:demo", "make a few verified demonstrations as a first dataset"),
     "list": Verb("handloom.cli.verbs.list:run", "robots, objects, tasks and skills that exist"),
-    "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and what to do about each gap"),
+    "doctor": Verb("handloom.cli.verbs.doctor:run", "what this machine can do, and how to fix each gap"),
     "warmup": Verb("handloom.cli.verbs.doctor:warmup", "compile the kernels before they are needed"),
     "check": Verb("handloom.cli.verbs.task:check", "validate task files"),
-    "show": Verb("handloom.cli.verbs.task:show", "print a task written out in full"),
+    "show": Verb("handloom.cli.verbs.task:show", "print a task in full"),
     "sample": Verb("handloom.cli.verbs.task:sample", "print one sampled scene"),
     "preview": Verb("handloom.cli.verbs.task:preview", "draw sampled scenes"),
     "generate": Verb("handloom.cli.runs.generate:run", "make demonstrations and write a dataset; can be resumed"),
-    "coverage": Verb("handloom.cli.verbs.coverage:run", "which task files of a folder run here, by family and robot"),
+    "coverage": Verb(
+        "handloom.cli.verbs.coverage:run", "the task files of a folder that run here, by family and robot"
+    ),
     "verify": Verb("handloom.cli.datasets.dataset:verify", "replay every episode and compare the bits"),
     "render": Verb(
         "handloom.cli.datasets.dataset:render", "render recorded episodes again: other sizes, lights, presets"
     ),
     "label": Verb(
-        "handloom.cli.datasets.label:run", "boxes, masks, traces, words and other labels of recorded episodes"
+        "handloom.cli.datasets.label:run", "write boxes, masks, traces, texts and other labels of recorded episodes"
     ),
     "merge": Verb("handloom.cli.datasets.dataset:merge", "join the shards of a run, or several datasets"),
     "export": Verb("handloom.cli.datasets.export:run", "a dataset in another format"),
@@ -65,14 +67,14 @@ VERBS = {
     "evaluate": Verb(
         "handloom.cli.runs.evaluate:run", "success of a policy on unseen scenes, with videos of its failures"
     ),
-    "improve": Verb("handloom.cli.runs.improve:run", "demonstrations by the expert from where a policy fails"),
+    "improve": Verb("handloom.cli.runs.improve:run", "demonstrations by the expert from states where a policy fails"),
     "object": Verb("handloom.cli.verbs.object", "show: draw variants of an object; import: read one from a file"),
     "grasp": Verb(
         "handloom.cli.verbs.grasp:run", "find grasps of an object for a gripper, draw them, test them in simulation"
     ),
     "robot": Verb("handloom.cli.verbs.robot", "show: draw a robot; check: validate it; add: bring your own"),
-    "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in physics, measure it, draw it"),
-    "bench": Verb("handloom.cli.verbs.bench:run", "benchmark, next to other libraries where installed"),
+    "drive": Verb("handloom.cli.verbs.drive:run", "drive a course in simulation, measure and plot the track"),
+    "bench": Verb("handloom.cli.verbs.bench:run", "benchmark, compared with other libraries if installed"),
 }
 
 
@@ -89,14 +91,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _guarded(name: str, words: list[str]) -> int:
-    """Run a verb; a user's mistake ends with one message, not a traceback."""
+    """Run a verb; a user's mistake gives one message, not a traceback."""
     try:
         try:
             # In its own context: permissions given to one command do not carry over to the next in this process.
             return contextvars.copy_context().run(_run_verb, name, words)
         finally:
             sys.stdout.flush()
-    except SystemExit as ended:  # Help was shown, or the flags were wrong; tyro has said so.
+    except SystemExit as ended:  # Help was shown, or the flags were wrong; tyro has already printed that.
         return int(ended.code or DONE)
     except BrokenPipeError:
         discard_output()  # The reader of the pipe has closed it, as in `handloom list | head`.
@@ -108,7 +110,7 @@ def _guarded(name: str, words: list[str]) -> int:
 
 
 OF_THE_MACHINE = ("memory", "devices", "time", "killed")
-"""Kinds of machine faults that no input can fix."""
+"""Machine faults that no change of the input can fix."""
 
 
 def _explained(error: BaseException) -> tuple[int, str]:
@@ -116,7 +118,7 @@ def _explained(error: BaseException) -> tuple[int, str]:
     match error:
         case HandloomError():
             of_the_machine = isinstance(error, MachineError) and error.kind in OF_THE_MACHINE
-            # A disk error carries its number for programs; people read the sentence.
+            # The number of a disk error is for programs; people read its text.
             return FAILED if of_the_machine else BAD_INPUT, getattr(error, "strerror", None) or str(error)
         case OSError():
             discard_output()
@@ -125,7 +127,7 @@ def _explained(error: BaseException) -> tuple[int, str]:
         case MemoryError():
             return FAILED, f"not enough memory{_memory_note()}"
         case ModuleNotFoundError(name=str(package)) if package.split(".")[0] != "handloom":
-            return BAD_INPUT, f"the package {package!r} is not installed; handloom doctor says more"
+            return BAD_INPUT, f"the package {package!r} is not installed; see handloom doctor"
         case ImportError(name=str(package)) if package.split(".")[0] != "handloom":
             # A library that is damaged or does not fit into memory; our own errors are HandloomErrors.
             return FAILED, f"a library of {error.path or package} cannot be loaded: {error}{_memory_note()}"
@@ -141,7 +143,7 @@ def _memory_note() -> str:
     if limit == resource.RLIM_INFINITY or limit >= ENOUGH:
         return ""
     return (
-        f"; the memory of this process is limited to {limit // 10**6} MB (ulimit -v), {ENOUGH // 10**6} MB are enough"
+        f"; the memory of this process is limited to {limit // 10**6} MB (ulimit -v); {ENOUGH // 10**6} MB are enough"
     )
 
 
@@ -155,7 +157,7 @@ def _run_verb(name: str, words: list[str]) -> int:
     if name not in VERBS:
         print(f"handloom: no verb {name!r}; {suggest(name, VERBS)}", file=sys.stderr)
         return BAD_INPUT
-    import tyro  # costs 0.1 s; not needed for the overview
+    import tyro  # takes 0.1 s; not needed for the overview
 
     place, _, function = VERBS[name].code.partition(":")
     module = importlib.import_module(place)

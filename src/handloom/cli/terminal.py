@@ -6,7 +6,7 @@ from contextlib import suppress
 
 
 def plain(text: str) -> str:
-    """Return a text without control sequences: no cursor movement, no colours, no change of writing direction."""
+    """Return the text without control sequences (cursor movement, colours, changes of writing direction)."""
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -26,7 +26,7 @@ def mend_streams() -> None:
 
 
 def discard_output() -> None:
-    """Discard buffered text that standard output cannot take, so that the interpreter does not retry at exit."""
+    """Discard buffered text that standard output does not accept, so that the interpreter does not retry at exit."""
     try:
         sys.stdout.flush()
     except OSError:

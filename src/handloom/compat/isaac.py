@@ -1,7 +1,7 @@
 """Isaac Sim's control and motion generation names: ``from handloom.compat.isaac import SingleArticulation``.
 
 Constructors take a World and a robot's name prefix where Isaac Sim takes a prim path; the rest keeps its name and
-meaning. A class is imported when it is first asked for.
+meaning. A class is imported when it is first used.
 """
 
 from typing import Any
@@ -43,7 +43,7 @@ MOTION_GENERATION = (
     "load_supported_motion_policy_config",
     "load_supported_path_planner_config",
 )
-"""Names that ``handloom.isaac.motion_generation`` has, too."""
+"""Names that ``handloom.isaac.motion_generation`` also has."""
 
 _ROWS = {
     "AckermannController": "handloom.isaac.wheeled:AckermannController",

@@ -1,6 +1,6 @@
 """Former import paths and their current locations: old paths import the very same objects.
 
-``import handloom`` consults this table only if an import of ``handloom.something`` fails. A path in this table imports
+This table is used only if an import of ``handloom.something`` fails. A path in this table imports
 the module that replaced it, with a DeprecationWarning that names the new path; a path that never existed stays an
 ImportError.
 """
@@ -95,7 +95,7 @@ MODULES = {
     ("handloom.teleop", "handloom.teleop.serving"): "messages page_view picture_stream server",
     ("handloom.motion.planning", "handloom.motion.planning.trees"): "hold_kernels jt_rrt rrt_connect shortcut",
 }
-"""(Old folder, new folder) > the modules that went from the one to the other."""
+"""(Old folder, new folder) > the modules that moved."""
 
 RENAMED = {
     "handloom.episode.carried_way": "handloom.episode.transferred_path",
@@ -192,7 +192,7 @@ _PLACES = FOLDERS | {
 
 
 def new_place(module: str) -> str | None:
-    """Return where a module is now; None when its path is in no table."""
+    """Return the current location of a module; None if its path is in no table."""
     place = _PLACES.get(module, module)
     folder, _, name = module.rpartition(".")
     if place == module and folder in FOLDERS:
@@ -202,7 +202,7 @@ def new_place(module: str) -> str | None:
 
 
 def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:
-    """Return how to import a module by its old path; None when the path is in no table.
+    """Return the spec to import a module by its old path; None if the path is in no table.
 
     Raises:
         ModuleNotFoundError: Its folder has a function of the same name, which an import of the old path would hide.
@@ -213,7 +213,7 @@ def find_moved(module: str) -> importlib.machinery.ModuleSpec | None:
     folder, _, name = module.rpartition(".")
     public = getattr(sys.modules[folder], name, None)
     if folder not in FOLDERS and public is not None and not isinstance(public, ModuleType):
-        raise ModuleNotFoundError(f"the module {module} is now {place}; {folder} has {name} itself", name=module)
+        raise ModuleNotFoundError(f"the module {module} is now {place}; {folder}.{name} is a function", name=module)
     return importlib.machinery.ModuleSpec(module, _Moved(place))
 
 
@@ -232,9 +232,9 @@ def moved_name(folder: str, name: str) -> Any:
 
 
 class OldFolder(ModuleType):
-    """A folder under its old path: names come from the new one, modules are looked up in this table.
+    """A folder under its old path: names come from the new folder, and modules are looked up in this table.
 
-    It has no path of its own, so that no module is read from its file a second time under an old name.
+    It has no path, so that no module is loaded a second time under an old name.
     """
 
     def __init__(self, name: str, folder: ModuleType) -> None:
@@ -255,7 +255,7 @@ class OldFolder(ModuleType):
 
 
 class _Moved(importlib.abc.Loader):
-    """Loads a module by its old path: the module of the new path, as it is."""
+    """Loads a module by its old path: the very module of the new path."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -271,5 +271,5 @@ class _Moved(importlib.abc.Loader):
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own spec back; it ran when it was imported from its new path."""
+        """Restore the module's own spec; it was executed when imported from its new path."""
         module.__spec__ = self.spec

@@ -1,8 +1,8 @@
 """Tasks as Gymnasium environments (extra ``gym``): ``gymnasium.make("handloom/fr3_pick_place-v0")``.
 
-Importing this folder registers the library's tasks; ``gymnasium.make("handloom.gym:handloom/fr3_pick_place-v0")`` does
-both. Open your own task file with ``TaskEnvironment("my_task.yaml")``. Nothing heavy is loaded before an
-environment is made.
+Importing this package registers the library's tasks; ``gymnasium.make("handloom.gym:handloom/fr3_pick_place-v0")`` does
+both. Open your own task file with ``TaskEnvironment("my_task.yaml")``. Large libraries are loaded only when an
+environment is created.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from handloom.errors import require
 
 require("gymnasium", extra="gym")
 
-from handloom.gym.registration import environment_ids, register_environments  # noqa: E402 - says what to install first
+from handloom.gym.registration import environment_ids, register_environments  # noqa: E402 - after the check
 
 if TYPE_CHECKING:
     from handloom.gym.environment import TaskEnvironment

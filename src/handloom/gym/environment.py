@@ -1,4 +1,4 @@
-"""A task as a Gymnasium environment: the loop of ``generate``, driven from outside."""
+"""A task as a Gymnasium environment: the loop of ``generate``, with external actions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,31 +30,32 @@ UNSAMPLED = 20
 
 
 class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
-    """One task; every episode is another of its scenes.
+    """One task; every episode is a different scene.
 
     Observations have the names, shapes and units of the dataset's columns and images. The reward is 1 in the step
     that ends with success, else 0; optionally, a shaping term is added. ``info`` has
-    ``is_success``, ``progress`` (fraction of the task's skills whose success terms came to hold), ``instruction``,
+    ``is_success``, ``progress`` (fraction of the task's skills whose success terms have been met), ``instruction``,
     ``seed`` and ``episode``.
 
-    ``reset(seed=k)`` begins with scene 0 of run seed ``k``; without a seed the next scene follows.
+    ``reset(seed=k)`` starts with scene 0 of run seed ``k``; without a seed, the next scene follows.
     ``reset(options={"episode": 7})`` takes scene 7, ``reset(options={"episode": "dataset/extras/episode_000007"})`` the
     scene of an archive.
 
     Args:
-        task: A task of the library, a YAML file, or a task that was loaded.
+        task: A task of the library, a YAML file, or a loaded task.
         actions: ``joint`` (the dataset's ``action``), ``tool_pose``, ``tool_delta`` or ``controls``.
-        split: ``train`` takes the run seeds that ``generate`` uses, ``test`` those kept for testing.
-        cameras: Cameras to draw by name; None draws all of them, an empty tuple none.
+        split: ``train`` takes the run seeds that ``generate`` uses, ``test`` those reserved for testing.
+        cameras: Names of the cameras to render; None renders all of them, an empty tuple none.
         size: Width and height of the images [px]; None keeps each camera's own.
-        preset: How much work goes into an image.
+        preset: Image quality: ``fast``, ``balanced`` or ``quality``.
         backend: Renderer: ``cpu``, or ``cuda`` for an NVIDIA GPU.
-        objects: Whether the true poses of objects and of their moving parts are observed, too.
-        frames_per_step: Frames of the dataset that a step takes; targets are interpolated evenly to the action's.
-        reward: ``success``, or ``progress``, which adds the gain of a potential: steps of the task that were done, and
-            how near hands and objects are to the next ones. It changes which policy learns fast, not which is best.
-        discount: Discount of the learner, by which the potential of the next state is weighed.
-        render_mode: ``rgb_array`` for ``render()``, which draws the first camera.
+        objects: Whether the true poses of objects and of their moving parts are also observed.
+        frames_per_step: Number of dataset frames per step; targets are interpolated evenly up to those of the action.
+        reward: ``success``, or ``progress``, which adds the increase of a potential: the completed steps of the task,
+            and the proximity of hands and objects to the next ones. It affects how fast a policy learns, not which
+            policy is best.
+        discount: Discount of the learner, which weights the potential of the next state.
+        render_mode: ``rgb_array`` for ``render()``, which renders the first camera.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 30}  # noqa: RUF012 - as Gymnasium declares it
@@ -93,7 +94,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._frame = 0
         self._over = False
         self._begin(self._next_instance())
-        self._episode = -1  # Scene 0 was only built to learn the shapes of its spaces.
+        self._episode = -1  # Scene 0 was only built to determine the shapes of the spaces.
         self.observation_space: spaces.Space[Any] = _observation_space(self._observer)
         low, high = self._actions.bounds()
         self.action_space = spaces.Box(low, high, dtype=np.float64)
@@ -101,7 +102,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode; see the class for what seed and options do."""
+        """Start an episode; the class describes ``seed`` and ``options``."""
         super().reset(seed=seed)
         if seed is not None:
             self._run_seed, self._episode = self._first_seed + seed, -1
@@ -119,7 +120,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         return self._observer.observe(), self._facts()
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Carry out an action; returns observation, reward, terminated, truncated, info."""
+        """Execute an action; return observation, reward, terminated, truncated, info."""
         if self._over:
             raise StateError("this episode is over; call reset first")
         scene = self.scene
@@ -141,10 +142,10 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         return self._observer.observe(), float(success) + self._progress(success), success, truncated, info
 
     def _progress(self, success: bool) -> float:
-        """Return the shaping of this step's reward: what the potential gained; 0 where only success counts."""
+        """Return the shaping term of this step's reward: the increase of the potential; 0 if only success counts."""
         if not self._shaped:
             return 0.0
-        # Nothing at the end of an episode that succeeds, so that the best policy stays the best.
+        # Zero at the end of a successful episode, so that the best policy stays the best.
         before, self._potential = self._potential, 0.0 if success else potential(self.scene, self._judge) - 1.0
         return self._discount * self._potential - before
 
@@ -159,7 +160,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
 
     @property
     def scene(self) -> Scene:
-        """The scene of the present episode."""
+        """The scene of the current episode."""
         if self._scene is None:
             raise StateError("there is no episode yet; call reset first")
         return self._scene
@@ -207,7 +208,7 @@ def _archived(folder: str | Path, task: Task) -> TaskInstance:
 
 
 def _observation_space(observer: Observer) -> spaces.Dict:
-    """Return the space of what an observer sees."""
+    """Return the space of an observer's observations."""
     parts: dict[str, spaces.Space[Any]] = {}
     for feature in observer.features:
         picture = feature.is_video

@@ -1,4 +1,4 @@
-"""The library's tasks under the names Gymnasium knows them by."""
+"""Registration of the library's tasks with Gymnasium."""
 
 from pathlib import Path
 
@@ -6,11 +6,12 @@ from gymnasium.envs.registration import register, registry
 
 NAMESPACE = "handloom"
 LIBRARY = Path(__file__).parents[1] / "tasks" / "library"
-"""The tasks that ship with Handloom; asking ``handloom.tasks`` would load MuJoCo before an environment is made."""
+"""The tasks that ship with Handloom; importing ``handloom.tasks`` would load MuJoCo before an environment is
+created."""
 
 
 def register_environments() -> None:
-    """Tell Gymnasium about every task of the library; called on import."""
+    """Register every task of the library with Gymnasium; called on import."""
     for task in _tasks():
         if f"{NAMESPACE}/{task}-v0" not in registry:
             register(

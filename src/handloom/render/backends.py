@@ -1,4 +1,4 @@
-"""The render backends: a literal table, what works on this machine, and the process that draws for a whole run."""
+"""The render backends: a literal table, a test of this machine, and the process that renders for a whole run."""
 
 import importlib
 import os
@@ -16,14 +16,14 @@ from handloom.render.drivers import find_gl_platform, find_vulkan_device
 from handloom.render.looks import Look
 from handloom.values import CameraSpec
 
-# Name > (module, class, module and function that give its presets, one line about it).
+# Name > (module, class, module and function of its presets, one-line description).
 BACKENDS: dict[str, tuple[str, str, str, str]] = {
     "cpu": ("handloom.render.cpu.cpu_renderer", "CpuRenderer", "cpu_preset", "ray caster in Numba, needs no driver"),
     "cuda": (
         "handloom.render.cuda.cuda_renderer",
         "CudaRenderer",
         "cpu_preset",
-        "the ray caster on NVIDIA GPUs, with the bits of the processor's (extra gpu)",
+        "the ray caster on NVIDIA GPUs, bit-identical to the CPU (extra gpu)",
     ),
     "filament": (
         "handloom.render.filament_renderer",
@@ -34,30 +34,30 @@ BACKENDS: dict[str, tuple[str, str, str, str]] = {
     "gl": ("handloom.render.gl_renderer", "GlRenderer", "gl_preset", "MuJoCo's classic OpenGL renderer"),
 }
 
-# Backends that draw looks; the others draw the geoms that collide.
+# Backends that render looks; the others render the collision geoms.
 DRAWS_LOOKS = frozenset({"cpu", "cuda"})
 
-# Renderers that were looked at and left out, and why; ``handloom doctor`` shows it.
+# Renderers that were evaluated and left out, with the reason; ``handloom doctor`` shows it.
 LEFT_OUT: dict[str, str] = {
-    "warp": "not offered: mujoco-warp only draws cameras compiled into the model; ours are placed when drawing",
+    "warp": "not offered: mujoco-warp only renders cameras compiled into the model; ours are placed at render time",
 }
 
 
 class Backend(Protocol):
-    """What a backend can do."""
+    """Interface of a backend."""
 
     def place(self, data: mujoco.MjData) -> None:
         """Update the scene to the poses in ``data``."""
         ...
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: tuple[str, ...]) -> FrameArrays:
-        """Draw the placed scene from one camera."""
+        """Render the placed scene from one camera."""
         ...
 
 
 @runtime_checkable
 class BatchBackend(Backend, Protocol):
-    """A backend that draws many states at a time."""
+    """A backend that renders many states at a time."""
 
     @property
     def card(self) -> str:
@@ -67,7 +67,7 @@ class BatchBackend(Backend, Protocol):
     def draw_each(
         self, states: Iterable[mujoco.MjData], cameras: Sequence[CameraSpec], kinds: Iterable[str]
     ) -> Iterator[list[FrameArrays]]:
-        """Draw states as they come; yield one set of images per camera for each of them."""
+        """Render states as they arrive; yield one set of images per camera for each state."""
         ...
 
 
@@ -78,11 +78,11 @@ class BackendState:
     name: str
     works: bool
     reason: str
-    """Why, in a few words."""
+    """The reason, in a few words."""
 
 
 def make_backend(name: str, model: mujoco.MjModel, preset: str, looks: Sequence[Look] = ()) -> Backend:
-    """Return a backend that draws a model; only our own draw looks."""
+    """Return a backend that renders a model; only our own backends render looks."""
     if name not in BACKENDS:
         raise unknown_name("render backend", name, BACKENDS)
     module, class_name, presets, _ = BACKENDS[name]
@@ -92,7 +92,7 @@ def make_backend(name: str, model: mujoco.MjModel, preset: str, looks: Sequence[
 
 
 def probe_backends() -> list[BackendState]:
-    """Try every backend without risk to this process; the ray caster always works."""
+    """Test every backend without risk to this process; the ray caster always works."""
     platform, driver, cards = find_gl_platform(), find_vulkan_device(), find_cards()
     return [
         BackendState(name="cpu", works=True, reason=BACKENDS["cpu"][3]),
@@ -104,20 +104,20 @@ def probe_backends() -> list[BackendState]:
 
 
 BACKEND = "HANDLOOM_BACKEND"
-"""Variable with the backend that draws what policies see in this run; the images do not depend on it."""
+"""Variable with the backend that renders the images for policies in this run; the images do not depend on it."""
 
 
 @contextmanager
 def drawing_for(backend: str, *, workers: int) -> Iterator[None]:
-    """Draw a run's images with a backend for the duration of a ``with`` block.
+    """Render a run's images with a backend for the duration of a ``with`` block.
 
     Args:
         backend: ``cpu`` or ``cuda``.
-        workers: How many worker processes of this machine draw; 0 when this process does, or other machines.
+        workers: Number of worker processes of this machine that render; 0 if this process or other machines render.
 
     Raises:
         MissingExtraError: A package of the backend is not installed.
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
     if backend == "cpu":
         yield
@@ -142,5 +142,5 @@ def drawing_for(backend: str, *, workers: int) -> Iterator[None]:
 
 
 def run_backend() -> str:
-    """Return the backend that draws what a policy sees in this process."""
+    """Return the backend that renders the images for a policy in this process."""
     return os.environ.get(BACKEND, "cpu")

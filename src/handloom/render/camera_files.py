@@ -1,4 +1,4 @@
-"""Cameras as they are published: intrinsics from data sheets, mounts in other axis conventions, noise on poses."""
+"""Cameras from published data: intrinsics from data sheets, mounts in other axis conventions, noise on poses."""
 
 from dataclasses import replace
 
@@ -12,10 +12,10 @@ from handloom.values.camera import R_GIVEN_OPENCV
 
 
 def opencv_from_axes(quat: ArrayLike, axes: str) -> tuple[float, float, float, float]:
-    """Return the orientation of a camera with OpenCV axes, given it with the axes of another convention, wxyz.
+    """Return the orientation of a camera with OpenCV axes, given it with the axes of another convention (wxyz).
 
     Args:
-        quat: Orientation in the parent as published, wxyz.
+        quat: Published orientation in the parent, wxyz.
         axes: A key of ``handloom.values.camera.R_GIVEN_OPENCV``.
     """
     if axes not in R_GIVEN_OPENCV:
@@ -35,7 +35,7 @@ def camera_from_intrinsics(
     quat: ArrayLike = (1.0, 0.0, 0.0, 0.0),
     axes: str = "opencv",
 ) -> CameraSpec:
-    """Return a camera of a published intrinsic matrix, off-centre principal point included.
+    """Return a camera with a published intrinsic matrix, including an off-centre principal point.
 
     Args:
         name: Name in the dataset.
@@ -72,7 +72,7 @@ def camera_from_intrinsics(
 def camera_from_lens(
     name: str, *, width: int, height: int, focal_length: float, pixel_size: float, **mount: object
 ) -> CameraSpec:
-    """Return a camera of a data sheet: focal length [m] and size of a square pixel [m]; principal point in the middle.
+    """Return a camera from a data sheet: focal length and size of a square pixel [m]; centred principal point.
 
     Further keywords (parent, position, quat, axes) are those of ``camera_from_intrinsics``.
     """

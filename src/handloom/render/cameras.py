@@ -19,14 +19,14 @@ class Frustum(NamedTuple):
     near: float
     far: float
     center: float
-    """Horizontal middle of the window."""
+    """Horizontal centre of the window."""
     width: float
-    """Half of its width."""
+    """Half its width."""
     bottom: float
     top: float
 
     def depth(self, reversed_z: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return planar depth [m] of a buffer of reversed z, near 1 and far 0; infinite at 0."""
+        """Return the planar depth [m] of a reversed z buffer (near 1, far 0); infinite at 0."""
         z = reversed_z.astype(float)
         meters = self.near * self.far / (z * (self.far - self.near) + self.near)
         return np.where(z > 0, meters, np.inf).astype(np.float32)
@@ -48,7 +48,7 @@ def frustum_of(model: mujoco.MjModel, camera: CameraSpec) -> Frustum:
 # MuJoCo and USD cameras look along -z with y up; half a turn about x gives x right, y down, z forward.
 QUAT_GL_CV = (0.0, 1.0, 0.0, 0.0)
 DEFAULT_WIDTH, DEFAULT_HEIGHT = 640, 480
-# Each round divides the error by more than 5 for the lenses we draw; 12 leave less than a thousandth of a pixel.
+# Each round divides the error by more than 5 for our lenses; after 12 it is less than a thousandth of a pixel.
 UNDISTORT_ROUNDS = 12
 
 
@@ -60,7 +60,7 @@ def spec_of_mjcf_camera(
     Args:
         model: The model.
         name: Name of the camera in the model.
-        width: Image width [px]; by default the camera's ``resolution``, or 640 when it has none.
+        width: Image width [px]; by default the camera's ``resolution``, or 640 if it has none.
         height: Image height [px]; by default the camera's ``resolution``, or 480.
 
     Raises:
@@ -116,7 +116,7 @@ def body_pose(data: mujoco.MjData, body: int) -> Array:
 
 
 def camera_pose(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpec | str) -> Array:
-    """Return T_world_camera (4, 4), OpenCV axes, of a spec or of a camera named in the model."""
+    """Return T_world_camera (4, 4), OpenCV axes, of a spec or of a named camera of the model."""
     spec = spec_of_mjcf_camera(model, camera) if isinstance(camera, str) else camera
     return body_pose(data, camera_body(model, spec)) @ spec.T_parent_camera
 
@@ -132,7 +132,7 @@ def camera_pose_in(model: mujoco.MjModel, data: mujoco.MjData, camera: CameraSpe
 def project(camera: CameraSpec, T_world_camera: ArrayLike, points: ArrayLike) -> tuple[Array, Array]:
     """Project world points (n, 3) [m]; return pixels (n, 2) and planar depths (n,) [m].
 
-    A point that is not in front of the camera has a depth <= 0 and pixels of NaN.
+    A point that is not in front of the camera has a depth <= 0 and NaN pixels.
     """
     p = transform_points(invert_pose(T_world_camera), np.asarray(points, float))
     depth = p[:, 2]
@@ -144,7 +144,7 @@ def project(camera: CameraSpec, T_world_camera: ArrayLike, points: ArrayLike) ->
 
 
 def distorted(coefficients: tuple[float, ...], x: Array, y: Array) -> tuple[Array, Array]:
-    """Return where a lens shows the directions (x, y, 1), by the model of Brown and Conrady."""
+    """Return where a lens shows the directions (x, y, 1), by the Brown-Conrady model."""
     k1, k2, p1, p2, k3 = coefficients
     r2 = x * x + y * y
     radial = 1.0 + r2 * (k1 + r2 * (k2 + r2 * k3))
@@ -155,7 +155,7 @@ def distorted(coefficients: tuple[float, ...], x: Array, y: Array) -> tuple[Arra
 
 
 def undistorted(coefficients: tuple[float, ...], x: Array, y: Array) -> tuple[Array, Array]:
-    """Return the directions (x, y, 1) that a lens shows at given places: a fixed point, found in a few rounds."""
+    """Return the directions (x, y, 1) that a lens shows at given points, by fixed-point iteration."""
     u, v = x, y
     for _ in range(UNDISTORT_ROUNDS):
         a, b = distorted(coefficients, u, v)

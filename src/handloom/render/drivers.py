@@ -1,8 +1,8 @@
-"""Detects which OpenGL platform and Vulkan device can draw here, without risk to this process.
+"""Detection of an OpenGL platform and a Vulkan device that can render here, without risk to this process.
 
 Loading a broken driver can end a process, and importing MuJoCo with ``MUJOCO_GL`` set to a platform whose library is
-missing raises. So the libraries are looked for first, and then a child process draws one image. Filament needs Vulkan
-to draw without a screen; without a driver it ends the process.
+missing raises. So the libraries are searched for first, and then a child process renders one image. Filament needs
+Vulkan to render without a screen; without a driver, it ends the process.
 """
 
 import re
@@ -25,7 +25,7 @@ with mujoco.Renderer(model, 16, 16) as renderer:
 
 
 class GlPlatform(NamedTuple):
-    """A platform that works, or None and why."""
+    """A working platform, or None and the reason."""
 
     name: str | None
     reason: str
@@ -33,7 +33,7 @@ class GlPlatform(NamedTuple):
 
 @cache
 def find_gl_platform() -> GlPlatform:
-    """Return the first OpenGL platform that can draw: EGL, then OSMesa."""
+    """Return the first OpenGL platform that can render: EGL, then OSMesa."""
     reasons = []
     for name in LIBRARIES:
         missing = missing_libraries(name)
@@ -65,7 +65,7 @@ SELECTED_DEVICE = re.compile(r"Selected physical device '([^']+)'")
 
 
 class VulkanDevice(NamedTuple):
-    """The device Filament draws on, or None and why."""
+    """The device that Filament renders on, or None and the reason."""
 
     device: str | None
     reason: str
@@ -73,7 +73,7 @@ class VulkanDevice(NamedTuple):
 
 @cache
 def find_vulkan_device() -> VulkanDevice:
-    """Return the Vulkan device that Filament picks, after drawing one image with it in a child process."""
+    """Return the Vulkan device that Filament selects, after rendering one image with it in a child process."""
     if not loads(VULKAN_LIBRARY):
         return VulkanDevice(None, f"no Vulkan: {VULKAN_LIBRARY} is missing (Debian: libvulkan1 mesa-vulkan-drivers)")
     trial = run_trial(VULKAN_TRIAL)
@@ -81,4 +81,4 @@ def find_vulkan_device() -> VulkanDevice:
         return VulkanDevice(None, trial.error)
     found = SELECTED_DEVICE.search(trial.output)
     device = found.group(1) if found else "an unnamed device"
-    return VulkanDevice(device, f"draws on {device}")
+    return VulkanDevice(device, f"renders on {device}")

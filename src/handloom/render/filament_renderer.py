@@ -1,4 +1,4 @@
-"""Draw with MuJoCo's Filament renderer, behind the same face as the ray caster."""
+"""MuJoCo's Filament renderer, with the same interface as the ray caster."""
 
 import importlib
 import os
@@ -22,15 +22,15 @@ KINDS = frozenset({"rgb", "depth", "segmentation"})
 
 
 class FilamentRenderer:
-    """Draws one model with Filament over Vulkan.
+    """Renders one model with Filament over Vulkan.
 
-    The context dithers over time, so that the same frame drawn twice differs in the last bits; a new renderer for every
-    episode makes the sequence of images repeatable.
+    The context dithers over time, so that two renderings of the same frame differ in the last bits; a new renderer for
+    every episode makes the sequence of images repeatable.
 
     Args:
-        model: The model to draw.
+        model: The model to render.
         preset: Shadows and anti-aliasing.
-        probed: A trial has shown that this process will survive.
+        probed: A test has shown that this process will survive.
 
     Raises:
         StateError: No Vulkan device works on this machine.
@@ -39,7 +39,7 @@ class FilamentRenderer:
     def __init__(self, model: mujoco.MjModel, preset: FilamentPreset, *, probed: bool = False) -> None:
         if not probed and find_vulkan_device().device is None:
             raise StateError(
-                f"Filament cannot draw here: {find_vulkan_device().reason}; the backend 'cpu' needs no driver"
+                f"Filament cannot render here: {find_vulkan_device().reason}; the backend 'cpu' needs no driver"
             )
         self._model = model
         self._preset = preset
@@ -59,10 +59,12 @@ class FilamentRenderer:
         self._scene.update(data)
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:
-        """Draw the placed scene from one camera; one pass per kind."""
+        """Render the placed scene from one camera; one pass per kind."""
         wanted = frozenset(kinds)
         if wanted - KINDS:
-            raise InputError(f"the filament backend cannot draw {', '.join(sorted(wanted - KINDS))}; try backend='cpu'")
+            raise InputError(
+                f"the filament backend cannot render {', '.join(sorted(wanted - KINDS))}; try backend='cpu'"
+            )
         frustum = frustum_of(self._model, camera)
         eye = self._eye(camera_pose(self._model, data, camera), frustum)
         area = camera.height, camera.width
@@ -125,7 +127,7 @@ class FilamentRenderer:
 
 @contextmanager
 def _output_on_stderr() -> Iterator[None]:
-    """Send what the engine says while it starts to stderr: stdout belongs to the command line's results."""
+    """Redirect the engine's start-up messages to stderr, since stdout is for the command's results."""
     before = os.dup(1)
     os.dup2(2, 1)
     try:
@@ -137,7 +139,7 @@ def _output_on_stderr() -> Iterator[None]:
 
 @contextmanager
 def _textures_as_srgb(model: mujoco.MjModel) -> Iterator[None]:
-    """Let textures that do not name their colour space count as sRGB, which images are; the model is put back."""
+    """Treat textures without a colour space as sRGB, which images use; the model is restored afterwards."""
     before = model.tex_colorspace.copy()
     model.tex_colorspace[before == mujoco.mjtColorSpace.mjCOLORSPACE_AUTO] = mujoco.mjtColorSpace.mjCOLORSPACE_SRGB
     try:

@@ -1,4 +1,4 @@
-"""Draw with MuJoCo's classic renderer, behind the same face as the ray caster."""
+"""MuJoCo's classic renderer, with the same interface as the ray caster."""
 
 import importlib
 from collections.abc import Iterable
@@ -20,10 +20,10 @@ MAX_GEOMS = 10_000
 
 
 class GlRenderer:
-    """Draws one model with OpenGL; bound to the thread that made it.
+    """Renders one model with OpenGL; bound to the thread that created it.
 
     Args:
-        model: The model to draw.
+        model: The model to render.
         preset: Shadow and multisampling quality.
 
     Raises:
@@ -53,10 +53,10 @@ class GlRenderer:
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = self._preset.shadows
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:
-        """Draw the placed scene from one camera; one pass per kind."""
+        """Render the placed scene from one camera; one pass per kind."""
         wanted = frozenset(kinds)
         if wanted - KINDS:
-            raise InputError(f"the gl backend cannot draw {', '.join(sorted(wanted - KINDS))}; try backend='cpu'")
+            raise InputError(f"the gl backend cannot render {', '.join(sorted(wanted - KINDS))}; try backend='cpu'")
         self._resize(camera.width, camera.height)
         frustum = frustum_of(self._model, camera)
         self._aim(frustum, camera_pose(self._model, data, camera))
@@ -80,7 +80,7 @@ class GlRenderer:
         self._size = (0, 0)
 
     def _resize(self, width: int, height: int) -> None:
-        """Make a context that holds images of this size; the model's own settings are put back."""
+        """Create a context for images of this size; the model's own settings are restored afterwards."""
         if width <= self._size[0] and height <= self._size[1]:
             self._context.make_current()  # pyright: ignore[reportOptionalMemberAccess]
             return
@@ -123,7 +123,7 @@ class GlRenderer:
         return frustum.depth(self._read(height, width, flat=True, depth=True))
 
     def _ids(self, height: int, width: int) -> NDArray[np.int32]:
-        """Return geom ids: colours are indices of scene geoms, which refer to what they show."""
+        """Return geom ids: colours are indices of scene geoms, which refer to geoms of the model."""
         code = self._read(height, width, flat=True).astype(np.int32)
         number = code[..., 0] + (code[..., 1] << 8) + (code[..., 2] << 16)
         table = np.full(self._scene.ngeom + 1, -1, np.int32)

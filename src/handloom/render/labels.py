@@ -54,20 +54,20 @@ class Instances:
     """The robots, objects and other instances of a model that can be distinguished in an image."""
 
     names: tuple[str, ...]
-    """By id; the first is empty: nothing was hit."""
+    """Names by id; the first is empty (nothing was hit)."""
     table: NDArray[np.uint8]
     """Id by geom id + 1 (ngeom + 1,)."""
 
     def ids(self, segmentation: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the image (h, w) of ids for one of geom ids, -1 for nothing."""
+        """Return the image (h, w) of ids for an image of geom ids, in which -1 is nothing."""
         return self.table[segmentation + 1]
 
 
 def instances(model: mujoco.MjModel) -> Instances:
     """Number the instances in the world by the first part of their names, in model order.
 
-    A robot, an object with all of its joints, and all grains of a fluid are one instance each. What is fixed to the
-    world itself and has no name is ``world``.
+    A robot, an object with all its joints, and all grains of a fluid are one instance each. Unnamed parts fixed to the
+    world itself belong to ``world``.
     """
     names = {"": 0}
     table = np.zeros(model.ngeom + 1, np.uint8)
@@ -76,13 +76,13 @@ def instances(model: mujoco.MjModel) -> Instances:
         name = (model.body(root).name if root else model.geom(geom).name).partition("/")[0] or "world"
         number = names.setdefault(name, len(names))
         if number > HIGHEST_ID:
-            raise InputError(f"an image tells {HIGHEST_ID} things apart, and there are more of them in this scene")
+            raise InputError(f"an image can distinguish {HIGHEST_ID} instances, but this scene has more")
         table[geom + 1] = number
     return Instances(names=tuple(names), table=table)
 
 
 def instance_mask(model: mujoco.MjModel, segmentation: NDArray[np.int32], bodies: list[str]) -> NDArray[np.int32]:
-    """Return an image (h, w) of 1 + the number of the body in ``bodies`` that each pixel shows; else 0."""
+    """Return an image (h, w) of 1 + the index in ``bodies`` of the body that each pixel shows, else 0."""
     table = np.zeros(model.ngeom + 1, np.int32)
     for number, body in enumerate(bodies, start=1):
         table[geoms_of_body(model, body) + 1] = number
@@ -90,7 +90,7 @@ def instance_mask(model: mujoco.MjModel, segmentation: NDArray[np.int32], bodies
 
 
 def semantic_mask(model: mujoco.MjModel, segmentation: NDArray[np.int32], classes: dict[str, int]) -> NDArray[np.int32]:
-    """Return an image (h, w) of class numbers: ``classes`` maps body names to classes, 0 is everything else."""
+    """Return an image (h, w) of class numbers: ``classes`` maps body names to classes; everything else is 0."""
     table = np.zeros(model.ngeom + 1, np.int32)
     for body, number in classes.items():
         table[geoms_of_body(model, body) + 1] = number
@@ -98,7 +98,7 @@ def semantic_mask(model: mujoco.MjModel, segmentation: NDArray[np.int32], classe
 
 
 def tight_box(mask: NDArray[np.bool_]) -> Box2D | None:
-    """Return the box around the visible pixels of a mask (h, w), or None when there are none."""
+    """Return the box around the visible pixels of a mask (h, w), or None if there are none."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if rows.size == 0:
         return None
@@ -127,7 +127,7 @@ def box_3d(model: mujoco.MjModel, data: mujoco.MjData, body: str) -> tuple[Array
 def loose_box(camera: CameraSpec, T_world_camera: ArrayLike, corners: ArrayLike) -> Box2D | None:
     """Return the box around projected points (n, 3), hidden parts included, cut off at the image's edges.
 
-    None when a point lies behind the camera or the box misses the image.
+    None if a point lies behind the camera or the box misses the image.
     """
     pixels, depth = project(camera, T_world_camera, corners)
     if np.any(depth <= 0):
@@ -155,8 +155,8 @@ def visible_fraction(mask: NDArray[np.bool_], alone: NDArray[np.bool_]) -> float
     """Return the visible fraction of an object: pixels of its mask over pixels of its amodal mask.
 
     Args:
-        mask: Where the object is seen (h, w).
-        alone: Where it would be seen with nothing in front (h, w), from ``mask_alone``.
+        mask: Visible pixels of the object (h, w).
+        alone: Its pixels with nothing in front (h, w), from ``mask_alone``.
     """
     if mask.shape != alone.shape:
         raise InputError(f"both masks must have the same size, got {mask.shape} and {alone.shape}")
@@ -169,7 +169,7 @@ def project_keypoints(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Project keypoints (n, 3) [m]; return pixels (n, 2) and whether each is in view and not hidden.
 
-    A point counts as hidden when the depth image shows something more than ``slack`` [m] in front of it.
+    A point counts as hidden if the depth image shows a surface more than ``slack`` [m] in front of it.
     """
     pixels, z = project(camera, T_world_camera, points)
     inside = (z > 0) & (pixels[:, 0] >= 0) & (pixels[:, 0] < camera.width)
@@ -203,7 +203,7 @@ def optical_flow(
     T_world_geoms: ArrayLike,
     T_world_geoms_next: ArrayLike,
 ) -> NDArray[np.float32]:
-    """Return where every pixel's surface goes in the next frame (h, w, 2) [px], exactly, from known motion.
+    """Return the exact motion of every pixel's surface to the next frame (h, w, 2) [px], from known poses.
 
     Args:
         camera: The camera, the same in both frames.
@@ -215,7 +215,8 @@ def optical_flow(
         T_world_geoms_next: Poses of all geoms in the next frame (ngeom, 4, 4).
 
     Returns:
-        Displacement in x and y; NaN for the background and for what leaves the half space before the camera.
+        Displacement in x and y; NaN for the background and for surfaces that leave the half space in front of the
+        camera.
     """
     now, after = np.asarray(T_world_geoms, float), np.asarray(T_world_geoms_next, float)
     motion = after @ invert_pose(now)

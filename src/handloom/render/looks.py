@@ -1,4 +1,4 @@
-"""Looks: what is drawn in place of the geoms that collide.
+"""Looks: shapes rendered in place of collision geoms.
 
 A look belongs to a body of the model and hides some of its geoms, whose colours and textures it takes over. Physics
 never sees it, so a model with looks has the same bits as one without.
@@ -17,11 +17,11 @@ Polyline = tuple[tuple[float, float], ...]
 """Pairs (radius, z) [m]."""
 Rgb = tuple[float, float, float]
 
-# Steps of the arc that rounds a corner of a profile; normals are interpolated along each.
+# Steps of the arc that rounds a corner of a profile; normals are interpolated along each step.
 _ARC = 2
 # Corners of a profile sharper than this keep a crease [rad].
 _CREASE = math.radians(50.0)
-# Two points of a profile nearer than this are one [m].
+# Two points of a profile nearer than this count as one [m].
 _SAME = 1e-6
 
 
@@ -40,10 +40,10 @@ class Turned:
     band: tuple[float, float] = (0.0, 0.0)
     """Lowest and highest z of a painted band on the outside [m]."""
     band_color: Rgb = (0.0, 0.0, 0.0)
-    """Its colour, sRGB."""
+    """Its sRGB colour."""
 
     def scaled(self, scale: float) -> "Turned":
-        """Return the surface in another size."""
+        """Return the surface scaled by a factor."""
         return Turned(
             outer=tuple((r * scale, z * scale) for r, z in self.outer),
             inner=tuple((r * scale, z * scale) for r, z in self.inner),
@@ -59,37 +59,37 @@ class Swept:
     """A round tube along a curve: a handle, a spout, a wire."""
 
     centre: tuple[Rgb, ...]
-    """Points (x, y, z) of its middle [m]; a smooth curve goes through them."""
+    """Points (x, y, z) of its centre line [m]; a smooth curve passes through them."""
     radii: tuple[float, ...]
     """Radius at each point [m]."""
     flat: float = 1.0
-    """Width across the plane of the curve over width in it."""
+    """Ratio of the width across the plane of the curve to the width in it."""
 
     def scaled(self, scale: float) -> "Swept":
-        """Return the tube in another size."""
+        """Return the tube scaled by a factor."""
         centre = tuple((x * scale, y * scale, z * scale) for x, y, z in self.centre)
         return Swept(centre=centre, radii=tuple(r * scale for r in self.radii), flat=self.flat)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """One drawn shape, fixed to a body."""
+    """One rendered shape, fixed to a body."""
 
     body: str
     """Name of the body in the model."""
     hides: tuple[str, ...]
-    """Names of the geoms it is drawn for; labels show it as the first, whose material it has."""
+    """Names of the geoms it replaces; labels show it as the first, whose material it has."""
     shape: Turned | Swept | Literal["as collides", "smooth"] = "as collides"
-    """What is drawn; ``as collides`` draws the one hidden geom itself, with rounded edges; ``smooth`` a hull without
-    facets."""
+    """Shape to render; ``as collides`` renders the one hidden geom itself, with rounded edges; ``smooth`` a hull
+    without facets."""
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Origin of the shape in the body [m]."""
     quat: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     """Orientation of the shape in the body, wxyz."""
     edge: float = 0.0
-    """Radius to which the edges of a box or cylinder seem rounded [m]."""
+    """Apparent edge radius of a box or cylinder [m]."""
     finish: Finish | None = None
-    """Its material; None: that of the geom in the model."""
+    """Its material; None means that of the geom in the model."""
 
     def under(self, prefix: str) -> "Look":
         """Return the look of an object that was attached to a model with a prefix."""
@@ -116,7 +116,7 @@ def outline_of_turned(shape: Turned) -> Array:
 def _rounded(
     before: tuple[float, float], at: tuple[float, float], after: tuple[float, float], radius: float
 ) -> list[tuple[float, float]]:
-    """Return the points of an arc that rounds a corner, or the corner itself where it is blunt."""
+    """Return the points of an arc that rounds a corner, or the corner itself if it is blunt."""
     a, p, b = np.array(before), np.array(at), np.array(after)
     u, v = a - p, b - p
     lu, lv = float(np.linalg.norm(u)), float(np.linalg.norm(v))
@@ -126,7 +126,7 @@ def _rounded(
         return [at]
     reach = min(radius * math.tan(turn / 2), 0.45 * lu, 0.45 * lv)
     start, end = p + reach * u, p + reach * v
-    # A quadratic curve through both tangents is a circle's arc to 3 % of its sagitta.
+    # A quadratic curve through both tangents matches a circular arc to within 3 % of its sagitta.
     share = np.linspace(0.0, 1.0, _ARC + 1)
     weight = math.cos(turn / 2)
     num = (
@@ -140,7 +140,7 @@ def _rounded(
 
 @dataclass(frozen=True, kw_only=True)
 class TurnedTables:
-    """Arrays of a surface of revolution, as the kernels read them; float32."""
+    """Arrays of a surface of revolution for the kernels, float32."""
 
     surface: Array
     """Two rows per piece (2 n, 4): (r0, z0, r1, z1), then the unit normal (radial, z) at both ends."""
@@ -175,7 +175,7 @@ def tables_of_turned(shape: Turned) -> TurnedTables:
 
 
 def _rising(points: Array) -> Array:
-    """Return the pieces (n, 4) between points; height never falls, so that every height has one radius."""
+    """Return the pieces (n, 4) between points; height never decreases, so that every height has one radius."""
     if len(points) < 2:
         return np.zeros((0, 4))
     pieces = np.column_stack([points[:-1], points[1:]])
@@ -192,7 +192,7 @@ def _normals(pieces: Array, *, closed: bool) -> Array:
     for k in range(count if closed else count - 1):
         n = (k + 1) % count
         if math.acos(float(np.clip(normal[k] @ normal[n], -1.0, 1.0))) < _CREASE:
-            # The longer piece decides: a flat stays flat up to where its rounded corner begins.
+            # The longer piece decides: a flat piece stays flat up to the start of its rounded corner.
             weight = np.linalg.norm(along[[k, n]], axis=1)
             mean = weight[0] * normal[k] + weight[1] * normal[n]
             mean /= np.linalg.norm(mean)

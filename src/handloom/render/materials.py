@@ -1,6 +1,6 @@
-"""Materials by name: what surfaces look like. Physics has its own table, ``handloom.objects.materials``.
+"""Materials by name: the appearance of surfaces. Physics has its own table, ``handloom.objects.materials``.
 
-Metallic-roughness: colour, roughness, how metallic; with a procedural pattern for colour and height where there is one.
+Metallic-roughness model: colour, roughness, metallicness, and an optional procedural pattern for colour and height.
 """
 
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ Rgb = tuple[float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """How a surface looks."""
+    """Appearance of a surface."""
 
     color: Rgb
-    """Its own colour, sRGB."""
+    """Its own sRGB colour."""
     roughness: float
     """0 (polished) to 1 (chalk)."""
     metallic: float = 0.0
     """1 for bare metal."""
     specular: float = 0.5
-    """How much a surface that is not metal shines, 0 to 1."""
+    """Specular reflection of a non-metallic surface, 0 to 1."""
     pattern: str = ""
-    """Key of ``handloom.render.patterns.PATTERNS``; empty: one even colour."""
+    """Key of ``handloom.render.patterns.PATTERNS``; empty means a uniform colour."""
     size: float = 1.0
     """Length of one repeat of the pattern [m]."""
     fits: bool = False
-    """The pattern is a print that covers the part once, whatever its size."""
+    """Whether the pattern is a print that covers the part once, regardless of its size."""
     relief: float = 0.0
     """Height of the pattern's relief [m]."""
     opacity: float = 1.0
-    """1 hides what is behind."""
+    """Opacity; 1 hides everything behind."""
     emission: float = 0.0
-    """Light of its own, in units of its colour."""
+    """Emitted light, in units of its colour."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,9 +44,9 @@ class Finish:
     material: str
     """Key of ``MATERIALS``."""
     color: Rgb | None = None
-    """sRGB; None: the material's own."""
+    """sRGB colour; None means the material's own."""
     seed: int = 0
-    """Which piece of the material: its grain, its wear."""
+    """Selects the piece of the material, with its grain and wear."""
 
 
 def _wood(color: Rgb, pattern: str = "grain") -> Material:
@@ -149,7 +149,7 @@ MATERIALS: Final[dict[str, Material]] = {
 
 
 def material(name: str) -> Material:
-    """Return the material of that name, or raise with the known names."""
+    """Return the material of a name, or raise an error with the known names."""
     if name not in MATERIALS:
         raise unknown_name("material", name, MATERIALS)
     return MATERIALS[name]

@@ -1,7 +1,7 @@
-"""Procedural patterns of materials: how colour and height vary over one repeat, seamless.
+"""Procedural patterns of materials: seamless variation of colour and height over one repeat.
 
 A pattern is a function of a generator that returns an image (h, w, 4) uint8. The first three channels multiply the
-material's colour (255 leaves it as it is), the fourth is height, 0 deep to 255 high.
+material's colour (255 leaves it unchanged); the fourth is height, from 0 (deep) to 255 (high).
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Picture = NDArray[np.uint8]
 SIZE = 256
 FINE = 512
 KEPT = 64
-"""How many patterns a worker keeps; a fine one takes 1 MB."""
+"""Number of patterns that a worker keeps; a fine one takes 1 MB."""
 
 
 def _image(shade: Array, height: Array | None = None, tint: Array | None = None) -> Picture:
@@ -39,7 +39,7 @@ def _grid(size: int) -> tuple[Array, Array]:
 def _boards(
     rng: np.random.Generator, boards: int, *, size: int = FINE, seams: bool = True, rows: NDArray[np.intp] | None = None
 ) -> Picture:
-    """Boards along x: each its own tone and rings, fine fibres and pores, seams between."""
+    """Boards along x: each with its own tone and rings, fine fibres and pores, and seams between."""
     _, y = _grid(size)
     board = np.minimum((y * boards).astype(int), boards - 1) if rows is None else rows
     count = int(board.max()) + 1
@@ -69,7 +69,7 @@ def strips(rng: np.random.Generator) -> Picture:
 
 
 def blocks(rng: np.random.Generator) -> Picture:
-    """Staves of a butcher's block: strips broken at random lengths."""
+    """Staves of a butcher's block: strips of random lengths."""
     x, y = _grid(FINE)
     rows, pieces = 14, 3
     row = np.minimum((y * rows).astype(int), rows - 1)
@@ -89,7 +89,7 @@ def parquet(rng: np.random.Generator) -> Picture:
 
 
 def paint(rng: np.random.Generator) -> Picture:
-    """Brushed paint: almost even, faint strokes along x."""
+    """Brushed paint: almost uniform, faint strokes along x."""
     strokes = wrapped_noise(rng, 4, SIZE, SIZE)
     return _image(0.97 + 0.015 * cloud_noise(rng, 1.4, SIZE) / 2, strokes)
 
@@ -190,7 +190,7 @@ def brush(rng: np.random.Generator) -> Picture:
 
 
 def fine_brush(rng: np.random.Generator) -> Picture:
-    """The same, fainter."""
+    """Brushed metal with fainter lines."""
     lines = wrapped_noise(rng, 4, SIZE, SIZE)
     return _image(0.93 + 0.07 * lines, lines)
 
@@ -225,7 +225,7 @@ def cast(rng: np.random.Generator) -> Picture:
 
 
 def crust(rng: np.random.Generator) -> Picture:
-    """Bread: darker where it baked, rough."""
+    """Bread: rough, darker where it is baked."""
     field = cloud_noise(rng, 1.4, SIZE)
     tint = 1.0 - np.array([0.0, 0.06, 0.12]) * np.clip(field, 0, 2)[..., None]
     return _image(
@@ -282,7 +282,7 @@ PATTERNS: Final[dict[str, Callable[[np.random.Generator], Picture]]] = {
 
 @lru_cache(maxsize=KEPT)
 def pattern(name: str, seed: int) -> Picture:
-    """Return a pattern (h, w, 4) uint8 by name; the same for the same seed."""
+    """Return a pattern (h, w, 4) uint8 by name; the same seed gives the same pattern."""
     if name not in PATTERNS:
         raise unknown_name("pattern", name, PATTERNS)
     image = PATTERNS[name](np.random.default_rng(seed))

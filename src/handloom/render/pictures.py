@@ -1,4 +1,4 @@
-"""Images: sRGB and linear light, reading files that may come from anyone, contact sheets and PNG files."""
+"""Images: sRGB and linear light, safe reading of untrusted files, contact sheets and PNG files."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -27,9 +27,9 @@ def srgb_from_linear(linear: ArrayLike) -> Array:
 
 
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TGA", "TIFF", "WEBP")
-"""Formats that are read, whatever the file's extension; others would start programs."""
+"""Formats that are read, regardless of the file extension; others would start programs."""
 MAX_PIXELS = 70_000_000
-"""8192 x 8192 and a little more; a few bytes of a file can declare any size."""
+"""A little more than 8192 x 8192; a few bytes of a file can declare any size."""
 
 
 @contextmanager
@@ -44,11 +44,11 @@ def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(path, formats=FORMATS) as image:
                 if image.width * image.height > MAX_PIXELS:
-                    raise FileError(f"{path}: has {image.width} x {image.height} pixels; {MAX_PIXELS} are read at most")
+                    raise FileError(f"{path}: has {image.width} x {image.height} pixels; at most {MAX_PIXELS} are read")
                 yield image
     except HandloomError:
         raise
-    except Exception as error:  # The decoders of the formats raise what they like.
+    except Exception as error:  # The decoders of the formats raise errors of any type.
         raise FileError(f"{path}: cannot be read as an image: {error}") from error
 
 
@@ -60,12 +60,12 @@ PAPER, INK = (24, 25, 28), (225, 226, 230)
 
 
 def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, columns: int | None = None) -> Picture:
-    """Lay images out in a grid with a caption under each.
+    """Arrange images in a grid with a caption under each.
 
     Args:
         images: Images (h, w, 3) uint8, of any sizes.
-        labels: One caption per image, or none at all.
-        columns: Images per row; by default as square a grid as fits.
+        labels: One caption per image, or none.
+        columns: Images per row; by default, the grid is as square as possible.
 
     Returns:
         One image (h, w, 3) uint8.
@@ -90,7 +90,7 @@ def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, colu
 
 
 def write_png(path: Path | str, image: Picture) -> Path:
-    """Write an image (h, w, 3) uint8, or (h, w) uint8, as PNG; folders are made as needed."""
+    """Write an image (h, w, 3) uint8, or (h, w) uint8, as PNG; folders are created as needed."""
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

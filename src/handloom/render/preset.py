@@ -1,4 +1,4 @@
-"""Presets: how much work goes into an image, per backend."""
+"""Presets: image quality per backend."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class CpuPreset:
     mirrors: bool = True
     """Mirror images in planes and box tops whose material has reflectance."""
     reflections: bool = True
-    """Windows and lamps of the surroundings in what shines."""
+    """Reflections of windows and lamps of the surroundings in shiny surfaces."""
     smoothing: int = 1
     """Anti-aliasing: 0 none, 1 edge pixels borrow their neighbours' colours, 2 edge pixels are shaded four times."""
 

@@ -1,4 +1,4 @@
-"""The one way to make images: a renderer per worker, cameras in, images out."""
+"""The entry point for images: a renderer per worker, cameras in, images out."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,13 +20,13 @@ Images = dict[str, dict[str, NDArray[np.generic]]]
 
 
 class Renderer:
-    """Draws a model; owns its arrays, so make one per worker and keep it.
+    """Renders a model; owns its arrays, so create one per worker and keep it.
 
     Args:
-        model: The model to draw; shapes, colours, lights and textures are read once, here.
+        model: The model to render; shapes, colours, lights and textures are read once, here.
         preset: ``fast``, ``balanced`` or ``quality``.
-        looks: What is drawn in place of which geoms; ``Scene.looks`` has those of a scene. Backends of MuJoCo's draw
-            the geoms.
+        looks: Shapes to render in place of geoms; ``Scene.looks`` has those of a scene. MuJoCo's backends render the
+            geoms.
         backend: Row of ``handloom.render.backends.BACKENDS``; never mix two in one dataset.
     """
 
@@ -40,16 +40,16 @@ class Renderer:
 
     @property
     def card(self) -> str:
-        """The GPU that draws; empty for the processor."""
+        """The GPU that renders; empty for the CPU."""
         return self._backend.card if isinstance(self._backend, BatchBackend) else ""
 
     def render(
         self, data: mujoco.MjData, cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)
     ) -> Images:
-        """Draw the present state from every camera.
+        """Render the current state from every camera.
 
         Args:
-            data: State with positions computed (``mj_forward``, or ``mj_kinematics`` and ``mj_camlight``).
+            data: State with computed positions (``mj_forward``, or ``mj_kinematics`` and ``mj_camlight``).
             cameras: Specs, or names of cameras in the model.
             kinds: Any of ``rgb`` (h, w, 3) uint8, ``depth`` (h, w) float32 planar z [m] with inf for the background,
                 ``segmentation`` (h, w) int32 geom id with -1 for the background, ``normals`` (h, w, 3) float32 in the
@@ -72,7 +72,7 @@ class Renderer:
     def render_each(
         self, states: Iterable[mujoco.MjData], cameras: Sequence[CameraSpec | str], kinds: Iterable[str] = ("rgb",)
     ) -> Iterator[Images]:
-        """Draw states as they come and yield their images in the same order; a card draws many at a time.
+        """Render states as they arrive and yield their images in the same order; a GPU renders many at a time.
 
         Args:
             states: As for ``render``. The same object may be passed repeatedly, and is read before the next is
@@ -102,7 +102,7 @@ class Renderer:
     def _checked(
         self, cameras: Sequence[CameraSpec | str], kinds: Iterable[str]
     ) -> tuple[list[CameraSpec], tuple[str, ...]]:
-        """Return cameras and kinds, if they exist and camera names differ."""
+        """Return cameras and kinds, after checking that they exist and that camera names differ."""
         wanted = tuple(kinds)
         for kind in wanted:
             if kind not in KINDS:

@@ -1,6 +1,6 @@
-"""Procedural textures: every one a function of a generator, returning an sRGB image that repeats without a seam.
+"""Procedural textures: functions of a random generator that return an sRGB image that repeats seamlessly.
 
-Noise is made in the Fourier domain or on wrapped lattices, so left meets right and top meets bottom.
+Noise is made in the Fourier domain or on wrapped lattices, so left matches right and top matches bottom.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from handloom.render.pictures import linear_from_srgb, srgb_from_linear
 Picture = NDArray[np.uint8]
 Field = Array
 SIZE = 256
-# Fine enough for a wrist camera half a metre above a metre of table.
+# Fine enough for a wrist camera half a metre above one metre of table.
 FINE = 512
 # Shades between the two colours of a blend.
 SHADES = 1024
@@ -46,14 +46,14 @@ def cloud_noise(rng: np.random.Generator, roughness: float, size: int = SIZE) ->
 
 
 def _blend(field: Field, dark: ArrayLike, light: ArrayLike) -> Picture:
-    """Return the image that goes from one sRGB colour to another, blended in linear light."""
+    """Return the image of a blend from one sRGB colour to another, in linear light."""
     a, b = linear_from_srgb(dark), linear_from_srgb(light)
     shades = np.rint(255 * srgb_from_linear(a + (b - a) * np.linspace(0, 1, SHADES)[:, None])).astype(np.uint8)
     return shades[np.rint((SHADES - 1) * np.clip(field, 0, 1)).astype(np.int32)]
 
 
 def _near(rng: np.random.Generator, color: ArrayLike, spread: float) -> Array:
-    """Return a colour near the given one: lighter or darker, and a little off in hue, as objects of one kind are."""
+    """Return a similar colour with slightly different lightness and hue, as for objects of one kind."""
     scale = 1 + rng.normal(0, spread) + rng.normal(0, 0.3 * spread, 3)
     return np.clip(np.asarray(color, float) * scale, 0.02, 0.98)
 
@@ -63,11 +63,11 @@ WOODS = ((0.66, 0.50, 0.35), (0.74, 0.58, 0.44), (0.45, 0.32, 0.23), (0.79, 0.67
 
 
 def wood(rng: np.random.Generator, size: int = FINE) -> Picture:
-    """Return a top glued from boards along x: each its own tone and grain, fine fibres and pores, seams between."""
+    """Return a top glued from boards along x, each with its own tone and grain, fine fibres and pores, and seams."""
     boards = int(rng.integers(4, 7))
     y = np.arange(size)[:, None] / size
     board = np.minimum((y * boards).astype(int), boards - 1)
-    # Every board is cut from another place of the trunk: its rings start elsewhere and lie closer or wider.
+    # Every board is cut from a different part of the trunk, with different offset and spacing of its rings.
     start, width = rng.uniform(0, 1, boards)[board], rng.integers(1, 4, boards)[board]
     wander = wrapped_noise(rng, 3, 4 * boards, size)
     rings = 0.5 + 0.5 * np.sin(2 * np.pi * (width * boards * y + start + 1.1 * wander))
@@ -90,7 +90,7 @@ def stone(rng: np.random.Generator, size: int = SIZE) -> Picture:
 
 
 def plaster(rng: np.random.Generator, size: int = SIZE) -> Picture:
-    """Return a painted wall: almost even, faintly cloudy."""
+    """Return a painted wall: almost uniform, faintly cloudy."""
     field = 0.5 + 0.16 * cloud_noise(rng, 1.2, size)
     tone = _near(rng, [0.80, 0.79, 0.76], 0.05)
     return _blend(field, tone * 0.93, np.clip(tone * 1.05, 0, 1))
@@ -161,9 +161,9 @@ TEXTURES: dict[str, Callable[..., Picture]] = {
 
 
 def texture(name: str, rng: np.random.Generator, size: int | None = None) -> Picture:
-    """Return a procedural texture (size, size, 3) uint8 by name; ``size`` is best a power of two.
+    """Return a procedural texture (size, size, 3) uint8 by name; ``size`` should be a power of two.
 
-    Without a size, it is as fine as the texture deserves.
+    Without a size, the resolution suits the texture.
     """
     if name not in TEXTURES:
         raise unknown_name("texture", name, TEXTURES)
@@ -179,8 +179,9 @@ def add_texture(
         spec: The model under construction.
         name: Name of texture and material.
         image: (h, w, 3) uint8, sRGB.
-        repeat: How often the image repeats, per metre or over the geom.
-        per_metre: Repeats are per metre, not over the geom.
+        repeat: Number of repeats of the image, per metre or over the geom.
+        per_metre: Whether repeats are per metre,
+            not over the geom.
     """
     height, width = image.shape[:2]
     added = spec.add_texture(name=name, type=mujoco.mjtTexture.mjTEXTURE_2D, width=width, height=height, nchannel=3)

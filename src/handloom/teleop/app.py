@@ -1,4 +1,4 @@
-"""Puts the parts together: run, page, images and simulation, from the first scene to the dataset."""
+"""The whole application: run, page, images and simulation, from the first scene to the dataset."""
 
 import gc
 import sys
@@ -29,42 +29,42 @@ from handloom.web import is_loopback
 from handloom.web.certificate import self_signed, token_of
 
 SWITCH = 0.001
-"""How long a thread may keep the interpreter while another one waits for it [s]. With Python's 5 ms, a sample that
-arrives while an image is being packed would wait for a third of a tick."""
+"""Time for which a thread may hold the interpreter while another one waits [s]. With Python's default of 5 ms, a sample
+that arrives while an image is being packed would wait a third of a tick."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """Where the page is served and how its images are drawn."""
+    """Address of the page, and how its images are rendered."""
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0 takes a free port."""
+    """0 chooses a free port."""
     size: tuple[int, int] = (640, 480)
-    """Width and height that the large image fits into [px]; the others are half as wide."""
+    """Maximum width and height of the large image [px]; the others are half as wide."""
     cameras: tuple[str, ...] = ()
-    """Views to show, by name; all if none are given."""
+    """Names of the views to show; empty means all."""
     preset: str = "fast"
     backend: str = "cpu"
-    """What draws the live images: cpu or cuda."""
+    """Renderer of the live images: cpu or cuda."""
     https: bool = False
-    """Serve HTTPS on this machine too; other machines always get HTTPS."""
+    """Use HTTPS even on this machine; other machines always get HTTPS."""
     certificate_folder: Path | None = None
-    """Where the self-signed certificate is kept."""
+    """Folder of the self-signed certificate."""
     operators: int = 1
-    """Number of operators working at the same time, each in their own scene."""
+    """Number of operators who work at the same time, each in their own scene."""
     leaders: tuple[LeaderSpec, ...] = ()
     """Leader arms of the first operator."""
 
 
 class Desk:
-    """The place of one operator: what is heard there, and what is shown.
+    """The input and the view of one operator.
 
     Args:
-        number: Which desk, from 0.
-        server: Sends what is shown.
-        teleop_run: What is driven.
-        options: The page.
+        number: Number of the desk, from 0.
+        server: Sends states and images to the page.
+        teleop_run: The run.
+        options: Options of the page.
     """
 
     def __init__(self, number: int, server: TeleopServer, teleop_run: TeleopRun, options: PageOptions) -> None:
@@ -88,7 +88,7 @@ class Desk:
         )
 
     def hear(self, message: Message) -> None:
-        """Act on what the client in control says."""
+        """Handle a message from the client in control."""
         if isinstance(message, InputMessage):
             self.live.hear(message)
         elif isinstance(message, CommandMessage):
@@ -103,7 +103,7 @@ class Desk:
         elif isinstance(message, HeadMessage):
             head = HeadPose(seq=message.seq, position=message.position, orientation=message.orientation)
             if self.pictures.look_from(head):
-                self.view.cameras_changed()  # An eye sees wider than the view that stands still.
+                self.view.cameras_changed()  # An eye has a wider view than the fixed camera.
         elif isinstance(message, StereoMessage):
             self.pictures.see_with(message.eye_distance)
             self.view.cameras_changed()
@@ -119,7 +119,7 @@ class Desk:
             ACTIONS[command](self.live)
 
     def controlled(self, somebody: bool) -> None:
-        """Someone takes control, or no one has it any more."""
+        """Handle that someone has taken control, or that no one has it any more."""
         if somebody:
             self.live.connect()
         else:
@@ -132,8 +132,8 @@ class TeleopApp:
     """The session of one operator or of several; ``serve`` blocks until it is finished.
 
     Args:
-        teleop_run: What is driven and where it is kept.
-        options: The page.
+        teleop_run: The run to drive and to record into.
+        options: Options of the page.
     """
 
     def __init__(self, teleop_run: TeleopRun, options: PageOptions | None = None) -> None:
@@ -158,7 +158,7 @@ class TeleopApp:
         """Serve until every operator finishes, or the program is interrupted; then the dataset is merged.
 
         Args:
-            on_ready: Told the address of the page.
+            on_ready: Called with the address of the page.
         """
         self.server.start()
         readers = [self._reader(leader) for leader in self.options.leaders]
@@ -175,22 +175,22 @@ class TeleopApp:
                     closing.close()
 
     def finish(self) -> None:
-        """End the session of everybody as the button does; called from any thread."""
+        """End the session for all operators, like the Finish button; may be called from any thread."""
         for desk in self.desks:
             desk.live.end(FINISH, for_good=True)
 
     def _reader(self, leader: LeaderSpec) -> LeaderReader:
-        """Return what reads a leader arm for the first desk."""
+        """Return the reader of a leader arm for the first desk."""
         desk = self.desks[0]
         return LeaderReader(leader, desk.live.hear_leader, lambda words: desk.view.show(leader=words))
 
 
 @contextmanager
 def no_long_pauses() -> Iterator[None]:
-    """Let no thread of this program hold the others up for long while a robot is driven.
+    """Keep threads of this program from delaying each other while a robot is driven.
 
-    What is loaded by now, 200,000 objects with the kernels, is kept out of garbage collection: a full collection holds
-    the interpreter for 0.1 s, and with it physics, images and the page.
+    The 200,000 objects loaded so far, mostly kernels, are excluded from garbage collection: a full collection stops the
+    interpreter for 0.1 s, and with it physics, images and the page.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(min(SWITCH, before))
@@ -214,4 +214,4 @@ ACTIONS: dict[str, Callable[[LiveInput], None]] = {
     "again": lambda live: live.end(AGAIN),
     "finish": lambda live: live.end(FINISH, for_good=True),
 }
-"""Command of the page > what it does."""
+"""Command of the page > its effect."""

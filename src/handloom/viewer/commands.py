@@ -14,7 +14,7 @@ from handloom.safe_paths import safe_name
 from handloom.tasks import load_task
 
 MOST_OVERRIDES = 20
-"""Most overrides a command may carry; a task that differs in more is a different task."""
+"""Maximum number of overrides in a command; a task with more differences is a different task."""
 
 
 def make_command(root: Path, *, task: str | None, seed: int | None, attempt: int | None) -> str:
@@ -70,7 +70,7 @@ def _settings(root: Path) -> RunSettings | None:
 
 
 def _as_named(settings: RunSettings) -> tuple[str, list[str] | None]:
-    """Return the user's name for the task, and the overrides that turn it into that of the run; None if too many."""
+    """Return the user's name for the task, and the overrides that turn it into the run's task; None if too many."""
     for name in (settings.task_name, settings.task_path):
         try:
             present = RunSettings.of_task(load_task(name), seed=settings.seed).task

@@ -21,7 +21,7 @@ FIRST = "d0"
 WINDOW, SOON = 300.0, 2.0
 """Window over which the rate of a run is measured, and how long to wait before showing it [s]."""
 MOST_PARTS = 50
-"""Number of ledger parts above which a run is too long to read on every page view: some 100,000 attempts. Its
+"""Number of ledger parts above which a run is too long to read on every page view (about 100,000 attempts). Its
 dataset is shown, and ``handloom report`` prints the rest."""
 LIVE = 120.0
 """A run whose journal is older than this counts as stopped [s]."""
@@ -62,7 +62,7 @@ def dataset_routes(library: Library) -> list[Route]:
 
 
 class Pace:
-    """Rate of a run, from the attempts observed in the last minutes."""
+    """Rate of a run, from the attempts observed in the last few minutes."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""Sources of episodes: any LeRobot dataset, and the finished episodes of a run that is not merged yet."""
+"""Sources of episodes: any LeRobot dataset, and the finished episodes of a run that is not yet merged."""
 
 import threading
 from abc import ABC, abstractmethod
@@ -95,7 +95,7 @@ class EpisodeSource(ABC):
 
     @abstractmethod
     def video_place(self, index: int, camera: str) -> VideoPlace | None:
-        """Return the location of a camera's stream; None if the dataset does not say."""
+        """Return the location of a camera's stream; None if unknown."""
 
     @abstractmethod
     def video_file(self, camera: str, chunk: int, file: int) -> Path:
@@ -103,14 +103,14 @@ class EpisodeSource(ABC):
 
     @abstractmethod
     def archive_folder(self, index: int) -> Path:
-        """Return the folder that holds the archive of an episode, if it has one."""
+        """Return the folder of an episode's archive, if it has one."""
 
     def flags_root(self, index: int) -> Path:
-        """Return the dataset beside which the flag of an episode is kept."""
+        """Return the dataset beside which the flag of an episode is stored."""
         return self.root
 
     def oddness(self) -> tuple[list[float], list[str]]:
-        """Return how unusual each episode is and in which number; empty if unknown."""
+        """Return how unusual each episode is, and in which number; empty if unknown."""
         count = self.table().count
         return [0.0] * count, [""] * count
 
@@ -162,7 +162,7 @@ class DatasetSource(EpisodeSource):
     def __init__(self, key: str, name: str, root: Path) -> None:
         self.reader = DatasetReader(root)
         count = self.reader.episode_count
-        # A page with a million rows is of no use, and the cost of a large dataset must stay bounded.
+        # A page with a million rows is useless, and the cost of a large dataset must stay bounded.
         name = f"{name}, the first {MOST_EPISODES:,} of {count:,} episodes" if count > MOST_EPISODES else name
         super().__init__(key, name, self.reader.root)
         self._odd: tuple[EpisodeTable, tuple[list[float], list[str]]] | None = None
@@ -224,7 +224,7 @@ class DatasetSource(EpisodeSource):
         return below(self.root, f"videos/{self.cameras[camera].name}/{place}", what=f"{self.root}/meta/info.json")
 
     def archive_folder(self, index: int) -> Path:
-        """Return the folder that holds the archive of an episode, if it has one."""
+        """Return the folder of an episode's archive, if it has one."""
         return self.root / EXTRAS / folder_name(index)
 
 
@@ -283,7 +283,7 @@ class RunSource(EpisodeSource):
         return run / "dataset" if self._order[self.check(index)].outcome.success else run / "failures"
 
     def archive_folder(self, index: int) -> Path:
-        """Return the folder of an episode, which holds its archive."""
+        """Return the folder of an episode, which contains its archive."""
         return self._order[self.check(index)].path
 
 
@@ -298,7 +298,7 @@ def _read_rows(path: Path, start: int, stop: int) -> pa.Table:
         starts = list(accumulate(counts, initial=0))
         if stop > starts[-1]:
             raise FileError(
-                f"{path} has {starts[-1]} rows, but the table of episodes says {stop}; merge the dataset again"
+                f"{path} has {starts[-1]} rows, but the table of episodes expects {stop}; merge the dataset again"
             )
         groups = [g for g, count in enumerate(counts) if starts[g] < stop and starts[g] + count > start]
         return file.read_row_groups(groups, use_threads=False).slice(start - starts[groups[0]], stop - start)

@@ -60,14 +60,14 @@ def read_episode_table(files: Iterable[Path]) -> EpisodeTable:
             names = [name for name in file.schema_arrow.names if not name.startswith("stats/")]
             tables.append(file.read(columns=names, use_threads=False))
     if not tables:
-        raise FileError("the dataset has no table of episodes: meta/episodes/ holds no parquet file")
+        raise FileError("the dataset has no table of episodes: meta/episodes/ has no parquet file")
     table = pa.concat_tables(tables, promote_options="permissive")
     missing = {"episode_index", "length", "data/chunk_index", "data/file_index"} - set(table.column_names)
     if missing:
         raise FileError(f"the table of episodes has no column {min(missing)!r}; it is not a LeRobot v3 dataset")
     rows = {name: table.column(name).to_pylist() for name in table.column_names}
     if rows["episode_index"] != list(range(table.num_rows)):
-        raise FileError("the episodes of the dataset are not numbered from 0 on; merge it again")
+        raise FileError("the episodes of the dataset are not numbered from 0; merge it again")
     return table_of(rows)
 
 
@@ -75,7 +75,7 @@ STATISTICS = ("min", "max", "mean", "std")
 MOST_ENTRIES = 64
 """Maximum entries of a feature to compare; longer ones are flattened images."""
 LEAST_EPISODES = 8
-"""Minimum number of episodes; with fewer, nothing can be called usual."""
+"""Minimum number of episodes; with fewer, usual values are not defined."""
 LEAST_SHARE = 0.02
 """Deviations below this fraction of a number's usual range are ignored."""
 TO_DEVIATION = 1.4826
@@ -86,7 +86,7 @@ HIGHEST = 99.0
 def oddness_of(
     files: Iterable[Path], lengths: Sequence[int], features: Mapping[str, Mapping[str, Any]]
 ) -> tuple[list[float], list[str]]:
-    """Return each episode's largest deviation from the median, in standard deviations, and where it occurs.
+    """Return each episode's largest deviation from the median, in standard deviations, and its column.
 
     Args:
         files: Parquet files of ``meta/episodes``.

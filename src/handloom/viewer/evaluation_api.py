@@ -13,7 +13,7 @@ from handloom.viewer.library import Library
 from handloom.web import Request, Response, Route, json_response
 
 MOST_VALUES = 24
-"""Largest number of distinct values for which a factor is shown by value."""
+"""Maximum number of distinct values for which a factor is shown by value."""
 LEAST_SPREAD = 1e-6
 
 

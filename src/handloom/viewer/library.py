@@ -12,7 +12,7 @@ from handloom.viewer.episode_source import DatasetSource, EpisodeSource, RunSour
 
 INFO = Path("meta") / "info.json"
 DEEPEST = 4
-"""How many levels below a given folder are searched for datasets."""
+"""Number of levels below a given folder that are searched for datasets."""
 MOST = 200
 """Maximum number of datasets in a folder."""
 INSIDE = ("data", "videos", "extras", "meta", "episodes", "journal", "inputs", "report")
@@ -38,12 +38,12 @@ class LiveRun:
     wanted: int
     """Number of demonstrations or attempts to make."""
     counts_successes: bool
-    """Whether that is a number of demonstrations."""
+    """Whether ``goal`` counts demonstrations."""
     workers: int
 
 
 class Library:
-    """Everything that the page may show; nothing else is reachable through it.
+    """Everything that the page may show; nothing else is accessible through it.
 
     Args:
         paths: Datasets, runs, evaluations, and folders that contain them.
@@ -68,7 +68,7 @@ class Library:
         return self.shelves[key]
 
     def sources(self, key: str) -> tuple[EpisodeSource, ...]:
-        """Return the current content of a shelf: a run has its dataset, its failures, and episodes not merged yet."""
+        """Return the current content of a shelf: for a run, its dataset, its failures, and episodes not yet merged."""
         shelf = self.shelf(key)
         places = [("", shelf.path, DatasetSource)]
         if shelf.kind != "dataset":
@@ -117,7 +117,7 @@ def _found(path: Path) -> Iterator[tuple[Path, str]]:
     """Yield the contents of a path, with their kind."""
     if not path.exists():
         raise InputError(
-            f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+            f"{path}: there is no such folder; give a dataset, a run, a task, or a folder that contains them"
         )
     kind = _kind(path)
     if kind is not None:
@@ -127,7 +127,7 @@ def _found(path: Path) -> Iterator[tuple[Path, str]]:
     if not found:
         raise InputError(f"{path} contains no dataset and no run: there is no meta/info.json and no {MANIFEST} in it")
     if len(found) > MOST:
-        raise InputError(f"{path} holds {len(found)} datasets, but at most {MOST} are shown; name a subfolder")
+        raise InputError(f"{path} contains {len(found)} datasets, but at most {MOST} are shown; give a subfolder")
     yield from found
 
 

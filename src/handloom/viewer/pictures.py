@@ -25,7 +25,7 @@ QUALITY = 78
 MOST_KEPT = 600
 """Number of images kept in memory; a strip takes about 20 kB."""
 FAR = 0.5
-"""Seek to frames further ahead than this [s]; decode up to nearer ones."""
+"""Seek to frames further ahead than this [s]; decode up to closer ones."""
 SOON = 0.002
 """Tolerance for the time of a frame [s]; they are at least 1 ms apart."""
 
@@ -68,7 +68,7 @@ def strip(source: EpisodeSource, index: int) -> bytes:
 
 
 def picture(source: EpisodeSource, index: int, camera: Camera, frame: int) -> bytes:
-    """Return one frame as JPEG; depth as brightness, near is bright."""
+    """Return one frame as JPEG; depth is shown as brightness, near is bright."""
     length = source.table().columns["length"][source.check(index)]
     if not 0 <= frame < length:
         raise InputError(f"frame {frame} of episode {index} is out of range (0-{length - 1})")

@@ -1,4 +1,4 @@
-"""The numbers of an episode: columns of its frames as plain lists, and when its grippers open and close."""
+"""The signals of an episode: columns of its frames as plain lists, and the opening and closing of its grippers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 SKIPPED = ("timestamp", "frame_index", "episode_index", "index", "task_index", "subtask_index")
 MOST_ENTRIES = 64
-"""Entries of a feature that are plotted; longer ones are flattened images or point clouds."""
+"""Maximum number of plotted entries of a feature; longer ones are flattened images or point clouds."""
 DIGITS = 5
 LEAST_TRAVEL = 1e-6
 """Command changes smaller than this do not count as gripper motion."""
@@ -29,7 +29,7 @@ def signals_of(rows: pa.Table, features: Mapping[str, Mapping[str, Any]]) -> lis
 
 
 def gripper_events(signals: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return when grippers are commanded to close or open: their command crosses the middle of its range."""
+    """Return when grippers are commanded to close or open: when the command crosses the middle of its range."""
     events = []
     for signal in signals:
         if signal["name"] != "action":

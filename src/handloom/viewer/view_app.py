@@ -19,7 +19,7 @@ STATIC = Path(__file__).parent / "static"
 
 @dataclass(frozen=True, kw_only=True)
 class ViewOptions:
-    """Where the page is served and what it may do."""
+    """Address and permissions of the page."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -27,9 +27,9 @@ class ViewOptions:
     edit: bool = False
     """Whether flags and task files may be written."""
     https: bool = False
-    """Serve HTTPS on this machine too; other machines always get HTTPS."""
+    """Use HTTPS even on this machine; other machines always get HTTPS."""
     certificate_folder: Path | None = None
-    """Where the self-signed certificate and the token are stored."""
+    """Folder of the self-signed certificate and the token."""
 
 
 def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
@@ -50,7 +50,7 @@ def routes_of(library: Library, *, edit: bool = False) -> list[Route]:
 
 
 def view_server(library: Library, options: ViewOptions) -> WebServer:
-    """Return the server of the page, which is not started yet."""
+    """Return the server of the page, not yet started."""
     secure = options.https or not is_loopback(options.host)
     folder = options.certificate_folder
     names = [str(shelf.path.resolve()) for shelf in library.shelves.values()] or list(library.tasks)

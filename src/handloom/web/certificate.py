@@ -15,13 +15,13 @@ DAYS = 365
 
 
 def token_of(run: Path, folder: Path | None = None) -> str:
-    """Return the token of a run's page, made once and kept, so that a saved address stays valid.
+    """Return the token of a run's page, created once and stored, so that a saved address stays valid.
 
-    It is kept with the user's other secrets, not in the run folder, which may be shared.
+    It is stored with the user's other secrets, not in the run folder, which may be shared.
 
     Args:
         run: Folder of the run.
-        folder: Where tokens are kept; the user's cache if not given.
+        folder: Folder of the tokens; by default the user's cache.
     """
     folder = folder or user_cache() / "teleop"
     file = folder / f"{hashlib.sha256(str(run.resolve()).encode()).hexdigest()[:24]}.token"
@@ -35,12 +35,12 @@ def token_of(run: Path, folder: Path | None = None) -> str:
 
 
 def self_signed(host: str, folder: Path | None = None, *, extra: str = "teleop") -> tuple[Path, Path]:
-    """Return a certificate and its key for an address, made once and kept; the browser asks once to accept it.
+    """Return a certificate and its key for an address, created once and stored; the browser asks once to accept it.
 
     Args:
-        host: Name or address that the page is opened with.
-        folder: Where the two files are kept; the user's cache if not given.
-        extra: The extra of Handloom that installs what this needs.
+        host: Host name or address at which the page is opened.
+        folder: Folder of the two files; by default the user's cache.
+        extra: The extra of Handloom that installs the required packages.
     """
     require("cryptography", extra=extra)
     folder = folder or user_cache() / "teleop"

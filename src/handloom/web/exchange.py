@@ -29,7 +29,7 @@ TYPES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A request of a page."""
+    """A request from a page."""
 
     method: str = "GET"
     path: str = "/"
@@ -45,7 +45,7 @@ class Request:
         """Return a whole number from the path or the query.
 
         Raises:
-            InputError: Not a number, or missing without a default.
+            InputError: It is not a number, or is missing without a default.
         """
         text = self.places.get(name, self.query.get(name, ""))
         if not text and default is not None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 
 MOST_WAITING = 48
-"""Maximum number of connections without an open socket of the page; a page loads six files at once."""
+"""Maximum number of connections without an open page socket; a page loads six files at once."""
 PATIENCE = 6.0
 """Time limit for each of them, TLS and request together [s]."""
 RESERVED = 160
@@ -25,28 +25,28 @@ class Gate(socket.socket):
     """A listening socket that drops the oldest pending connection when there are too many.
 
     Clients with the token are admitted within milliseconds, so the oldest pending connections are the ones to drop:
-    strangers that send nothing, or one byte at a time, use a bounded number of descriptors and lock nobody out. This
-    holds before TLS: every connection that the operating system has accepted counts.
+    strangers that send nothing, or one byte at a time, use a bounded number of descriptors and cannot lock anyone out.
+    The limit applies before TLS, to every connection accepted by the operating system.
     """
 
     def __init__(self, family: int = socket.AF_INET, *, now: Callable[[], float] = time.monotonic) -> None:
-        # Named, because asyncio disables Nagle's delay only if the protocol is given: otherwise 40 ms per response.
+        # Given explicitly, because asyncio otherwise does not disable Nagle's delay, which costs 40 ms per response.
         super().__init__(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         self._now = now
         self._waiting: list[tuple[float, socket.socket]] = []
         self.dropped = 0
-        """Connections that were dropped before they had opened a socket of the page."""
+        """Number of connections dropped before they opened a page socket."""
 
     def listen(self, backlog: int = QUEUE, /) -> None:
-        """Listen with a queue of ``QUEUE``, however many connections are accepted at a time."""
+        """Listen with a queue of ``QUEUE``, regardless of the number of connections accepted at a time."""
         super().listen(max(backlog, QUEUE))
 
     def accept(self) -> tuple[socket.socket, tuple]:
-        """Take a connection, and drop the one that has waited longest if there are too many."""
+        """Accept a connection, and drop the one that has waited longest if there are too many."""
         connection, address = super().accept()
         self._forget_closed()
         if connection.fileno() >= _first_reserved():
-            self._drop(connection)  # Descriptors are assigned from below: those above are reserved for saving.
+            self._drop(connection)  # Descriptors are assigned in ascending order; those above are reserved for saving.
         else:
             self._waiting.append((self._now(), connection))
         while len(self._waiting) > MOST_WAITING:
@@ -54,7 +54,7 @@ class Gate(socket.socket):
         return connection, address
 
     def admit(self, local: Sequence[object], peer: Sequence[object]) -> None:
-        """Admit a connection, identified by its two addresses: it has shown the token."""
+        """Admit a connection, identified by its two addresses, because it has shown the token."""
         known = tuple(local[:2]), tuple(peer[:2])
         self._waiting = [entry for entry in self._waiting if _addresses(entry[1]) != known]
 
@@ -74,10 +74,10 @@ class Gate(socket.socket):
         self._waiting = [entry for entry in self._waiting if entry[1].fileno() >= 0]
 
     def _drop(self, connection: socket.socket) -> None:
-        """End a connection; its reader sees the end and closes it."""
+        """Shut down a connection; its reader sees the end and closes it."""
         self.dropped += 1
         if self.dropped == 1:
-            logger.warning("web: dropped a connection that opened no page (said once)")
+            logger.warning("web: dropped a connection that opened no page (reported once)")
         with contextlib.suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)
 

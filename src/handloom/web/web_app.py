@@ -28,7 +28,7 @@ class StaticFiles:
 
     def __init__(self, folders: dict[str, Path]) -> None:
         self.files: dict[str, Path] = {}
-        """Path on the server > file; links are left out."""
+        """Path on the server > file, without links."""
         for prefix, folder in folders.items():
             for file in sorted(folder.rglob("*")):
                 if file.suffix in TYPES and file.is_file() and not file.is_symlink():
@@ -55,9 +55,9 @@ POLICY = (
 LONGEST_BODY = 2**20
 """Largest body of a request [bytes]."""
 CHUNK = 2**18
-"""Number of bytes of a file read at a time."""
+"""Number of bytes read from a file at a time."""
 THREADS = 4
-"""Handlers that run at the same time."""
+"""Maximum number of handlers that run at the same time."""
 logger = logging.getLogger("handloom.web")
 
 Scope = dict[str, Any]
@@ -67,18 +67,18 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Route:
-    """A row of a page's table of requests."""
+    """One row of a page's request table."""
 
     method: str
     pattern: str
     """Path; ``{name}`` matches one component, passed to the handler in ``request.places``."""
     handler: Callable[[Request], Response]
-    """Called in a thread; errors it raises deliberately become responses."""
+    """Called in a thread; errors that it raises deliberately become responses."""
     edits: bool = False
-    """Whether it changes files: refused unless the page was started for editing."""
+    """Whether it changes files; refused unless the page was started for editing."""
 
     def places(self, path: str) -> dict[str, str] | None:
-        """Return the values of the pattern's placeholders, None if the path does not match."""
+        """Return the values of the pattern's placeholders; None if the path does not match."""
         names = re.findall(r"{(\w+)}", self.pattern)
         shape = re.sub(r"{\w+}", "([^/]+)", self.pattern)
         found = re.fullmatch(shape, path)
@@ -89,8 +89,8 @@ class Socket:
     """One open WebSocket.
 
     Args:
-        receive: Of ASGI.
-        send: Of ASGI.
+        receive: ASGI's receive.
+        send: ASGI's send.
         query: Query of its address.
     """
 
@@ -99,7 +99,7 @@ class Socket:
         self.query = query or {}
 
     async def messages(self) -> AsyncIterator[str | bytes]:
-        """Yield messages of the page until it disconnects."""
+        """Yield messages from the page until it disconnects."""
         while (event := await self._receive())["type"] == "websocket.receive":
             text = event.get("text")
             yield (event.get("bytes") or b"") if text is None else text
@@ -113,8 +113,8 @@ class Socket:
 class WebApp:
     """The requests that a page may make.
 
-    Files of the page itself are open to everybody; routes and sockets need the token, in the address or in the cookie
-    that the page got with it, and refuse pages of other origins, so that no web site can act behind its visitor's back.
+    Files of the page itself are public. Routes and sockets need the token, in the address or in the cookie set with it,
+    and refuse pages of other origins, so that no web site can act on behalf of its visitor.
 
     Args:
         token: What the address must contain.
@@ -124,7 +124,7 @@ class WebApp:
         admit: Called before a socket is opened; returns the reason to refuse, or an empty string.
         edit: Whether routes that change files are allowed.
         on_refusal: Called with the reason of a refusal.
-        keep_token: Keep the token of the address in a cookie, and take it out of the address.
+        keep_token: Store the token in a cookie, and remove it from the address.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class WebApp:
         return await loop.run_in_executor(self._pool, called, route.handler, replace(request, places=places))
 
     def _welcome(self, scope: Scope, request: Request) -> Response:
-        """Keep a good token in a cookie and take it out of the address, which people copy and show."""
+        """Store a valid token in a cookie and remove it from the address, which people copy and show."""
         if why := self._refusal(scope, request):
             return self._refused(why)
         secure = "; Secure" if scope.get("scheme") == "https" else ""
@@ -239,7 +239,7 @@ class WebApp:
 
 
 def called(handler: Callable[[Request], Response], request: Request) -> Response:
-    """Return a handler's response; errors it raises deliberately become responses."""
+    """Return a handler's response; errors that it raises deliberately become responses."""
     try:
         return handler(request)
     except NotFoundError as error:
@@ -251,7 +251,7 @@ def called(handler: Callable[[Request], Response], request: Request) -> Response
     except Exception as error:
         logger.exception("web: %s %s", request.method, request.path)
         return json_response(
-            {"error": f"a fault of handloom: {type(error).__name__}: {error}"}, HTTPStatus.INTERNAL_SERVER_ERROR
+            {"error": f"a bug in handloom: {type(error).__name__}: {error}"}, HTTPStatus.INTERNAL_SERVER_ERROR
         )
 
 
@@ -302,7 +302,7 @@ async def _send(
         return await send({"type": f"{prefix}.response.body", "body": b"" if head else body})
     loop = asyncio.get_running_loop()
     pieces = iter(()) if head else _file_pieces(body) if isinstance(body, FilePart) else body
-    # Sending to a page that has gone raises nothing: the next event, after the whole request, is its disconnect.
+    # Sending to a page that has gone raises no error: the next event, after the whole request, is its disconnect.
     gone = asyncio.ensure_future(receive()) if receive is not None else loop.create_future()
     try:
         with contextlib.closing(pieces) if hasattr(pieces, "close") else contextlib.nullcontext():  # type: ignore[type-var]

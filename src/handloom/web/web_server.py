@@ -1,4 +1,4 @@
-"""Serves an application in a separate thread."""
+"""A server that runs an application in a separate thread."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ class WebServer:
         host: Address to listen at.
         port: Port; 0 chooses a free one.
         certificate: Certificate and key files for HTTPS; None serves HTTP.
-        extra: The extra of Handloom that installs what this needs.
+        extra: The extra of Handloom that installs the required packages.
         longest: Largest message of a socket [bytes].
         before_end: Awaited before sockets are closed.
     """
@@ -48,7 +48,7 @@ class WebServer:
         self._before_end = before_end
         self.port = port
         self.gate: Gate | None = None
-        """The pending connections; set once it listens."""
+        """The pending connections; set once the server listens."""
         self.loop = asyncio.new_event_loop()
         """Runs in the server's thread."""
         self._ready = threading.Event()

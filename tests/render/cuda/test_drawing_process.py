@@ -110,13 +110,15 @@ def test_whoever_stops_early_leaves_nothing_for_the_next(served, monkeypatch):
 def test_a_card_that_fails_is_a_fault_of_the_machine(served):
     model, data = build_scene()
     renderer = CudaRenderer(model, FAST, RemoteDrawing(FAST, served(Failing()), KEY))
-    with pytest.raises(MachineError, match="the drawing process cannot draw: MemoryError: out of memory allocating 7"):
+    with pytest.raises(
+        MachineError, match="the rendering process cannot render: MemoryError: out of memory allocating 7"
+    ):
         renderer.draw(data, front_camera(40, 32), ("rgb",))
 
 
 def test_a_drawing_process_that_is_gone_is_a_fault_of_the_machine(tmp_path, monkeypatch):
     monkeypatch.setenv(DRAWING, f"{KEY.hex()}|{tmp_path / 'nobody'}")
-    with pytest.raises(MachineError, match="the drawing process does not answer"):
+    with pytest.raises(MachineError, match="the rendering process does not answer"):
         make_drawing(FAST)
 
 
@@ -128,7 +130,7 @@ def test_scenes_with_too_many_geoms_are_refused_in_one_line(monkeypatch):
     model, data = build_scene()
     reader = MomentReader(model, mirrors=False)
     reader.read(data, [front_camera(40, 32)])
-    with pytest.raises(ValueError, match="61 drawn geoms, and the backend 'cuda' draws 10 at most"):
+    with pytest.raises(ValueError, match="61 visible geoms, but the backend 'cuda' renders at most 10"):
         CardDrawer(Lanes(), FAST).draw_many([reader.take([front_camera(40, 32)])], ("rgb",))
 
 
@@ -143,7 +145,7 @@ def test_without_a_card_the_backend_says_why_and_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", object())
     monkeypatch.setattr(find_card, "find_cards", lambda: find_card.Cards((), "there is no NVIDIA GPU"))
     model, _ = build_scene()
-    message = "cannot draw here: there is no NVIDIA GPU; the backend 'cpu' needs no GPU"
+    message = "cannot render here: there is no NVIDIA GPU; the backend 'cpu' needs no GPU"
     with pytest.raises(StateError, match=message):
         Renderer(model, backend="cuda")
     with pytest.raises(StateError, match=message), drawing_for("cuda", workers=4):
@@ -174,8 +176,8 @@ __version__ = "14.2.0"
 @pytest.mark.parametrize(
     ("count", "names", "reason"),
     [
-        (1, ("Card, the first",), "draws on Card, the first (CUDA 13.2, CuPy 14.2.0)"),
-        (2, ("Card, the first", "Card, the second"), "draws on Card, the first, Card, the second (CUDA"),
+        (1, ("Card, the first",), "renders on Card, the first (CUDA 13.2, CuPy 14.2.0)"),
+        (2, ("Card, the first", "Card, the second"), "renders on Card, the first, Card, the second (CUDA"),
         (0, (), "there is no NVIDIA GPU"),
     ],
 )

@@ -102,7 +102,7 @@ def test_positions_that_look_like_a_header_are_stuffed() -> None:
 def test_a_servo_that_does_not_answer_is_named(tmp_path: Path) -> None:
     with SerialServos("feetech") as servos, LeaderArm.opened(spec("so101", servos, calibrated(tmp_path))) as arm:
         servos.silent = {3}
-        with pytest.raises(LeaderError, match=r"no answer of servo 3; is the leader powered"):
+        with pytest.raises(LeaderError, match=r"no answer from servo 3; is the leader powered"):
             arm.sample()
 
 
@@ -113,7 +113,7 @@ def test_the_wrong_kind_of_servos_is_said_to_be_silent(tmp_path: Path) -> None:
         def _served(self, buffer: bytes) -> bytes:
             return b""
 
-    with Deaf("dynamixel") as servos, pytest.raises(LeaderError, match="the kind that was named"):
+    with Deaf("dynamixel") as servos, pytest.raises(LeaderError, match="and is its kind right"):
         LeaderArm.opened(spec("so101", servos, calibrated(tmp_path)))
 
 
@@ -121,7 +121,7 @@ def test_ports_that_are_not_there_or_no_ports_are_refused_with_words(tmp_path: P
     with pytest.raises(LeaderError, match="there is no such port; there are"):
         SerialLine(tmp_path / "none")
     (tmp_path / "file").write_text("")
-    with pytest.raises(LeaderError, match="is no serial port of 1000000 baud"):
+    with pytest.raises(LeaderError, match="not a serial port with 1000000 baud"):
         SerialLine(tmp_path / "file")
 
 

@@ -70,5 +70,5 @@ def test_leaders_that_no_arm_can_follow_are_refused_before_anything_starts(tmp_p
     one = load_task(TASK)
     with pytest.raises(InputError, match="has no arm to lead"):
         check_leaders(one, 0, (replace(spec, side="left"),))
-    with pytest.raises(InputError, match="two leaders for one arm"):
+    with pytest.raises(InputError, match="a second leader for one arm"):
         check_leaders(one, 0, (spec, spec))

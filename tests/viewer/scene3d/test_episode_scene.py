@@ -44,7 +44,7 @@ def test_the_view_is_drawn_and_looked_through_a_camera(page: Browser) -> None:
 
 
 def test_a_frame_is_drawn_again_from_the_present_angle(page: Browser) -> None:
-    page.run("[...document.querySelectorAll('button')].find((b) => b.textContent.startsWith('Draw again')).click()")
+    page.run("[...document.querySelectorAll('button')].find((b) => b.textContent.startsWith('Render from')).click()")
     page.wait("document.querySelector('.scene3d-drawn img')?.naturalWidth === 1280", "the picture")
     page.run("document.querySelector('.scene3d-drawn button').click()")
     page.wait("!document.querySelector('.scene3d-drawn')", "the dialog to close")

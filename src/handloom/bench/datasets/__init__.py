@@ -1,1 +1,1 @@
-"""Benchmarks of datasets: what demonstrations are worth, how fast they are written, what labels cost."""
+"""Benchmarks of datasets: quality of demonstrations, speed of writing, cost of labels."""

@@ -22,15 +22,15 @@ from handloom.tasks.sampling.wording import faults_of_sentence
 from handloom.values import EpisodeRecord, SkillSpan
 
 EVERY = 10
-"""An image is taken of every tenth frame: images are what this costs."""
+"""Only every tenth frame is rendered, because rendering takes most of the time."""
 SEEN = 0.0008
 """Fraction of an image above which an object counts as visible: 40 of 224 x 224 pixels."""
 STILL = 0.01
 """Joint speed [rad/s or m/s] below which an arm counts as idle."""
 CARRY = frozenset(("pick", "manualpick", "dexpick", "place", "dexplace"))
-"""Skills for which ending near the start means a detour; others move back and forth on purpose."""
+"""Skills for which an end near the start indicates a detour; others move back and forth on purpose."""
 WORD_SCENES = 200
-"""Scenes whose sentences are read, per task."""
+"""Number of scenes per task whose sentences are checked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,19 +38,19 @@ class Audit:
     """Figures of one demonstration."""
 
     coverage: float
-    """Mean fraction of the main image that the objects in work cover together."""
+    """Mean fraction of the main image covered by the handled objects."""
     seen: float
-    """Fraction of images in which a camera sees the manipulated object."""
+    """Fraction of images in which the handled object is visible."""
     idle: float
-    """Fraction of the dataset's frames in which nothing of the robots moves."""
+    """Fraction of the dataset's frames in which no part of the robots moves."""
     path_ratio: float
     """Length of the tools' paths divided by the straight distances between grasps and releases."""
     wrist_turn: float
-    """Largest turn of a last arm joint within a skill [rad]."""
+    """Largest rotation of a last arm joint within a skill [rad]."""
     fall: float
-    """Largest fall of an object from release to rest [m]."""
+    """Largest height that an object falls from release to rest [m]."""
     landing: float
-    """Deepest overlap of an object with what it lands on [m]."""
+    """Deepest overlap of an object with the surface it lands on [m]."""
 
 
 def run(names: Sequence[str] = (), seeds: int = 5, seed: int = 1, overrides: Sequence[str] = ()) -> BenchResult:
@@ -58,9 +58,9 @@ def run(names: Sequence[str] = (), seeds: int = 5, seed: int = 1, overrides: Seq
 
     Args:
         names: Tasks of the library or YAML files; none means the whole library.
-        seeds: Attempts per task; only those that succeed are measured.
+        seeds: Attempts per task; only successful attempts are measured.
         seed: Seed of the run.
-        overrides: Changes to every task, like ``data.variant=randomized``.
+        overrides: Changes to every task, such as ``data.variant=randomized``.
     """
     if seeds < 1:
         raise InputError(f"a task needs at least 1 seed to be measured, got {seeds}")
@@ -93,7 +93,7 @@ def _row(task: Task, seeds: int, seed: int) -> dict[str, Any]:
 
 
 def _mean(audits: Sequence[Audit], key: str, factor: float = 1.0) -> float | None:
-    """Return the mean of a figure over the demonstrations that have it."""
+    """Return the mean of a figure over the demonstrations in which it is defined."""
     return mean_or_none([factor * getattr(audit, key) for audit in audits])
 
 
@@ -104,7 +104,7 @@ def mean_or_none(values: Sequence[float] | Array) -> float | None:
 
 
 def corrupt_sentences(task: Task, seed: int, scenes: int) -> list[str]:
-    """Return every sentence of sampled scenes that is not plain English, with what is wrong with it."""
+    """Return every sentence of sampled scenes that is not plain English, with its fault."""
     found: list[str] = []
     for episode in range(scenes):
         try:
@@ -147,7 +147,7 @@ def _seen(share: Array) -> Array:
 
 
 def _shares(scene: Scene, record: EpisodeRecord, pictures: Sequence[int], camera: int) -> Array:
-    """Return the fraction of a camera's image (k,) that the objects in work cover; NaN in frames without one."""
+    """Return the fraction of a camera's image (k,) covered by the handled objects; NaN in frames without any."""
     renderer, spec = Renderer(scene.world.model, "fast", looks=scene.looks), record.instance.cameras[camera]
     shares = np.full(len(pictures), np.nan)
     for k, frame in enumerate(pictures):
@@ -167,7 +167,7 @@ def _geoms(scene: Scene, name: str) -> NDArray[np.intp]:
 
 
 def _idle(scene: Scene, qpos: Array, record: EpisodeRecord) -> float:
-    """Return the fraction of the frames that the dataset shows in which no joint of a robot moves."""
+    """Return the fraction of the dataset's frames in which no robot joint moves."""
     joints = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.qpos_index]
     fingers = [i for robot in scene.robots.values() for arm in robot.arms for i in arm.gripper_qpos_index]
     bases = [i for robot in scene.robots.values() if robot.base is not None for i in robot.base.qpos_index]
@@ -183,7 +183,7 @@ def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
 
 
 def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> float:
-    """Return the tools' path length divided by the straight distance of each skill that carries or fetches."""
+    """Return the tools' path length divided by the straight distance, for skills that carry or fetch."""
     length = straight = 0.0
     for span in record.timeline:
         if span.skill in CARRY:
@@ -205,11 +205,11 @@ def _wrist_turn(scene: Scene, span: SkillSpan, qpos: Array) -> float:
 
 
 def _landing(scene: Scene, record: EpisodeRecord, span: SkillSpan) -> tuple[float, float]:
-    """Return how far an object fell after the last finger left it, and how deep it was pressed into others [m]."""
+    """Return the height an object fell after the last finger left it, and its penetration into others [m]."""
     world, name = scene.world, span.objects[0]
     mine = world.subtree(scene.body_of(name))
     fingers = scene.robot(span.robot).arm(span.arm).finger_bodies
-    released, height, deepest = False, np.nan, 0.0  # A suction cup has no fingers: its fall stays unknown.
+    released, height, deepest = False, np.nan, 0.0  # A suction cup has no fingers, so the fall is unknown.
     for state in record.states[span.start : span.end + 1]:
         mujoco.mj_setState(world.model, world.data, np.ascontiguousarray(state), mujoco.mjtState.mjSTATE_INTEGRATION)
         world.forward()

@@ -1,4 +1,4 @@
-"""``bench dataset``: encoding, writing, merging and reading episodes, beside the encoder settings LeRobot uses."""
+"""``bench dataset``: encoding, writing, merging and reading episodes, compared with LeRobot's encoder settings."""
 
 import tempfile
 import time
@@ -36,7 +36,7 @@ def run(*, episodes: int = 6) -> BenchResult:
     """Measure in processor time, so that waiting for the disk or for other programs does not count.
 
     Args:
-        episodes: Episodes of 5 s to write and merge.
+        episodes: Number of episodes of 5 s to write and merge.
     """
     images = _scene()
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ def run(*, episodes: int = 6) -> BenchResult:
 
 
 def _scene() -> list[NDArray[np.uint8]]:
-    """Return smooth moving images with a sharp-edged object, as a rendered scene has them."""
+    """Return smoothly changing images with a sharp-edged object, like those of a rendered scene."""
     y, x = np.mgrid[:SIZE, :SIZE]
     images = []
     for frame in range(FRAMES):
@@ -60,7 +60,7 @@ def _scene() -> list[NDArray[np.uint8]]:
 
 
 def _cpu_seconds(work: Callable[[], Any], *, repeats: int = 3) -> float:
-    """Return the least processor time of a few runs [s]."""
+    """Return the minimum processor time of a few runs [s]."""
     least = float("inf")
     for _ in range(repeats):
         begin = time.process_time()
@@ -70,7 +70,7 @@ def _cpu_seconds(work: Callable[[], Any], *, repeats: int = 3) -> float:
 
 
 def _figures(name: str, seconds: float, path: Path, images: list[NDArray[np.uint8]]) -> dict[str, Any]:
-    """Return what an encoder's row says."""
+    """Return the figures of an encoder's row."""
     feature = video_feature(CAMERA, height=SIZE, width=SIZE)
     decoded = read_frames(path, feature, fps=FPS)
     error = np.mean([np.abs(a.astype(float) - b).mean() for a, b in zip(decoded, images, strict=True)])
@@ -139,7 +139,7 @@ def _dataset(parent: Path, images: list[NDArray[np.uint8]], episodes: int) -> li
 
 
 def _written(parent: Path, table: FeatureTable, images: list[NDArray[np.uint8]], number: int) -> float:
-    """Write one episode; return the processor time of everything but the encoding [s]."""
+    """Write one episode; return the processor time of everything except the encoding [s]."""
     states = np.random.default_rng(number).normal(size=(FRAMES + 1, 100)).cumsum(axis=0)
     outcome = EpisodeOutcome(index=number, task="pick the cube", success=True, seed=0, robot="fr3")
     with EpisodeWriter(parent / folder_name(number), table) as episode:

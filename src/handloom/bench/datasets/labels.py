@@ -1,4 +1,4 @@
-"""``bench labels``: what labels cost on top of drawing and encoding the same episode."""
+"""``bench labels``: cost of labels on top of rendering and encoding the same episode."""
 
 import tempfile
 import time
@@ -25,9 +25,10 @@ def run(*, names: tuple[str, ...] = TASKS, seed: int = 0, rounds: int = 3) -> Be
     Args:
         names: Tasks.
         seed: Seed of their first episode.
-        rounds: How often everything is measured, in turn; the least of each counts, as others may use the machine.
+        rounds: Number of measurements, taken in turn; the minimum of each counts, since the machine may have other
+            load.
     """
-    kinds = {"": (), "all but pictures": SPARSE, "all": tuple(KINDS), "boxes and masks": ("boxes", "masks")}
+    kinds = {"": (), "all but images": SPARSE, "all": tuple(KINDS), "boxes and masks": ("boxes", "masks")}
     rows = []
     for name in names:
         scene, record = simulate(load_task(name), seed, 0, Stopwatch())
@@ -54,7 +55,7 @@ def run(*, names: tuple[str, ...] = TASKS, seed: int = 0, rounds: int = 3) -> Be
 
 
 def _measured(scene: Scene, record: EpisodeRecord, kinds: tuple[str, ...], folder: Path) -> tuple[float, int]:
-    """Draw and encode an episode, with labels; return processor time [s] and the bytes of the labels."""
+    """Render and encode an episode with labels; return the processor time [s] and the size of the labels in bytes."""
     for file in folder.iterdir():
         file.unlink()
     features = video_features(record.instance.cameras, "h264")

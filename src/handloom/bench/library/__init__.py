@@ -1,1 +1,1 @@
-"""Benchmarks of the deeds of the library, robot by robot."""
+"""Benchmarks of the robot-independent tasks, robot by robot, and of packs."""

@@ -1,4 +1,4 @@
-"""Accuracy of ``handloom check`` on deeds and robots with a measured success rate: false alarms and misses."""
+"""Accuracy of ``handloom check`` on tasks and robots with a measured success rate: false alarms and misses."""
 
 import math
 import time
@@ -19,18 +19,18 @@ from handloom.tasks.config.loading import deeds, shipped
 from handloom.tasks.rehearsal import rehearse
 
 BAD = 50.0
-"""A task that succeeds less often than this is wrong [%]."""
+"""A task with a lower success rate counts as bad [%]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedCell:
-    """A deed and a robot, as they are handed to a worker."""
+    """A task and a robot, as passed to a worker."""
 
     deed: str
     robot: str
     tries: int
     rate: float
-    """Measured success [%]."""
+    """Measured success rate [%]."""
 
 
 def run(
@@ -41,15 +41,15 @@ def run(
     limit: float = math.inf,
     record: Path | None = None,
 ) -> BenchResult:
-    """Check deeds on robots whose success was measured; one row per cell that check gets wrong, and one for all.
+    """Check tasks on robots with a measured success rate; one row per cell that check gets wrong, and one for all.
 
     Args:
-        names: Deeds; none means all.
-        robot: One robot; None: all.
+        names: Tasks; none means all.
+        robot: One robot; None means all.
         attempts: Tries of check.
         processes: Worker processes; 1 runs everything here.
-        limit: No check begins after so much time [s].
-        record: Record of ``handloom bench deeds`` with the measured success; None: the one that ships.
+        limit: No check starts after this time [s].
+        record: Record of ``handloom bench deeds`` with the measured success rates; None means the one that ships.
     """
     until, rates = time.monotonic() + limit, deed_rates(record)
     robots = [robot] if robot is not None else [*workplaces(shipped())]
@@ -60,7 +60,9 @@ def run(
         if (rate := rates.rate(name, who)) is not None
     ]
     if not cells:
-        raise InputError("of these deeds and robots no success was measured: handloom bench deeds --record FILE, first")
+        raise InputError(
+            "no success rate was measured for these tasks and robots; first run handloom bench deeds --record FILE"
+        )
     warm_up()
     verdicts = [*_checked(cells, processes, until)]
     rows = [_row(cell, wrong) for cell, wrong in verdicts if wrong != (cell.rate < BAD)]
@@ -73,7 +75,7 @@ def _checked(cells: Sequence[CheckedCell], processes: int, until: float) -> Iter
 
 
 def called_wrong(cell: CheckedCell) -> bool:
-    """Return whether ``handloom check`` calls a task wrong."""
+    """Return whether ``handloom check`` rejects a task."""
     try:
         task = load_task(cell.deed, robot=cell.robot)
         return bool(rehearse(task, hands=False).mistakes) or fails(tries_of(task, cell.tries))
@@ -93,5 +95,5 @@ def _all(verdicts: Sequence[tuple[CheckedCell, bool]]) -> dict[str, Any]:
         "name": f"all {len(verdicts)} cells",
         "false_alarms_percent": 100.0 * sum(good) / len(good) if good else None,
         "found_percent": 100.0 * sum(bad) / len(bad) if bad else None,
-        "check": f"{sum(good)} of {len(good)} good ones called wrong, {sum(bad)} of {len(bad)} bad ones found",
+        "check": f"{sum(good)} of {len(good)} good ones rejected, {sum(bad)} of {len(bad)} bad ones found",
     }

@@ -1,4 +1,4 @@
-"""How often the scripted expert does each deed of the library on each robot: the matrix of ``handloom list tasks``."""
+"""Success rates of robot-independent tasks with each robot: the matrix of ``handloom list tasks``."""
 
 import json
 import math
@@ -22,14 +22,14 @@ from handloom.tasks.config.loading import deeds, shipped
 from handloom.version import VERSION
 
 OUT_OF_REACH = "out_of_reach"
-"""Reason of a scene in which no region is within reach of the robot."""
+"""Failure reason of a scene in which no region is within reach of the robot."""
 GOOD = 90.0
-"""A cell counts as good from this rate on [%]."""
+"""Success rate from which a cell counts as good [%]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeedTrial:
-    """One attempt at a deed by a robot, as it is handed to a worker."""
+    """One attempt at a task by a robot, as passed to a worker."""
 
     deed: str
     robot: str
@@ -46,16 +46,16 @@ def run(
     limit: float = math.inf,
     record: Path | None = None,
 ) -> BenchResult:
-    """Attempt deeds of the library on robots, without images; one row per deed and robot, and one for all.
+    """Attempt the robot-independent tasks without images; one row per task and robot, and one for all.
 
     Args:
-        names: Deeds; none means all.
-        robot: One robot; None: all that work at a table.
+        names: Tasks; none means all.
+        robot: One robot; None means all that work at a table.
         attempts: Attempts per cell.
-        seed: Seed of the run; deeds were written while looking at seed 0.
+        seed: Seed of the run; seed 0 was used for tuning the tasks.
         processes: Worker processes; 1 runs everything here.
-        limit: No attempt begins after so much time [s].
-        record: JSON file of the outcomes, with which the same command continues where it stopped.
+        limit: No attempt starts after this time [s].
+        record: JSON file of the outcomes; repeating the command continues from it.
     """
     begin = time.monotonic()
     robots = [robot] if robot is not None else [*workplaces(shipped())]
@@ -63,7 +63,7 @@ def run(
         if name not in deeds():
             raise unknown_name("deed", name, deeds())
     if attempts < 1 or processes < 1:
-        raise InputError("deeds are measured with at least 1 attempt and 1 process")
+        raise InputError("attempts and processes must be at least 1")
     cells = [(name, who) for name in names or deeds() for who in robots]
     refused = {cell: why for cell in cells if (why := _refusal(*cell))}
     done, redrawn = _read(record, seed, "cells"), _read(record, seed, "redrawn")
@@ -95,7 +95,7 @@ def _attempted(todo: Sequence[DeedTrial], processes: int, until: float) -> Itera
 
 
 def run_trial(trial: DeedTrial) -> tuple[str, int]:
-    """Make one attempt, in a worker; return why it failed, empty for a success, and in which of its layouts it was."""
+    """Make one attempt, in a worker; return the failure reason (empty for a success) and the number of its layout."""
     attempt = attempt_task(_loaded(trial.deed, trial.robot), trial.seed, trial.episode)
     return "" if attempt.receipt.success else attempt.receipt.reason or "unknown", attempt.layout
 
@@ -106,7 +106,7 @@ def _loaded(name: str, robot: str) -> Task:
 
 
 def _refusal(name: str, robot: str) -> str:
-    """Return why a robot is not given a deed, such as one that takes two arms."""
+    """Return why a robot is not given a task, such as one that needs two arms."""
     try:
         _loaded(name, robot)
     except HandloomError as error:
@@ -121,10 +121,10 @@ def _read(record: Path | None, seed: int, key: str) -> dict[str, dict[str, Any]]
     try:
         values = json.loads(record.read_text(encoding="utf-8"))
         if values["seed"] != seed:
-            raise InputError(f"{record}: is of seed {values['seed']}; name another file")
+            raise InputError(f"{record}: its seed is {values['seed']}; name another file")
         return {cell: dict(outcomes) for cell, outcomes in values.get(key, {}).items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{record}: is not a record of bench deeds ({error}); name another file") from error
+        raise InputError(f"{record}: not a record of bench deeds ({error}); name another file") from error
 
 
 def _write(
@@ -157,11 +157,11 @@ def _row(name: str, robot: str, refused: str, outcomes: Mapping[str, str]) -> di
 
 
 def _all(rows: Sequence[Mapping[str, Any]], redrawn: int) -> dict[str, Any]:
-    """Return how many of the cells that reach allows are good, and how many attempts took more than one layout."""
+    """Return the number of good cells among those within reach, and of attempts that needed another layout."""
     rates = [row["success_percent"] for row in rows if row["success_percent"] is not None]
     good = sum(rate >= GOOD for rate in rates)
     return {
-        "name": f"all {len(rates)} cells that reach allows",
+        "name": f"all {len(rates)} cells within reach",
         "attempts": sum(row["attempts"] for row in rows),
         "success_percent": sum(rates) / len(rates) if rates else None,
         "failures": f"{good} of {len(rates)} cells at {GOOD:g} % or more; {redrawn} attempts in another layout",

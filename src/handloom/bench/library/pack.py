@@ -1,4 +1,4 @@
-"""How often the scripted expert succeeds on the tasks of a pack, beside what others published for the same tasks."""
+"""Success of the scripted expert on the tasks of a pack, compared with published results for the same tasks."""
 
 import math
 import time
@@ -19,12 +19,12 @@ from handloom.tasks import Task, load_task
 from handloom.tasks.config.packs import Pack, load_pack, pack_names
 
 Z = 1.96
-"""Standard deviations of a 95 % interval."""
+"""Half width of a 95 % interval, in standard deviations."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackTrial:
-    """One attempt of a task, as it is handed to a worker."""
+    """One attempt at a task, as passed to a worker."""
 
     task: str
     robot: str
@@ -46,7 +46,7 @@ def run(
 
     Args:
         names: The pack.
-        robot: Robot that carries the tasks out; empty: the first robot of the pack.
+        robot: Robot that performs the tasks; empty means the first robot of the pack.
         tasks: Names or patterns such as ``KITCHEN*``; none means all.
         attempts: Attempts per task.
         seed: Seed of the run.
@@ -60,7 +60,7 @@ def run(
             f"name one pack, one of: {', '.join(pack_names())}; e.g. handloom bench pack {pack_names()[0]}"
         )
     if attempts < 1 or processes < 1 or not limit > 0:
-        raise InputError("a pack is measured with at least 1 attempt, 1 process and some time")
+        raise InputError("attempts, processes and the time limit must be positive")
     pack = load_pack(names[0])
     robot = robot or pack.config.robots[0]
     wanted = chosen(pack, tasks)
@@ -68,7 +68,7 @@ def run(
     done = TrialRecord(record, verb="bench pack", of={"pack": pack.name, "robot": robot, "seed": seed}, prints=prints)
     todo = [
         PackTrial(task=f"{pack.name}/{name}", robot=robot, seed=seed, episode=episode)
-        for episode in range(attempts)  # One of each task first: what is cut short by the limit is cut evenly.
+        for episode in range(attempts)  # One attempt of each task first, so that the limit affects all tasks evenly.
         for name in wanted
         if not prints[name].startswith(REFUSED)
         if episode not in {outcome.episode for outcome in done.outcomes[name]}
@@ -83,7 +83,7 @@ def run(
 
 
 def chosen(pack: Pack, patterns: Sequence[str]) -> list[str]:
-    """Return the tasks of a pack that names, patterns or names of its groups pick out.
+    """Return the tasks of a pack selected by names, patterns or group names.
 
     Raises:
         NotFoundError: One of them matches no task.
@@ -109,7 +109,7 @@ def interval(wins: int, attempts: int) -> tuple[float, float]:
 
 
 REFUSED = "refused: "
-"""Prefix of the placeholder fingerprint of a task that cannot be given to a robot."""
+"""Prefix of the placeholder fingerprint of a task that a robot cannot do."""
 
 
 def run_trial(trial: PackTrial) -> TrialOutcome:
@@ -127,7 +127,7 @@ def _crashed(finished: Finished) -> TrialOutcome:
 
 
 def _fingerprint(name: str, robot: str) -> str:
-    """Return a hash of the resolved task, or why the robot cannot be given it."""
+    """Return a hash of the resolved task, or the reason why the robot cannot do it."""
     try:
         task = _loaded(name, robot)
     except HandloomError as error:
@@ -154,7 +154,7 @@ def _row(pack: Pack, name: str, robot: str, print_: str, outcomes: list[TrialOut
 
 
 def _all(pack: Pack, robot: str, wanted: Sequence[str], rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the mean over all tasks, beside the published mean of the same tasks."""
+    """Return the mean over all tasks, and the published mean of the same tasks."""
     rates = [row["success_percent"] for row in rows if row["success_percent"] is not None]
     theirs = [rate for name in wanted if (rate := pack.published(name, robot)) is not None]
     tried, wins = (

@@ -1,4 +1,4 @@
-"""Collision checks per second: spheres, edges, and MuJoCo's exact answer on the same configurations."""
+"""Collision checks per second: spheres, edges, and MuJoCo's exact check on the same configurations."""
 
 import time
 from typing import Any
@@ -18,14 +18,14 @@ def run(configurations: int = 20_000, exact: int = 2_000, robot: str = "fr3") ->
 
     Args:
         configurations: Configurations for the sphere checker.
-        exact: Of these, how many the exact checker is given.
+        exact: Number of these for the exact checker.
         robot: A robot of the zoo.
     """
     setup, rng = arm_setup(robot), np.random.default_rng(0)
     planner = ArmPlanner(setup.model, setup.chain, data=setup.data)
     reach = setup.reach
     for i in range(OBSTACLES):
-        # Around the arm, not through its shoulder, which could then never move.
+        # Boxes are around the arm, not in its shoulder, which would then always collide.
         turn, far = rng.uniform(-np.pi, np.pi), reach * rng.uniform(0.4, 1.0)
         place = [far * np.cos(turn), far * np.sin(turn), reach * rng.uniform(0.0, 1.3)]
         planner.world.add_box(f"box {i}", rng.uniform(0.05, 0.25, 3), make_pose(random_rotations(rng, 1)[0], place))

@@ -1,4 +1,4 @@
-"""Batched inverse kinematics beside mink: the same reachable poses, the same tolerances, one run."""
+"""Batched inverse kinematics compared with mink: the same reachable poses, the same tolerances, one run."""
 
 import time
 from importlib.util import find_spec
@@ -15,28 +15,28 @@ from handloom.motion.kinematics import IkOptions, IkSolver, Orientation
 from handloom.spatial import invert_pose, make_pose, pose_error
 
 POSITION, ANGLE = 1e-3, float(np.deg2rad(0.5))
-"""A target counts as solved within these errors [m], [rad], in limits, as MuJoCo's own kinematics measure them."""
+"""A target counts as solved within limits and these errors [m], [rad], as measured by MuJoCo's own kinematics."""
 
 MINK_RESTARTS, MINK_STEPS = 60, 10
-"""Random restarts and steps per restart that mink is given per target; of 10 to 100 steps, 10 was its fastest."""
+"""Random restarts per target and steps per restart for mink; of 10 to 100 steps, 10 was fastest."""
 
 ARMS = ("fr3", "franka_robotiq85", "lift2", "split_aloha", "genie1", "so101")
 
 
 CARD_TARGETS, CONFIRMED = 1_000_000, 20_000
-"""Poses per GPU batch, and how many of the solutions MuJoCo checks."""
+"""Poses per GPU batch, and the number of solutions that MuJoCo checks."""
 
 
 def run(
     targets: int = 10_000, peer_targets: int = 100, robots: tuple[str, ...] = ARMS, *, device: str = "cpu"
 ) -> BenchResult:
-    """Solve random reachable poses for every arm of the zoo, and on the FR3 beside mink.
+    """Solve random reachable poses for every arm of the zoo, and for the FR3 also with mink.
 
     Args:
         targets: Poses per robot, drawn uniformly from the joint ranges.
-        peer_targets: Of these, how many the peer is given.
+        peer_targets: Number of these for mink.
         robots: Robots of the zoo.
-        device: ``cuda`` measures a card instead, with a million targets at once on the arms of six and more joints.
+        device: ``cuda`` measures a GPU instead, with a million targets at once, for arms with six or more joints.
     """
     if device == "cuda":
         return _on_card(robots)
@@ -52,7 +52,7 @@ def run(
 
 
 def _on_card(robots: tuple[str, ...]) -> BenchResult:
-    """Return what a card solves per second, copies to it and back included."""
+    """Return the targets that a GPU solves per second, including copies to it and back."""
     rows: list[dict[str, Any]] = []
     for robot in robots:
         setup = arm_setup(robot)
@@ -78,7 +78,7 @@ def _on_card(robots: tuple[str, ...]) -> BenchResult:
 
 
 FULL_POSE = 6
-"""Joints that it takes to reach any pose."""
+"""Joints needed to reach any pose."""
 
 
 def _reachable(setup: ArmSetup, count: int) -> Array:
@@ -88,7 +88,7 @@ def _reachable(setup: ArmSetup, count: int) -> Array:
 
 
 def _ours(robot: str, setup: ArmSetup, T: Array, threads: int | None) -> dict[str, Any]:
-    # Five joints cannot follow six coordinates; such arms are asked for positions only.
+    # Five joints cannot reach arbitrary poses; such arms only get target positions.
     orientation = Orientation.FULL if setup.chain.dof >= 6 else Orientation.FREE
     solver = IkSolver(setup.chain, IkOptions(orientation=orientation, threads=threads))
     solver.solve(T[:64])
@@ -107,7 +107,7 @@ def _ours(robot: str, setup: ArmSetup, T: Array, threads: int | None) -> dict[st
 
 
 def _confirmed(setup: ArmSetup, T: Array, q: Array, *, full: bool) -> NDArray[np.bool_]:
-    """Tell which configurations are within limits and reach their target according to MuJoCo."""
+    """Return which configurations are within limits and reach their target according to MuJoCo."""
     model, data, chain = setup.model, mujoco.MjData(setup.model), setup.chain
     data.qpos[:] = setup.data.qpos
     good = np.all((q >= chain.lower - 1e-9) & (q <= chain.upper + 1e-9), axis=1)
@@ -157,7 +157,7 @@ def _mink_one(
     lower: Array,
     upper: Array,
 ) -> Array:
-    """Return the configuration for one target; the first start is the middle of the ranges."""
+    """Return the configuration for one target; the first start is the middle of the joint ranges."""
     task.set_target(mink.SE3.from_matrix(T_world_target))
     index, q = setup.chain.qpos_index, setup.chain.middle
     for _ in range(MINK_RESTARTS):
@@ -175,7 +175,7 @@ def _mink_one(
 
 
 def _add_ratios(rows: list[dict[str, Any]]) -> None:
-    """Add how many times faster each FR3 row is than the peer."""
+    """Add the speed of each FR3 row relative to mink."""
     peer = next((row["targets_per_s"] for row in rows if row["name"].startswith("mink")), None)
     for row in rows:
         if peer and row["name"].startswith("handloom fr3"):

@@ -1,4 +1,4 @@
-"""Motion planning: tabletop, shelf and cage problems per arm, and MotionBenchMaker problems where they are at hand."""
+"""Motion planning: tabletop, shelf and cage problems per arm, and MotionBenchMaker problems if available."""
 
 import json
 import os
@@ -21,23 +21,23 @@ from handloom.robots import load_robot
 PROBLEMS_VARIABLE = "HANDLOOM_MOTION_BENCH"
 """Environment variable with the path of a JSON file of MotionBenchMaker problems for the Panda arm."""
 
-# Joint limits of the Panda, which the problem set was made for [rad]. Its fourth joint ends at 0.0175 there, as in the
+# Joint limits of the Panda that the problem set was made for [rad]. Its fourth joint ends at 0.0175, as in the
 # older model files of the Panda, and not at -0.0698 as in newer ones: three goals lie in between.
 PANDA_LOWER = (-2.8973, -1.7628, -2.8973, -3.0718, -2.8973, -0.0175, -2.8973)
 PANDA_UPPER = (2.8973, 1.7628, 2.8973, 0.0175, 2.8973, 3.7525, 2.8973)
 FINGERS = ("fr3_leftfinger", "fr3_rightfinger")
 GRASPED = {"cage": "box 0"}
-"""Problem set > the object that its goals grasp. In ``cage`` it is a cube of 7 cm between fingers that open to 8 cm.
-All goals are aligned with it within 1 degree and at most 18 mm off its centre, so contact of the fingers with it is not
-counted."""
+"""Problem set > the object that its goals grasp. In ``cage`` this is a cube of 7 cm between fingers that open to 8 cm.
+All goals are aligned with it to within 1 degree and at most 18 mm off its centre, so contact between it and the fingers
+is not counted."""
 
 LAST_RESORT_SEEDS = 2
-"""An unsolved problem counts as feasible when one of so many other seeds solves it with five times the samples."""
+"""An unsolved problem counts as feasible if one of this many other seeds solves it with five times the samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """What became of one problem."""
+    """Outcome of one problem."""
 
     kind: str
     first: float
@@ -52,13 +52,13 @@ class _Outcome:
 
 
 def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0, *, device: str = "cpu") -> BenchResult:
-    """Solve random problems from joints to joints and verify every path independently.
+    """Solve random joint-space problems and verify every path independently.
 
     Args:
         problems: Problems per robot, a third of each kind.
         names: Robots of the zoo.
         seed: Seed of the problems.
-        device: ``cuda`` measures a card instead, with a thousand problems at once.
+        device: ``cuda`` measures a GPU instead, with a thousand problems at once.
     """
     if device == "cuda":
         return plan_card.run(robot=names[0], seed=seed)
@@ -75,7 +75,7 @@ def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0, *
 
 
 def _solve(problem: PlanningProblem) -> _Outcome:
-    """Plan a problem once; the scene is packed beforehand, as it is between two requests in one scene."""
+    """Plan a problem once; the scene is packed beforehand, as for a second request in the same scene."""
     planner, begin = problem.planner, time.perf_counter()
     planner.plan_to_joints(problem.start, problem.start)
     first, begin, begin_cpu = time.perf_counter() - begin, time.perf_counter(), time.thread_time()
@@ -125,8 +125,8 @@ def _feasible(problem: PlanningProblem) -> bool:
 def _motion_bench(file: Path) -> list[dict[str, Any]]:
     """Solve MotionBenchMaker's Panda problems with the zoo's Franka arm, Panda limits and an open hand.
 
-    Problems whose start or goal collides exactly with this arm's solids are not counted; the row says how many are
-    given. Fingers may touch what they grasp.
+    Problems whose start or goal collides with this arm's exact solids are not counted; the row has the number counted.
+    Fingers may touch the grasped object.
     """
     sets = json.loads(file.read_text(encoding="utf-8"))
     problems = [_motion_bench_problem(name, given) for name, entries in sets.items() for given in entries]

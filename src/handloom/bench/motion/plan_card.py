@@ -1,4 +1,4 @@
-"""``bench plan --device cuda``: a thousand problems in a thousand scenes at once, beside all cores of the processor."""
+"""``bench plan --device cuda``: a thousand problems in a thousand scenes at once, compared with all CPU cores."""
 
 import time
 from collections.abc import Sequence
@@ -15,30 +15,30 @@ from handloom.motion.planning import ArmPlanner, PlanResult
 from handloom.motion.planning.batch.batch_planner import BatchPlanner, PlanProblem
 
 DRAWN_BY = 16
-"""Sets of problems, each with a seed of its own, that cores draw side by side."""
+"""Sets of problems, each with its own seed, that the cores sample in parallel."""
 PROBLEMS, WARM = 1000, 64
-"""Problems that are measured, and other ones that are planned before, so that everything is compiled and loaded."""
+"""Number of measured problems, and of others planned first, so that everything is compiled and loaded."""
 
 
 def run(
     problems: int = PROBLEMS, robot: str = "fr3", seed: int = 0, planner: BatchPlanner | None = None
 ) -> BenchResult:
-    """Plan the same problems with one process per core and on a card.
+    """Plan the same problems with one process per core and on a GPU.
 
-    Scenes are new to both: what is packed or compiled for them is packed and compiled within the time.
+    Scenes are new to both; the measured time includes packing and compiling for them.
 
     Args:
-        problems: Problems, a third of each kind.
+        problems: Number of problems, a third of each kind.
         robot: Robot of the zoo.
         seed: Seed of the problems.
-        planner: Plans on the card; by default on the first one.
+        planner: Plans on the GPU; by default on the first one.
 
     Raises:
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
     card = planner or BatchPlanner("cuda")
     warm, drawn = _problems(robot, problems, seed)
-    # The first request compiles what is not compiled yet; processes inherit it.
+    # The first request compiles the missing kernels; processes inherit them.
     _plan(warm[0])
     theirs, seconds = on_all_cores(_plan, drawn)
     card.plan(8 * _requests(warm))
@@ -73,7 +73,7 @@ def _requests(problems: Sequence[PlanningProblem]) -> list[PlanProblem]:
 
 
 def _problems(robot: str, count: int, seed: int) -> tuple[list[PlanningProblem], list[PlanningProblem]]:
-    """Return problems to warm up with and those to measure, drawn by all cores; nothing of their scenes is packed."""
+    """Return problems to warm up with and to measure, sampled on all cores; their scenes are not yet packed."""
     setup, each = arm_setup(robot), -(-count // DRAWN_BY)
 
     def draw(k: int) -> list[tuple[str, CollisionWorld, Array, Array]]:

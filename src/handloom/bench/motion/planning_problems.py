@@ -15,10 +15,10 @@ from handloom.robots import load_robot
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, translation
 
 DRAWS = 200_000
-"""Random configurations looked through for a start or a goal in the wanted region."""
+"""Random configurations to search for a start or a goal in the desired region."""
 
 CLEAR = 0.01
-"""Room around start and goal beyond the robot's spheres [m]."""
+"""Clearance around the robot's spheres at start and goal [m]."""
 
 HANGING = 0.25
 """Height of a hanging arm's tool above the table, as a fraction of its reach."""
@@ -31,7 +31,7 @@ KINDS = ("tabletop", "shelf", "cage")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlanningProblem:
-    """Get from one configuration to another."""
+    """Move from one configuration to another."""
 
     kind: str
     planner: ArmPlanner
@@ -56,7 +56,7 @@ class ArmSetup:
 
     @property
     def reach(self) -> float:
-        """Largest distance of the tool from the first joint [m], over random configurations."""
+        """Largest distance of the tool from the first joint over random configurations [m]."""
         lower, upper = self.chain.sampling_box
         q = lower + (upper - lower) * np.random.default_rng(0).random((4000, self.chain.dof))
         T, origin = self.chain.T_base_tool(q), self.chain.arrays.positions[0]
@@ -80,9 +80,9 @@ def arm_setup(robot: str) -> ArmSetup:
 
 
 def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[PlanningProblem]:
-    """Return random problems of all kinds in turn, scaled to the arm's reach; both ends are free with some room.
+    """Return random problems of all kinds in turn, scaled to the arm's reach; both ends have some clearance.
 
-    Scenes stand upright in front of the arm: at the height of its base, towards where its tool is at home.
+    Scenes stand upright in front of the arm: at the height of its base, in the direction of its tool at home.
     """
     rng = np.random.default_rng(seed)
     problems: list[PlanningProblem] = []
@@ -101,14 +101,14 @@ def planning_problems(setup: ArmSetup, count: int, *, seed: int = 0) -> list[Pla
             problems.append(PlanningProblem(kind=kind, planner=planner, start=ends[0], goal=ends[1]))
             refused = 0
         elif (refused := refused + 1) > MOST_REFUSED:
-            raise StateError(f"{MOST_REFUSED} {kind} scenes in a row left this arm no free start and goal")
+            raise StateError(f"{MOST_REFUSED} {kind} scenes in a row had no free start and goal for this arm")
     return problems
 
 
 def _T_world_scene(setup: ArmSetup) -> Array:  # noqa: N802 - frame notation
-    """Return an upright frame (4, 4) at the arm's base whose x points to where the tool is at home.
+    """Return an upright frame (4, 4) at the arm's base whose x axis points towards the tool at home.
 
-    Under an arm that hangs from a shoulder, its tool lower than its base, it lies below the tool.
+    For an arm that hangs from a shoulder (tool lower than base), the frame lies below the tool.
     """
     origin = setup.T_world_base[:3, 3].copy()
     tool = (setup.T_world_base @ setup.chain.T_base_tool(setup.home))[:3, 3] - origin
@@ -120,7 +120,7 @@ def _T_world_scene(setup: ArmSetup) -> Array:  # noqa: N802 - frame notation
 def _configuration_in(
     planner: ArmPlanner, draws: Array, tips: Array, region: Array | None, rng: np.random.Generator
 ) -> Array | None:
-    """Return a free random configuration with the tool inside a region (2, 3) [m] of the scene; anywhere for None."""
+    """Return a free random configuration with the tool inside a region (2, 3) [m] of the scene; None means anywhere."""
     planner.scene.refresh()
     room = planner.scene.spheres(planner.options.padding + CLEAR)
     inside = np.arange(2000)
@@ -134,7 +134,7 @@ def _configuration_in(
 
 
 def is_free(planner: ArmPlanner, path: Array) -> bool:
-    """Check a path every 0.01 rad of any joint with a fresh exact checker, leaving nothing out."""
+    """Check a path every 0.01 rad of any joint with a new exact checker that ignores nothing."""
     exact = ExactChecker(planner.robot.tree, planner.robot.parts, list(planner.world), planner.robot.ignored)
     for a, b in pairwise(path):
         count = int(np.ceil(np.abs(b - a).max() / 0.01)) + 1
@@ -159,7 +159,7 @@ def _tabletop(world: CollisionWorld, T: Array, scale: float, rng: np.random.Gene
 
 
 def _shelf(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
-    """A shelf with four compartments; the tool goes from one to another."""
+    """A shelf with four compartments; the tool moves from one to another."""
     near, deep, width = rng.uniform(0.42, 0.5), 0.3, 0.8
     T_shelf = T @ make_pose(matrix_from_rotvec([0, 0, rng.uniform(-0.3, 0.3)]), np.zeros(3))
     for k, z in enumerate((0.0, 0.38, 0.76)):
@@ -176,7 +176,7 @@ def _shelf(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generat
 
 
 def _cage(world: CollisionWorld, T: Array, scale: float, rng: np.random.Generator) -> list[Array | None]:
-    """Bars around a block in front of the arm; the tool reaches in from somewhere else."""
+    """Bars around a block in front of the arm; the tool reaches in from outside."""
     centre = np.array([rng.uniform(0.45, 0.6), rng.uniform(-0.2, 0.2), 0.25])
     half = 0.2
     for k, (x, y) in enumerate(((-1, -1), (-1, 1), (1, -1), (1, 1), (1, 0), (0, 1), (0, -1))):

@@ -1,4 +1,4 @@
-"""Timing of planned paths beside toppra and ruckig: duration, computing time and measured violation of limits."""
+"""Timing of planned paths compared with toppra and ruckig: duration, computing time and violation of limits."""
 
 import logging
 import time
@@ -29,10 +29,10 @@ DEVIATION = 0.01
 
 
 def run(paths: int = 100, seed: int = 0) -> BenchResult:
-    """Give planned paths of the FR3 their times.
+    """Compute the timing of planned paths of the FR3.
 
     Args:
-        paths: Paths of tabletop, shelf and cage problems.
+        paths: Number of paths, from tabletop, shelf and cage problems.
         seed: Seed of the problems.
     """
     given = _planned_paths(paths, seed)
@@ -87,7 +87,7 @@ def _ours(motion: Any) -> Motion:
 
 
 def _toppra(path: Array) -> Motion:
-    """Time our rounded path by toppra: same geometry, velocity and acceleration limits."""
+    """Time our rounded path with toppra: same geometry, velocity and acceleration limits."""
     constraint, algorithm = import_module("toppra.constraint"), import_module("toppra.algorithm")
     logging.getLogger("toppra").setLevel(logging.ERROR)
     rounded = _RoundedPath(path)
@@ -98,14 +98,14 @@ def _toppra(path: Array) -> Motion:
             discretization_scheme=constraint.DiscretizationType.Interpolation,
         ),
     ]
-    # The same grid as ours: on fewer points it would cut across the rounded corners and exceed the limits there.
+    # Same grid as ours: with fewer points it would cut the rounded corners and exceed the limits there.
     instance = algorithm.TOPPRA(limits, rounded, gridpoints=rounded.grid, parametrizer="ParametrizeConstAccel")
     motion = instance.compute_trajectory(0.0, 0.0)
     return motion.duration, lambda t: (motion(t), motion(t, 1), motion(t, 2))
 
 
 class _RoundedPath:
-    """Our rounded path in the form toppra asks for; ``duration`` is its length."""
+    """Our rounded path with the interface that toppra expects; ``duration`` is its length."""
 
     def __init__(self, path: Array) -> None:
         motion = TimedPath(path, LIMITS, deviation=DEVIATION)

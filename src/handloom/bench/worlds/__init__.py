@@ -1,1 +1,1 @@
-"""Benchmarks of what is sampled and built: scenes, kitchens, furnished rooms."""
+"""Benchmarks of sampled and built scenes, kitchens and furnished rooms."""

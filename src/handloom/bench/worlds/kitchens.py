@@ -1,4 +1,4 @@
-"""Sampled kitchens: whether furniture fits and opens, everything rests, and what building and drawing them costs."""
+"""Sampled kitchens: whether furniture fits and opens, motion at rest, and the cost of building and rendering."""
 
 import time
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ TASK = "kitchen_dish_rack"
 STILL = 0.01
 """Speed [m/s or rad/s] below which everything counts as at rest after a second."""
 DRAWN = 4
-"""Kitchens of which images are timed."""
+"""Number of kitchens whose images are timed."""
 SIDE = 224
 """Width and height of an image [px]."""
 PRESETS = ("fast", "balanced")
@@ -34,13 +34,13 @@ def run(names: Sequence[str] = (), seeds: int = 200, seed: int = 11) -> BenchRes
 
     Args:
         names: Presets of the renderer to time; none means fast and balanced.
-        seeds: Kitchens.
+        seeds: Number of kitchens.
         seed: Seed of the run.
     """
     if seeds < 1:
         raise InputError(f"at least 1 kitchen is needed, got {seeds}")
     task = load_task(TASK, overrides=["room.clutter=much", "data.variant=clean"])
-    build_scene(sample_task(task, seed, seeds))  # What is read and compiled once for all.
+    build_scene(sample_task(task, seed, seeds))  # Data read and compiled once for all kitchens.
     looked = [_looked_at(task, seed, episode) for episode in range(seeds)]
     row: dict[str, Any] = {
         "name": "handloom kitchens",
@@ -96,7 +96,7 @@ def _restless(scene: Scene) -> bool:
 
 
 def _drawn(task: Task, seed: int, preset: str) -> dict[str, Any]:
-    """Return how many images a second one core draws of kitchens from two places while the arm moves."""
+    """Return images per second of one core, with two cameras in each kitchen while the arm moves."""
     count, spent, objects = 0, 0.0, []
     for episode in range(DRAWN):
         instance = sample_task(task, seed, episode)

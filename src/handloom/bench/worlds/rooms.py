@@ -1,4 +1,4 @@
-"""Whether robots drive through furnished rooms without touching anything: contacts counted in every physics step."""
+"""Robots drive through furnished rooms without touching anything: contacts are counted in every physics step."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from handloom.tasks import Task, load_task, sample_task, worded_skills
 from handloom.values import EpisodeRecord, FunnelStage, ObjectInstance, TaskInstance
 
 TASKS = {"lift2": "lift2_fetch_carton", "split_aloha": "split_aloha_fetch_can"}
-"""Robot > task whose rooms are furnished: drive to a table, take an object, drive with it to another table."""
+"""Robot > task whose rooms are furnished: drive to a table, pick up an object, drive with it to another table."""
 HALF = 3.2
 """Half the side of the room [m]."""
 PIECES = 6
@@ -30,28 +30,28 @@ PIECES = 6
 SIZES = ((0.3, 0.3, 0.45), (0.9, 0.7, 1.3))
 """Smallest and largest piece [m]: from a stool to a cupboard."""
 FREE = 1.0
-"""Space kept free in front of a table, where the robot works, and around its start [m]."""
+"""Free space in front of a table, where the robot works, and around its start [m]."""
 MOST_TRIES = 2000
 MOST_FRAMES = 4000
-"""Ways through these rooms are up to 10 m long."""
+"""Paths through these rooms are up to 10 m long."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """What happened in one room."""
+    """Outcome of one room."""
 
     arrived: int
-    """Ways to a table that were driven to the end, of 2."""
+    """Number of completed drives to a table, of 2."""
     refused: bool
     """Whether the planner reported, before moving, that there is no path to a table."""
     failure: str
-    """Otherwise, why the episode ended early."""
+    """Any other reason why the episode ended early."""
     steps: int
-    """Physics steps in which the base drove."""
+    """Number of physics steps in which the base moved."""
     touching: int
-    """Frames in which the robot or the held object touched anything else."""
+    """Number of frames in which the robot or the held object touched anything else."""
     touched: tuple[str, ...]
-    """What they touched."""
+    """Objects that were touched."""
     way: float
     """Distance driven [m]."""
     off: tuple[float, float]
@@ -63,11 +63,11 @@ class Drive:
 
 
 def run(names: Sequence[str] = (), seeds: int = 50, seed: int = 0) -> BenchResult:
-    """Drive to a table and, with what lay on it, to another one, in random rooms; one row per robot.
+    """Drive to a table, and with an object from it to another table, in random rooms; one row per robot.
 
     Args:
         names: Robots; none means all that have a task of this kind.
-        seeds: Rooms per robot.
+        seeds: Number of rooms per robot.
         seed: Seed of the rooms.
     """
     for name in names:
@@ -100,7 +100,7 @@ def _row(robot: str, rooms: int, seed: int) -> dict[str, Any]:
 
 
 def furnished_room(task: Task, seed: int, room: int) -> TaskInstance:
-    """Return a scene of a fetching task in another room: tables, robot and furniture stand anywhere, at any angle."""
+    """Return a scene of a fetching task in another room, with tables, robot and furniture anywhere and at any angle."""
     instance, rng = sample_task(task, seed, room), generator(seed, room, "rooms", task=task.name)
     for _ in range(MOST_TRIES):
         placed = _placed(instance, rng)
@@ -110,9 +110,9 @@ def furnished_room(task: Task, seed: int, room: int) -> TaskInstance:
 
 
 def _placed(instance: TaskInstance, rng: np.random.Generator) -> TaskInstance | None:
-    """Return the scene with everything somewhere else; None if two of them would overlap."""
+    """Return the scene with everything at random poses; None if any two overlap."""
     objects, taken = {o.name: o for o in instance.objects}, []
-    # The carton lies at the edge that looks along -y of one table, the tray at the edge along +x of the other.
+    # The carton lies at the -y edge of one table, the tray at the +x edge of the other.
     for table, obj, front in (("table", _fetched(instance), (0.0, -1.0)), ("side_table", "tray", (1.0, 0.0))):
         size = np.array(objects[table].parameters["size"][:2], float)
         zone, middle = size + FREE * np.abs(front), 0.5 * FREE * np.array(front)
@@ -148,7 +148,7 @@ def _fetched(instance: TaskInstance) -> str:
 
 
 def _widened(plane: ObjectInstance) -> ObjectInstance:
-    """Return a wall or the floor of the task's room, of 5 m, as part of the larger room."""
+    """Return a wall or the floor of the task's 5 m room, as part of the larger room."""
     factor = 2.0 * HALF / 5.0
     x, y, z = plane.position
     size = [factor * side if side == 5.0 else side for side in plane.parameters["size"]]
@@ -182,7 +182,7 @@ def _inside(outline: Array) -> bool:
 
 
 def _apart(outlines: Sequence[Array]) -> bool:
-    """Return whether the last rectangle overlaps none before it: some side of one has the other beyond it."""
+    """Return whether the last rectangle overlaps no earlier one (some side of one separates the two)."""
     return all(_separated(a, b) for i, a in enumerate(outlines) for b in outlines[:i])
 
 
@@ -196,7 +196,7 @@ def _separated(a: Array, b: Array) -> bool:
 
 
 def drive_through(task: Task, instance: TaskInstance) -> Drive:
-    """Let the expert fetch in a room, and count what it touches while the base drives; it stops before it places."""
+    """Let the expert fetch in a room, and count contacts while the base moves; stop before placing."""
     scene, robot = build_scene(instance), instance.robots[0].name
     stages = worded_skills(task, instance)
     ((name, blocks),) = stages[0].items()
@@ -209,7 +209,7 @@ def drive_through(task: Task, instance: TaskInstance) -> Drive:
 
 
 class _Touches:
-    """Notes, in every physics step, what touches a robot or the object that it fetches."""
+    """Records the contacts of a robot and the object that it fetches in every physics step."""
 
     def __init__(self, scene: Scene, robot: str, fetched: str) -> None:
         self._world, self._robot, self._fetched = scene.world, robot, fetched
@@ -219,19 +219,19 @@ class _Touches:
         self.steps: list[frozenset[frozenset[str]]] = []
 
     def look(self) -> None:
-        """Note the contacts that physics has just resolved, as pairs of names."""
+        """Record the contacts of the latest physics step, as pairs of names."""
         pairs = self._world.data.contact.geom
         pairs = pairs[self._watched[pairs].any(axis=1)]
         self.steps.append(frozenset(frozenset(self._names[pair].tolist()) for pair in pairs))
 
     def wrong(self, step: int, *, holding: bool) -> set[str]:
-        """Return what the robot, and the object if it holds it, should not have touched in a step."""
+        """Return the forbidden contacts of a step: of the robot, and of the object while it is held."""
         own = {self._robot, self._fetched} if holding else {self._robot}
         return set().union(*(pair - own for pair in self.steps[step] if pair & own))
 
 
 def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
-    """Return what happened while the base drove, first with empty hands and then with the object."""
+    """Return the outcome of driving, first with empty hands and then with the object."""
     base, per_frame = scene.robot(record.instance.robots[0].name).base, record.instance.substeps
     assert base is not None
     ways, off, length, looked, rolls = [], [(0.0, 0.0)], 0.0, [], [(0.0, 0.0)]
@@ -239,7 +239,7 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
         qpos = recorded_qpos(scene, record)[span.start : span.end + 1]
         ways.append(span.success)
         if span.end == span.start:
-            continue  # No way was found.
+            continue  # No path was found.
         way = base.poses(qpos[:, base.qpos_index])
         length += float(np.hypot(*np.diff(way[:, :2], axis=0).T).sum())
         rolls.append(rolling(base, qpos))
@@ -265,10 +265,10 @@ def _judged(scene: Scene, record: EpisodeRecord, touches: _Touches) -> Drive:
 
 
 def rolling(base: MobileBase, qpos: Array) -> tuple[float, float]:
-    """Return how far wheels slipped [m] and steered ones skidded (fraction of the path), from ``qpos`` (k, nq).
+    """Return the slip of the wheels [m] and the skid of steered wheels (fraction of the path), from ``qpos`` (k, nq).
 
     The path of a wheel's hub is split at every frame and resolved along and across the wheel's direction at mid-frame.
-    One with rollers moves across by design.
+    A wheel with rollers moves across by design.
     """
     joints = [base.world.qpos_index(f"{base.robot_name}/{name}") for name in base.drive.rolling_names]
     swivels = [base.world.qpos_index(f"{base.robot_name}/{name}") for name in base.drive.swivel_names]

@@ -1,4 +1,4 @@
-"""``bench scenes``: sampling and building scenes of every task, how well they rest, and reading many task files."""
+"""``bench scenes``: sampling and building scenes of every task, their motion at rest, and reading many task files."""
 
 import statistics
 import tempfile
@@ -16,12 +16,12 @@ from handloom.tasks import Task, library, load_task, sample_task
 from handloom.tasks.sampling.assets import small_categories
 
 ROBOTS = {"fr3": "left", "franka_robotiq85": "left", "lift2": "right", "split_aloha": "left", "genie1": "right"}
-"""Robot of the zoo > arm its skills are written for."""
+"""Robot of the zoo > arm for which its skills are written."""
 CAMERA = {"parent": "", "translation": [0.6, 0.6, 1.3], "orientation": [0.32, 0.21, 0.5, 0.77], "camera_axes": "usd"}
 
 
 def write_task_files(folder: Path, count: int, *, seed: int = 0) -> list[Path]:
-    """Write task files with one robot, two to six objects, cameras, clutter and a schedule; each a little different."""
+    """Write task files with one robot, two to six objects, cameras, clutter and a schedule, each slightly different."""
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for i, rng in enumerate(np.random.default_rng(seed).spawn(count)):
@@ -105,18 +105,18 @@ def _skills(rng: np.random.Generator, held: str, goal: str) -> list[dict[str, An
 
 
 REST_SECONDS = 2.0
-"""How long a scene is watched."""
+"""Time for which a scene is simulated."""
 CROWD = 15
-"""Objects of the generated scene."""
+"""Number of objects in the generated scene."""
 
 
 def run(*, episodes: int = 10, files: int = 1000, tasks: Sequence[str] = ()) -> BenchResult:
     """Measure in processor time.
 
     Args:
-        episodes: Scenes of every task.
-        files: Task files to read.
-        tasks: Tasks to measure; all of the library when empty.
+        episodes: Number of scenes per task.
+        files: Number of task files to read.
+        tasks: Tasks to measure; if empty, the whole library.
     """
     with tempfile.TemporaryDirectory() as folder:
         crowd = Path(folder) / "crowd.yaml"
@@ -150,7 +150,7 @@ def scene_row(task: Task, episodes: int) -> dict[str, Any]:
 
 
 def deepest_overlap(scene: Scene) -> float:
-    """Return how deep [m] two objects of a scene are in each other at its start."""
+    """Return the largest overlap of two objects at the start of a scene [m]."""
     names = {obj.name for obj in scene.instance.objects}
     owners = [
         (contact.distance, {body.partition("/")[0] for body in (contact.body_a, contact.body_b)})
@@ -160,7 +160,7 @@ def deepest_overlap(scene: Scene) -> float:
 
 
 def drifts(scene: Scene) -> dict[str, float]:
-    """Run physics for two seconds and return how far [m] objects moved, except those that roll or lie on belts."""
+    """Simulate two seconds and return the largest motion of an object [m], except those that roll or lie on belts."""
     instance, world = scene.instance, scene.world
     moving = [
         obj.name for obj in instance.objects if not (obj.fixed or any(obj.rolling) or obj.name in _carried(scene))

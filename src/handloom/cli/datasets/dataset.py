@@ -36,12 +36,12 @@ from handloom.render.backends import drawing_for
 
 
 def worker_executor(workers: int | None) -> InlineExecutor | ProcessExecutor:
-    """Return the executor for ``--workers``: worker processes, one per core by default; 0 runs in this process."""
+    """Return the executor for ``--workers``: one worker process per core by default; 0 runs in this process."""
     return InlineExecutor() if workers == 0 else ProcessExecutor(cores() if workers is None else workers)
 
 
 def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
-    """Return the dataset at a path, or of the run there, after comparing its files with their hashes."""
+    """Return the dataset (or the dataset of the run) at a path, after comparing its files with their hashes."""
     root = dataset_of(path)
     check_files(root, hashes=not skip_hashes)
     if skip_hashes:
@@ -52,14 +52,14 @@ def checked_dataset(path: Path, *, skip_hashes: bool) -> Path:
 
 
 def checked_run(path: Path) -> RunDirectory:
-    """Open the run at a path; links that lead elsewhere are refused, since verbs also write there."""
+    """Open the run at a path; refuse links that lead out of it, because verbs also write there."""
     directory = RunDirectory.open(path)
     refuse_strange_files(directory.path)
     return directory
 
 
 def _allow(*, code: bool, outside: bool) -> None:
-    """Grant only what was given on the command line."""
+    """Grant only the permissions given on the command line."""
     if code:
         own_code.allow_code()
     if outside:
@@ -86,7 +86,7 @@ def verify(
         path: A run folder or a dataset.
         sample: Check only this many randomly chosen episodes and their files, against the dataset's certificate, if
             any.
-        seed: Seed of the random draw; default: a new one each time, which is printed.
+        seed: Seed of the random choice; default: a new one each time, which is printed.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
         allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.
@@ -132,12 +132,12 @@ def verify(
 
 
 def _drawn(path: Path, count: int, seed: int | None) -> tuple[Path, ...]:
-    """Return randomly chosen archives; prints the seed, so that the choice can be repeated."""
+    """Return randomly chosen archives, and print the seed so that the choice can be repeated."""
     if count < 1:
         raise InputError(f"--sample takes at least 1 episode, got {count}")
     seed = secrets.randbelow(2**31) if seed is None else seed
     total, archives = sampled_archives(path, count, seed)
-    print(f"note: {len(archives)} of {total} episodes, drawn with --seed {seed}", file=sys.stderr)
+    print(f"note: {len(archives)} of {total} episodes, chosen with --seed {seed}", file=sys.stderr)
     return archives
 
 
@@ -146,7 +146,7 @@ def _united(parts: Iterable[Iterable[str]]) -> list[str]:
 
 
 def _gaps(path: Path, verdicts: Iterable[Verification]) -> Iterator[tuple[str, ...]]:
-    """Yield what was not compared."""
+    """Yield the parts that were not compared."""
     yield from (verdict.not_compared for verdict in verdicts)
     if dataset_of(path) == path / "dataset":
         others = [path / name for name in ("failures", "rendered") if (path / name / "meta" / "info.json").is_file()]
@@ -164,17 +164,17 @@ def merge(
     """Merge the finished attempts of a sharded run, or merge several datasets into a new one.
 
     Args:
-        paths: One run folder; or, with -o, runs and datasets in the desired order; or the URL that all shards of a run
-            were uploaded to, or URLs of datasets, which are merged file by file (extra cloud).
-        output: Folder, or URL, of the new dataset; default of uploaded shards: dataset/ below their URL.
-        drop_flagged: Leave out episodes that were flagged in handloom view; needs -o.
+        paths: One run folder; or, with -o, runs and datasets in the desired order; or the URL to which all shards of a
+            run were uploaded, or URLs of datasets, which are merged file by file (extra cloud).
+        output: Folder or URL of the new dataset; for uploaded shards, the default is dataset/ below their URL.
+        drop_flagged: Leave out the episodes flagged in handloom view; needs -o.
         only_flagged: Keep only the flagged episodes; needs -o.
         skip_hashes: Use the files even if they do not match their recorded hashes.
     """
     if drop_flagged and only_flagged:
         raise InputError("--drop-flagged and --only-flagged leave nothing; give one of them")
     if output is None and (drop_flagged or only_flagged):
-        raise InputError("--drop-flagged and --only-flagged make a new dataset; say where with -o")
+        raise InputError("--drop-flagged and --only-flagged make a new dataset; give its folder with -o")
     if urls := [url for path in paths if (url := url_of(path))]:
         if len(urls) != len(paths) or drop_flagged or only_flagged:
             raise InputError(
@@ -224,11 +224,11 @@ def render(
         preset: Image quality: fast, balanced or quality.
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
-        size: Width and height of every camera [px]; default as recorded.
-        cameras: YAML file whose key cameras, written as in a task, replaces the recorded ones.
+        size: Width and height of every camera [px]; by default as recorded.
+        cameras: YAML file whose key cameras, written as in a task, replaces the recorded cameras.
         relight: Seed of new lights; the default keeps the recorded ones.
         retexture: Seed of new textures of the same kinds; the default keeps the recorded ones.
-        depth: Also write a depth stream per camera, which LeRobot reads from 0.6 on.
+        depth: Also write a depth stream per camera, which LeRobot 0.6 and later can read.
         segmentation: Also write a stream of instance ids per camera.
         labels: Kinds of labels to write beside the archives, or all; default: those of the run.
         workers: Worker processes; default one per core; 0 runs in this process.

@@ -27,7 +27,7 @@ PLAIN: dict[str, Callable[..., Path]] = {
     "rerun": export_rerun,
     "jsonl": export_questions,
 }
-"""Formats without choices."""
+"""Formats without options."""
 
 
 def run(
@@ -46,19 +46,19 @@ def run(
 ) -> None:
     """Write a dataset in another format.
 
-    hdf5 is the layout robomimic reads (extra hdf5); lerobot-v3 the dataset without our archives; lerobot-v2.1 a file
-    per episode; rlds the layout of TensorFlow Datasets; zarr a replay buffer; rerun a recording for its viewer (extra
-    rerun); coco and jsonl the labels as annotations, and as questions with answers.
+    hdf5 is the layout that robomimic reads (extra hdf5); lerobot-v3 the dataset without our archives; lerobot-v2.1 has
+    one file per episode; rlds the layout of TensorFlow Datasets; zarr a replay buffer; rerun a recording for its viewer
+    (extra rerun); coco and jsonl the labels as annotations, and as questions with answers.
 
     Args:
         path: A run folder or a dataset.
         output: File or folder to write.
         format: Format to write.
-        no_images: hdf5 and zarr: leave out the camera images; a hundredth of the size.
-        jpeg: hdf5: keep images as JPEG files, a tenth of the size; robomimic needs arrays and cannot read these.
+        no_images: hdf5 and zarr: leave out the camera images, for a hundredth of the size.
+        jpeg: hdf5: keep images as JPEG files, for a tenth of the size; robomimic needs arrays and cannot read these.
         no_models: hdf5: leave out the MuJoCo model of every episode, otherwise stored as MJCF.
-        next_obs: hdf5: also write, for each frame, the observation of the following frame under next_obs; a reader
-            can take the next frame of obs instead, and needs half the disk space.
+        next_obs: hdf5: also write the observation that follows each frame, under next_obs; this doubles the file, and
+            readers can take the next frame of obs instead.
         every: coco: export every N-th frame.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.
         allow_outside: Let the archives refer to robots and objects outside their own and surrounding folders.

@@ -33,8 +33,8 @@ def run(
 
     Args:
         path: A run folder or a dataset.
-        labels: Kinds of labels, or all; default everything but the images depth, normals and flow.
-        again: Write them again where they already exist.
+        labels: Kinds of labels, or all; by default all except the images depth, normals and flow.
+        again: Write labels again even if they already exist.
         check: Write nothing; compare existing labels with those computed from the recordings.
         workers: Worker processes; default one per core; 0 runs in this process.
         allow_code: Run Python code that the archives refer to, such as an object my_module:my_function.

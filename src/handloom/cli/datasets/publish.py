@@ -32,7 +32,7 @@ def publish(
 
     Args:
         path: A run folder or a dataset.
-        repo: Repository to upload to (extra hub); default only writes the files.
+        repo: Repository to upload to (extra hub); by default the files are only written.
         public: Make a new repository public; default private.
         licence: Licence of the data: mit, apache-2.0, cc-by-4.0.
         title: Heading of the card; default the name of the task.
@@ -68,7 +68,7 @@ def remake(
     compile_kernels((*GENERATE, "labels"))
     executor = worker_executor(workers)
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("making it again", total=None)
+        bar = progress.add_task("reproducing it", total=None)
         made = lineage.remake(certificate, output, executor, on_receipts=lambda news: progress.advance(bar, len(news)))
     print(plain(f"dataset: {made.dataset}"))
     for line in made.elsewhere:

@@ -29,7 +29,8 @@ REMEDIES = {
     "line_unreachable": "move the region nearer to the base, or to the arm's own side, or away from it if "
     "it is very near; `approach: any` on `place`",
     "goal_in_collision": "move objects apart; if it is the other arm, send it home first: `{home: , arm: both}`",
-    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it hits an object placed earlier: a "
+    "line_in_collision": "use lower targets, more room, or `pre_place_z_offset`; if it hits an object placed earlier: "
+    "a "
     "larger target, or a separate spot for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
     "start_in_collision": "move the region away from the home pose, or from the first object in a container",
     "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
@@ -37,7 +38,7 @@ REMEDIES = {
     "not_released": "a wider target, a longer `retreat`",
     "too_late": "move `pick_range` further downstream, or slow down the belt",
 }
-"""Failure reason > what usually helps, in the words of the cookbook's table, which lists more reasons."""
+"""Failure reason > usual remedy, worded as in the cookbook's table, which lists more reasons."""
 
 
 def run(
@@ -49,17 +50,17 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> None:
-    """Print funnel, failure reasons and rates of a run, and write them as a page with charts and images.
+    """Print the funnel, failure reasons and rates of a run, and write them as a page with charts and images.
 
-    For a dataset without its run, such as a merged or rendered one, it shows what the dataset contains.
+    For a dataset without its run, such as a merged or rendered one, show what the dataset contains.
 
     Args:
         path: A run folder, or a dataset.
         output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
-        workers: Worker count for the robot hours per day; default one per core, as for generate.
+        workers: Number of workers that the robot hours per day refer to; default one per core, as for generate.
         episode: Also draw twelve frames from every camera of this demonstration, counting from 0, into a PNG file.
         allow_outside: Let the archives refer to robots outside their own and surrounding folders.
-        json: Print one JSON object instead of text; writes no page unless -o is given.
+        json: Print one JSON object instead of text; no page is written unless -o is given.
     """
     if allow_outside:
         own_code.allow_outside()
@@ -89,7 +90,7 @@ def run(
 
 
 def _is_of_run(path: Path) -> bool:
-    """Return whether a dataset was written by a run, whose journals contain more."""
+    """Return whether a dataset belongs to a run, whose journals contain more."""
     return path.name == "dataset" and (path.parent / MANIFEST).is_file()
 
 
@@ -153,9 +154,9 @@ def disturbed_line(disturbed: Mapping[str, int], times: int, attempts: int) -> s
 
 
 def advice(report: RunReport) -> str:
-    """Return advice for a task most of whose attempts fail."""
+    """Return advice for a task in which most attempts fail."""
     reason, count = next(iter(report.failure_reasons.items()))
-    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "what it means is"
+    what = f"try: {REMEDIES[reason]}; more" if reason in REMEDIES else "its meaning is"
     return (
         f"note: {report.episodes} of {report.attempts} attempts succeeded; {count} failed with {reason}; {what} "
         "in the cookbook under 'When attempts fail'"

@@ -45,17 +45,17 @@ def run(
         what: Datasets, runs, evaluations, folders that contain them, or tasks.
         edit: Allow the page to write flags and notes beside datasets, and task files.
         open: Open the page in the browser of this machine.
-        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        host: Address to serve at; addresses that other machines can reach use HTTPS only.
         port: Port of the page; 0 chooses a free one.
-        https: Serve HTTPS on this machine, too, with a self-signed certificate.
-        export: Write the page as plain files into this folder instead, with a dataset card, for any web server.
+        https: Use HTTPS even on this machine, with a self-signed certificate.
+        export: Write the page and a dataset card as plain files into this folder instead, for any web server.
         rerun: Write an episode of the first dataset as a rerun recording (.rrd) instead (extra rerun).
         mujoco: Open a scene of the task in MuJoCo's own viewer instead; needs a display.
         seed: Seed of that scene.
         episode: Number of that scene, or of the episode for --rerun.
     """
     if not what:
-        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that contains some")
+        raise InputError("there is nothing to look at; give a dataset, a run, a task, or a folder that contains them")
     paths, tasks = told_apart(what)
     if mujoco:
         return _open_mujoco(tasks, seed=seed, episode=episode)
@@ -124,12 +124,12 @@ def _open_mujoco(tasks: list[str], *, seed: int, episode: int) -> int:
 
 @contextmanager
 def live_page(run: Path, goal: Goal, *, workers: int) -> Iterator[str]:
-    """Serve the page of a run in progress; yields its address.
+    """Serve the page of a run in progress; yield its address.
 
     Args:
         run: Folder of the run.
         goal: When it ends.
-        workers: How many workers the run has.
+        workers: Number of workers of the run.
     """
     require("uvicorn", extra="view")
     from handloom.viewer.library import Library, LiveRun
@@ -146,7 +146,7 @@ def live_page(run: Path, goal: Goal, *, workers: int) -> Iterator[str]:
 
 
 def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Return which words are folders and which are tasks: a YAML file, or a name that is not a folder."""
+    """Split the words into folders and tasks (YAML files, or names that are not folders)."""
     paths, tasks = [], []
     for word in what:
         path = Path(word)
@@ -156,7 +156,7 @@ def told_apart(what: tuple[str, ...]) -> tuple[list[Path], list[str]]:
             tasks.append(word)
         else:
             raise InputError(
-                f"{word}: there is no such folder; give a dataset, a run, a task, or a folder that contains some"
+                f"{word}: there is no such folder; give a dataset, a run, a task, or a folder that contains them"
             )
     return paths, tasks
 

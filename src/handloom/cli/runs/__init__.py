@@ -1,1 +1,1 @@
-"""The verbs that make runs, by the scripted expert, from demonstrations or of a policy."""
+"""The verbs that make runs: of the scripted expert, from demonstrations, or of a policy."""

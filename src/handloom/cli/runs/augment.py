@@ -39,22 +39,22 @@ def run(
     allow_outside: bool = False,
     json: bool = False,
 ) -> int:
-    """Turn a few demonstrations into many: their paths move along with the objects of new scenes and are executed.
+    """Turn a few demonstrations into many: their paths are adapted to the objects of new scenes and executed.
 
-    Physics and the success terms of the task judge every attempt; successes are written as by generate.
+    Every attempt is simulated and judged by the success terms of the task; successes are written as by generate.
     Repeating the command resumes.
 
     Args:
         run: Folder of a run of teleop or generate, or its dataset.
-        n: Demonstrations wanted.
-        attempts: Number of attempts to make instead, whatever their outcome.
+        n: Number of demonstrations to make.
+        attempts: Number of attempts to make instead, regardless of their outcome.
         output: Folder of the new run. Default: out/augment_TASK.
         seed: Seed of the new scenes. Default: the seed after that of the demonstrations.
         demonstrations: Use only the first N. Default: all successful ones.
-        task: The task, if RUN is a dataset without its run, or to use the current version of its file, for example
-            with wider regions. Default: the task as it was recorded.
+        task: The task, if RUN is a dataset without its run, or to use the current task file, for example with wider
+            regions. Default: the task as it was recorded.
         work: Where attempts are made.
-        writing: What is drawn and written.
+        writing: What is rendered and written.
         keep_going: Continue even if the first attempts all failed for the same reason.
         max_attempts: Limit on the attempts; default ten per demonstration.
         set: Overrides of the task given with --task.

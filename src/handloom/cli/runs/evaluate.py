@@ -49,7 +49,7 @@ def run(
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         acting: Which policy acts.
-        scenes: How many scenes.
+        scenes: Number of scenes.
         seed: Which set of test scenes.
         output: Folder of the results. Default: out/evaluate_TASK.
         work: Where attempts are made.
@@ -99,8 +99,8 @@ def _judged(result: PolicyEvaluation, details: Iterable[str]) -> int:
         return 0
     print(
         plain(
-            f"{result.faults} of {result.scenes} scenes ended in an error, which says nothing about the policy; the "
-            f"first: {next(iter(details), 'unknown')}"
+            f"{result.faults} of {result.scenes} scenes ended in an error, which distorts the success rate; the first: "
+            f"{next(iter(details), 'unknown')}"
         ),
         file=sys.stderr,
     )

@@ -93,36 +93,35 @@ def run(
     Args:
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
-        n: Demonstrations wanted: the lowest-numbered successful attempts.
-        attempts: Number of attempts to make instead, whatever their outcome.
-        only: Make only this attempt, counting from 0: exactly the episode that a longer run makes under that number.
+        n: Number of demonstrations to make: the successful attempts with the lowest numbers.
+        attempts: Number of attempts to make instead, regardless of their outcome.
+        only: Make only this attempt, counting from 0; a longer run makes exactly the same episode under this number.
         output: Folder of the run; its dataset/ is the dataset. Default: out/TASK, with --robot out/TASK_ROBOT.
         overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
         seed: Seed of the run.
-        source: Who performs the task: the scripted expert, or a class of yours, written my_module:MySource.
+        source: Performs the task: the scripted expert, or your own class, written my_module:MySource.
         workers: Worker processes; default one per core, of this machine or of the Ray cluster.
-        executor: Where work runs: in worker processes, inline in this one, or on a Ray cluster (extra ray).
+        executor: Where attempts run: in worker processes, inline in this process, or on a Ray cluster (extra ray).
         ray_address: Address of a running Ray cluster; the default starts one on this machine.
         staging: On Ray: pass episodes through this URL, s3://bucket/folder or gs://bucket/folder (extra cloud),
             instead of through Ray itself.
-        writing: What is drawn and written.
-        disturb: Push the hand off its path by about this much [m], rotated by 5 rad per metre of it, while the recorded
-            action stays the expert's command; 0.02 suits a table. Sets the task's key disturbance.
+        writing: What is rendered and written.
+        disturb: Push the hand off its path by about this distance [m] and rotate it by 5 rad per metre of it; the
+            recorded action stays the expert's command. 0.02 suits tasks at a table. Sets the task's key disturbance.
         keep_going: Continue even if the first attempts all failed for the same reason.
-        keep: What to write: successes; failures too, into a separate dataset with the reason and the frame in
-            which each went wrong; or balanced, as many failures as successes, in which case attempts continue
-            until there are enough of both.
+        keep: What to write: successes; also failures, into a separate dataset with the reason and the frame in which
+            each went wrong; or balanced, which makes attempts until there are as many failures as successes.
         max_attempts: Limit on the attempts; default ten per demonstration.
-        attempt_seconds: Wall time after which an attempt without a result is killed and retried, alone; after three
-            times the run stops and nothing is recorded.
+        attempt_seconds: Wall time after which an attempt without a result is killed and retried alone; after three such
+            tries the run stops without recording it.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
         unit_size: Attempts per work unit of a new run; default 4, fewer in short runs so that all workers finish
             together.
         shard: i/N, for job arrays that share the folder: run every N-th unit, starting at i, of the attempts that are
-            certainly needed; the shard that finishes last runs any further attempts and merges.
+            certain to be needed; the shard that finishes last runs any further attempts and merges.
         upload: With --shard and --attempts: machines share only this URL, s3://bucket/folder (extra cloud). This
-            machine makes the I-th of N parts of the attempts in its own folder and uploads it as a dataset; handloom
-            merge URL combines all of them.
+            machine makes part i of the attempts in its own folder and uploads it as a dataset; handloom merge URL
+            combines all parts.
         proxy_assets: Replace missing asset files with library objects of the same category.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task refers to, such as a skill my_module:MySkill.
@@ -162,7 +161,7 @@ def run(
     folder = output or Path("out") / safe_name(loaded.name if robot is None else f"{loaded.name}_{robot}")
     if overwrite:
         if part != ALL:
-            raise InputError("--overwrite is for whole runs: each --shard would delete what the others have made")
+            raise InputError("--overwrite is for whole runs: each --shard would delete the work of the others")
         RunDirectory.discard(folder)
     place = "" if upload is None else shard_place(upload, part)
     if place:
@@ -211,7 +210,7 @@ def generate_shown(
         directory: The run.
         goal: When to stop.
         executor: Runs the attempts.
-        name: Task name as the user gave it.
+        name: Task name as given by the user.
         shard: Part of the run.
         staging: URL through which episodes are returned.
         keep_going: Continue even if the first attempts all failed for the same reason.
@@ -351,7 +350,7 @@ def demo(
 
     Args:
         task: A task of the library, or a YAML file.
-        episodes: How many demonstrations.
+        episodes: Number of demonstrations.
         output: Folder of the run.
     """
     failed = run(task, n=episodes, output=output) or verify(output)

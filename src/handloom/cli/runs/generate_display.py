@@ -1,4 +1,4 @@
-"""The progress display of a run (a bar in a terminal, lines elsewhere), and the rule that stops a hopeless run."""
+"""The progress display of a run (a bar in a terminal, otherwise lines), and the rule that stops a hopeless run."""
 
 import time
 from pathlib import Path
@@ -13,19 +13,18 @@ from handloom.cli.terminal import plain
 from handloom.engine import Goal, Receipt, Tally
 
 FIRST_ATTEMPTS = 10
-"""Attempts after which the user gets advice if most of them failed, and the run stops if all failed for the same
-reason."""
+"""Attempts after which the user gets advice if most failed, and the run stops if all failed for the same reason."""
 LEAST_STEP, MOST_LINES = 5, 20
 """Without a terminal: minimum attempts per printed line, and maximum lines in total."""
 
 
 class GenerateDisplay:
-    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the top reasons.
+    """Shows attempts, success rate, episodes per hour, robot hours per hour, time left and the most frequent failures.
 
     Args:
         goal: When the run ends.
         quiet: Show nothing.
-        advise: Say what to change when most of the first attempts fail.
+        advise: Give advice if most of the first attempts fail.
     """
 
     def __init__(self, goal: Goal, *, quiet: bool = False, advise: bool = False) -> None:
@@ -47,7 +46,7 @@ class GenerateDisplay:
         self.begin = time.monotonic()
         self.tally: Tally | None = None
         self.told: set[str] = set()
-        """Failure reasons already explained in words."""
+        """Failure reasons that have already been explained."""
         self.step = max(LEAST_STEP, int(total) // MOST_LINES)
         self.next_line = self.step
 
@@ -63,7 +62,7 @@ class GenerateDisplay:
         self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def update(self, receipts: dict[int, Receipt]) -> None:
-        """Show the state of the run after these further attempts; the first call passes those of an earlier run."""
+        """Show the state of the run after further attempts; the first call passes those made before a resume."""
         if self.tally is None:
             self.tally = Tally(receipts.values())
             before = self.tally.report()
@@ -73,7 +72,7 @@ class GenerateDisplay:
         report = self.tally.report()
         done = report.episodes if self.goal.successes is not None else report.attempts
         total = self.progress.tasks[self.bar].total
-        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may be ahead of the goal.
+        self.progress.update(self.bar, completed=min(done, total or done))  # Workers may have made more than the goal.
         for receipt in receipts.values():
             if not receipt.success and receipt.reason not in self.told:
                 self.told.add(receipt.reason)

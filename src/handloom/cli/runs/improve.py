@@ -42,7 +42,7 @@ def run(
 ) -> int:
     """Find the scenes in which a policy fails, and let the expert show how to recover there.
 
-    The policy tries each scene. Scenes in which it succeeds are dropped. Where it is stuck, the expert takes over from
+    The policy tries each scene. Scenes in which it succeeds are dropped. When it gets stuck, the expert takes over from
     a state the policy reached and finishes the task; its part becomes a demonstration, labelled as a recovery. Train
     on these together with the old ones, and improve again. Test scenes are never used. Repeating the command resumes.
 
@@ -50,12 +50,12 @@ def run(
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         acting: Which policy acts.
-        n: Demonstrations wanted.
+        n: Number of demonstrations to make.
         max_attempts: Limit on the scenes; default ten per demonstration.
         seed: Seed of the scenes; use another one in every round.
         output: Folder of the run. Default: out/improve_TASK.
         work: Where attempts are made.
-        render: Draw the cameras now, later with `handloom render`, or not at all.
+        render: Render the images now, later with `handloom render`, or not at all.
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         set: Overrides such as data.max_episode_length=500.
         allow_code: Run Python code that the task or the checkpoint names.

@@ -43,14 +43,14 @@ def run(
 
     Args:
         dataset: Folder of a run, or its dataset.
-        robot: The other robot, such as genie1: it needs a workplace at a table.
+        robot: The other robot, such as genie1; it needs a workplace at a table.
         episodes: Use only the first N demonstrations. Default: all.
         output: Folder of the new run. Default: out/TASK_ROBOT_retold.
         overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
         task: The task, if DATASET is a dataset without its run. Default: the task as it was recorded.
-        same_view: Also render the original room cameras, moved with the scene; told_NAME in the dataset.
+        same_view: Also render the original room cameras, moved with the scene, as told_NAME in the dataset.
         work: Where attempts are made.
-        writing: What is drawn and written.
+        writing: What is rendered and written.
         allow_code: Run Python code that the task names.
         allow_outside: Let the run, its archives and the task refer to files outside their own and surrounding folders.
         json: Print the report as JSON instead of the progress display.

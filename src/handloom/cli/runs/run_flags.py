@@ -1,4 +1,4 @@
-"""Flags that the verbs which make runs share: where attempts are made, what is written of them, which policy acts."""
+"""Flags shared by the verbs that make runs: where attempts are made, what is written, which policy acts."""
 
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
@@ -28,11 +28,11 @@ from handloom.render.backends import drawing_for
 
 @dataclass(frozen=True, kw_only=True)
 class WorkFlags:
-    """Where attempts are made, and for how long.
+    """Where attempts are made, and with which time limit.
 
     Attributes:
         workers: Worker processes; default one per core.
-        executor: Where work runs: in worker processes, or inline in this one.
+        executor: Where attempts run: in worker processes, or inline in this process.
         attempt_seconds: Wall time after which an attempt without a result is killed and retried, as for generate.
         skip_stuck: Count attempts as failed after they ran out of memory or time, or lost their worker, three times.
     """
@@ -43,7 +43,7 @@ class WorkFlags:
     skip_stuck: bool = False
 
     def make_executor(self) -> Executor:
-        """Return the executor that the flags ask for."""
+        """Return the executor that the flags select."""
         return local_executor(self.executor, self.workers, self.attempt_seconds)
 
 
@@ -61,24 +61,24 @@ def local_executor(name: str, workers: int | None, timeout: float) -> Executor:
 
 
 def drawing(executor: Executor, backend: Backend, render: str = "now") -> AbstractContextManager[Any]:
-    """Return the context in which the workers of an executor draw."""
+    """Return the context in which the workers of an executor render."""
     workers = executor.workers if isinstance(executor, ProcessExecutor) and render == "now" else 0
     return drawing_for(backend, workers=workers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatasetFlags:
-    """What is drawn and written of the attempts.
+    """What is rendered and written for each attempt.
 
     Attributes:
-        render: Draw the cameras now, later with `handloom render`, or not at all.
+        render: Render the images now, later with `handloom render`, or not at all.
         preset: Image quality: fast, balanced or quality.
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
             master_actions.*) or both.
-        lerobot_features: What is written only when asked for: depth (a stream per camera; LeRobot reads it from 0.6
-            on), segmentation (instance ids per camera), language (sub-tasks in the frames; from 0.6 on).
+        lerobot_features: Optional features to write: depth (a stream per camera, for LeRobot 0.6 and later),
+            segmentation (instance ids per camera), language (sub-tasks in the frames, for LeRobot 0.6 and later).
         labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md
             lists them. handloom label adds them later.
         keep_failures: Also write failed attempts, into a separate dataset with the reason and the frame in which each
@@ -95,7 +95,7 @@ class DatasetFlags:
     keep_failures: bool = False
 
     def settings(self, *, keep_failures: bool = False) -> dict[str, Any]:
-        """Return the settings of a run that these flags decide; another flag may ask for failures too."""
+        """Return the run settings that these flags determine; another flag may also enable failures."""
         return {**asdict(self), "keep_failures": self.keep_failures or keep_failures}
 
     def kernels(self) -> tuple[str, ...] | None:
@@ -108,10 +108,10 @@ class PolicyFlags:
     """Which policy acts.
 
     Attributes:
-        policy: A class of yours, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
+        policy: Your own class, written my_module:MyPolicy, an ONNX file (extra policy), or the folder of a LeRobot
             checkpoint.
         weights: File to pass to the class.
-        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; by default this one.
     """
 
     policy: Annotated[str, arg(metavar="POLICY")]
@@ -119,7 +119,7 @@ class PolicyFlags:
     policy_python: OptionalFile = None
 
     def allow(self, *, code: bool) -> None:
-        """Allow the code of the policy, which the user named himself, and all other code if he said so."""
+        """Allow the code of the policy, which the user named; allow all other code only if requested."""
         own_code.allow_code(self.policy)
         if code:
             own_code.allow_code()
@@ -129,7 +129,7 @@ class PolicyFlags:
         return policy_source(self.policy, self.weights, self.policy_python)
 
 
-# No prefix: the flags stand beside those of the verb.
+# No prefix: the flags appear beside those of the verb.
 Work = Annotated[WorkFlags, arg(name="")]
 Writing = Annotated[DatasetFlags, arg(name="")]
 Acting = Annotated[PolicyFlags, arg(name="")]

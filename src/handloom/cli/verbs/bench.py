@@ -37,14 +37,14 @@ def run(
     record: OptionalFile = None,
     json: bool = False,
 ) -> None:
-    """Benchmark one part, next to other libraries where installed; without a name, list the benchmarks.
+    """Benchmark one part, and other libraries if installed; without a name, list the benchmarks.
 
     Args:
         name: Which benchmark.
-        only: What to measure, for benchmarks of several tasks: their names; for the benchmark pack: the pack.
-        seeds: Attempts per task; the benchmark's own number by default.
+        only: What to measure: task names, for benchmarks of several tasks; the pack, for the benchmark pack.
+        seeds: Attempts per task; by default the benchmark's own number.
         seed: Seed of the measured run, if there is one; 0 by default.
-        set: Changes to the tasks, like data.variant=randomized.
+        set: Changes to the tasks, such as data.variant=randomized.
         backend: Renderer, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
         device: Where to compute, for the benchmarks ik and plan: cpu, or cuda for an NVIDIA GPU (extra gpu).
         robot: Robot for tasks that any robot can do; for a pack, its first robot by default.

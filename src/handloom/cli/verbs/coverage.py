@@ -1,4 +1,4 @@
-"""``handloom coverage FOLDER``: which task files of a folder produce a demonstration, and why others do not."""
+"""``handloom coverage FOLDER``: which task files of a folder produce a demonstration, and why the others do not."""
 
 import math
 from dataclasses import asdict
@@ -18,9 +18,9 @@ from handloom.config import forbid_code
 from handloom.errors import InputError
 
 FAILURES_SHOWN = 20
-"""Files without a demonstration that are listed with their last reason; the record has all of them."""
+"""Files without a demonstration to list with their last reason; the record has all of them."""
 DETAIL = 200
-"""Characters of a reason's detail that are shown."""
+"""Characters shown of a reason's detail."""
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     """Attempt every task file of a folder and print a table: family, robot, files, demonstrations, reasons.
 
     No images are drawn. A file is done after its first success. Missing assets are replaced by library objects, as
-    with generate --proxy-assets. The same command again continues where it stopped; files that have changed are
+    with generate --proxy-assets. Repeating the command continues where it stopped; files that have changed are
     attempted again. Python code that a task names is never run by this command.
 
     Args:
@@ -48,8 +48,8 @@ def run(
         processes: Worker processes; default one per core.
         seed: Seed of the attempts.
         only: Only files whose path contains this text, such as split_aloha/.
-        limit: Seconds after which no attempt starts. Default: no limit.
-        record: JSON file of the attempts, from which a repeated command continues. Default: out/coverage_FOLDER.json.
+        limit: Seconds after which no new attempt starts. Default: no limit.
+        record: JSON file of the attempts; repeating the command continues from it. Default: out/coverage_FOLDER.json.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets refer to files outside their own and surrounding folders and their
             asset root.
@@ -93,7 +93,7 @@ class _Display:
         )  # fmt: skip
         self.bar = self.progress.add_task("task files", total=None)
         self.told: set[str] | None = None
-        """Files that were done before; None: nothing has been shown yet."""
+        """Number of files done so far; None before the first display."""
 
     def __enter__(self) -> "_Display":
         self.progress.__enter__()
@@ -148,7 +148,7 @@ def _table(coverage: Coverage) -> str:
 
 
 def _ending(coverage: Coverage, record: Path) -> str:
-    """Return the total, the files that fail, and the number left to do."""
+    """Return the total, the files that fail, and the number of files left."""
     failed = [one for one in coverage.files if one.finished and not one.success]
     lines = [_line(one) for one in failed[:FAILURES_SHOWN]]
     if len(failed) > FAILURES_SHOWN:
@@ -163,7 +163,7 @@ def _ending(coverage: Coverage, record: Path) -> str:
 
 
 def _values(coverage: Coverage, folder: Path, seed: int, attempts: int, record: Path) -> dict[str, Any]:
-    """Return the same for programs."""
+    """Return the same figures for programs."""
     return {
         "coverage": str(folder),
         "seed": seed,

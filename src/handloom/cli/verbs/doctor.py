@@ -1,4 +1,4 @@
-"""``handloom doctor`` and ``handloom warmup``: what this machine can do, and compiling kernels ahead of time."""
+"""``handloom doctor`` and ``handloom warmup``: check this machine, and compile kernels ahead of time."""
 
 import importlib.metadata
 import os
@@ -20,7 +20,7 @@ class Finding:
 
     topic: str
     state: str
-    """``ok``, ``note`` (works, could be better) or ``gap`` (something is missing)."""
+    """``ok``, ``note`` (works, but could be better) or ``gap`` (something is missing)."""
     text: str
 
 
@@ -140,7 +140,7 @@ def _kernels() -> list[Finding]:
 
 
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -155,7 +155,7 @@ LOOKS = {
 
 
 def warmup() -> None:
-    """Compile all kernels and cache them; takes up to a minute, only once per version."""
+    """Compile all kernels and cache them; takes up to a minute, once per version."""
     from handloom.kernels import STEPS, kernel_cache
 
     compile_kernels(tuple(STEPS))
@@ -168,7 +168,7 @@ def tell_of_cold_kernels() -> None:
 
     if not is_warm():
         print(
-            "compiling kernels as they are needed, up to a minute, once; handloom warmup does it ahead of time",
+            "compiling kernels as they are needed, up to a minute, once; handloom warmup does this in advance",
             file=sys.stderr,
         )
 
@@ -177,7 +177,7 @@ def compile_kernels(steps: Sequence[str] | None = None) -> None:
     """Compile missing kernels, with a progress bar; used before workers start.
 
     Args:
-        steps: Rows of the warm-up table; None means those that a run needs.
+        steps: Rows of the warm-up table; None means the rows that a run needs.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -1,4 +1,4 @@
-"""``handloom drive ROBOT``: drive a course in physics, measure it, draw it."""
+"""``handloom drive ROBOT``: drive a course in simulation, measure and plot the track."""
 
 from pathlib import Path
 from typing import Literal
@@ -7,7 +7,7 @@ from handloom.cli.flags import Number, OptionalFloat, OptionalOutput, Robot
 from handloom.safe_paths import safe_name
 
 FAILED = 1
-# How far a robot may be off its course [m]; a legged base sways with every step.
+# Allowed distance of a robot from its course [m]; a legged base sways with every step.
 WHEELS, LEGS = 0.05, 0.15
 
 
@@ -25,7 +25,7 @@ def run(
     video: bool = True,
     json: bool = False,
 ) -> int:
-    """Drive or walk a course in physics, draw the track against the reference, and film it.
+    """Drive or walk a course in simulation, plot the track against the reference, and film it.
 
     Args:
         robot: A robot of `handloom list robots` that drives or walks, a robot folder, or a robot YAML file.
@@ -36,7 +36,7 @@ def run(
         tolerance: Exit code 1 if the robot strays from the course by more than this [m], or its heading by 2 rad per
             metre of it; default 0.05, for legs 0.15.
         output: The image to write; by default ROBOT_PATH.png in this folder. The video is written beside it.
-        view: Also draw the robot along its track, beside the plan.
+        view: Also draw the robot along its track, beside the plot.
         video: Also write a video of the last lap, MP4.
         json: Print one JSON object instead of a table.
     """

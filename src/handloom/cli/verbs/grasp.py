@@ -28,18 +28,18 @@ def run(
     allow_outside: bool = False,
     size: Number = 720,
 ) -> int:
-    """Find grasps of an object for a gripper; rows in the published layout, score lower is better.
+    """Find grasps of an object for a gripper, as rows in the published layout (a lower score is better).
 
     Args:
         object: A category of `handloom list objects`, `my_module:my_function`, or a file that `object import` reads.
         robot: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         arm: left or right; by default the first arm.
         count: Maximum number of grasps to keep.
-        seed: Selects the variant of a category, and the surface points tried.
+        seed: Selects the variant of a category and the surface points to try.
         output: Write the rows into this .npy file, for example Aligned_grasp_sparse.npy beside an asset.
         show: Draw the grasps into this PNG file.
-        annotation: Test the best rows of this published .npy file in simulation instead of searching; --count says
-            how many, --scale scales them with the object.
+        annotation: Test the best rows of this published .npy file in simulation instead of searching: --count of them,
+            scaled with the object by --scale.
         physics: Close, lift and shake with every grasp; keep only those that hold.
         preshape: Approach with the fingers at the width of the grasp instead of fully open.
         scale: Factor on all lengths of the object.
@@ -108,7 +108,7 @@ def _test_annotation(
     scale: float,
     output: Path | None,
 ) -> int:
-    """Close, lift and shake the best rows of a published annotation, and say how many hold."""
+    """Close, lift and shake with the best rows of a published annotation, and print how many hold."""
     import numpy as np
 
     from handloom.grasping import GraspTrial, read_grasps, write_grasps
@@ -120,7 +120,7 @@ def _test_annotation(
     print(f"{file}: {len(rows)} rows, {len(fitting)} of them no wider than {1000 * arm.gripper_max_width:.0f} mm")
     if not len(best):
         return 1
-    # The second half are the same grasps rotated by half a turn.
+    # The second half contains the same grasps rotated by half a turn.
     hands = tool_poses_of_grasps(arm, best, grasp_scale=scale)[0][: len(best)].copy()
     hands[:, :3, :3] = hands[:, :3, :3] @ arm.R_ee_graspnet
     held = GraspTrial(description, asset, arm=arm).run(hands).held

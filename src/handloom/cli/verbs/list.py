@@ -1,4 +1,4 @@
-"""``handloom list KIND``: what exists."""
+"""``handloom list KIND``: list what is available."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ def run(
     *,
     pack: Annotated[str, tyro.conf.arg(metavar="NAME", help_behavior_hint="")] = "",
 ) -> None:
-    """List the robots, objects, tasks, skills or packs that exist, one per line with a short description.
+    """List the available robots, objects, tasks, skills or packs, one per line with a short description.
 
     Args:
         kind: What to list: robots, objects, tasks, skills or packs of tasks.
@@ -68,7 +68,7 @@ def _deeds() -> None:
 
     rates, robots = deed_rates(), [*workplaces(shipped())]
     wide = max(map(len, deeds())) + 2
-    print("robot-independent deeds (handloom generate NAME --robot ROBOT), with measured successes/attempts:")
+    print("robot-independent tasks (handloom generate NAME --robot ROBOT), with measured successes/attempts:")
     print(f"{'':<{wide}}" + "".join(f"{robot:>18}" for robot in robots))
     for name in deeds():
         print(f"{name:<{wide}}" + "".join(f"{rates.word(name, robot):>18}" for robot in robots))

@@ -36,17 +36,17 @@ def show(
 ) -> None:
     """Print the parameters of a category and draw variants; `all` draws one object of every category.
 
-    The names are those of `parameters` in a task, with the distribution used when the task does not set them; then
-    object sizes, what can be placed in or on them, and how many grasps a gripper finds on the first variant.
+    Parameter names are those of `parameters` in a task, with the distribution used if the task does not set them. Also
+    printed: object sizes, what can be placed in or on them, and the number of grasps of the first variant.
 
     Args:
         name: A category of `handloom list objects`, `my_module:my_function`, or `all`.
         output: The file to write; by default NAME.png in this folder.
-        count: How many variants.
-        seed: Other seeds give other variants.
+        count: Number of variants.
+        seed: Different seeds give different variants.
         size: Width and height of each image [px].
         joints: Also draw the keypoints and axes of every joint, and print them for the first variant.
-        robot: Robot whose gripper the grasps are counted for.
+        robot: Robot for whose gripper grasps are counted.
     """
     from handloom.config import allow_code
     from handloom.errors import InputError
@@ -63,7 +63,7 @@ def show(
     if name == "all":
         sheet = overview_sheet(object_categories(), seed=seed, size=size)
     else:
-        allow_code(name)  # Named by the user himself.
+        allow_code(name)  # Named by the user on the command line.
         sheet = variants_sheet(name, count=count, seed=seed, size=size, joints=joints)
         _print_facts(name, seed, robot)
         if joints:
@@ -138,20 +138,20 @@ def annotate(
     allow_outside: bool = False,
     size: Number = 480,
 ) -> None:
-    """Propose where a hand grasps a moving part and where it pushes; draw it, and write it with --accept.
+    """Propose the points where a hand grasps and pushes a moving part; draw them, and write them with --accept.
 
-    The handle, or else the rim, is found from the shape of the moving part, the axis from the joint. In the image, red
-    is where the fingers close, blue where they push, orange runs along the handle, violet is the approach direction.
-    Move a point with --head or --push, and check the image again.
+    The handle, or else the rim, is found from the shape of the moving part; the axis comes from the joint. In the
+    image, red marks where the fingers close, blue where they push, orange the direction of the handle, violet the
+    approach direction. Move a point with --head or --push, and check the image again.
 
     Args:
         path: An MJCF, URDF or USD file with joints.
         joint: The moving part or its joint; by default the first.
         output: The image; by default FILE_JOINT.png in this folder.
         accept: Write Kps/open and Kps/close (Kps/pull and Kps/push for drawers) beside the file.
-        head: Point where the fingers close instead, in the frame of the moving part [m].
-        push: Point pushed to close the part instead, in the same frame [m].
-        contact_axis: Direction along the handle instead, in the same frame.
+        head: Use this point for the fingers to close, in the frame of the moving part [m].
+        push: Use this point to push the part closed, in the same frame [m].
+        contact_axis: Use this direction along the handle, in the same frame.
         scale: Factor on all lengths of the file.
         allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of each image [px].
@@ -195,7 +195,7 @@ def import_file(
     allow_outside: bool = False,
     size: Number = 480,
 ) -> None:
-    """Read an object from a file and report what was kept, converted and dropped.
+    """Read an object from a file and report which elements were kept, converted and dropped.
 
     Args:
         path: An MJCF, URDF, OBJ, STL, PLY, GLB, DAE or USD file.
@@ -203,11 +203,11 @@ def import_file(
         scale: Factor on all lengths.
         unit: Length unit of a mesh file; by default metres, or the unit stated in a DAE file; objects larger than 5 m
             are refused.
-        up: Axis that points up in a mesh file; by default z, but y for GLB, and the axis stated in a DAE file.
-        mass: Mass of a mesh file [kg]; by default from the substance.
+        up: Axis that points up in a mesh file; by default z, y for GLB, or the axis stated in a DAE file.
+        mass: Mass of a mesh file [kg]; by default computed from the substance.
         substance: Material of a mesh file: ceramic, wood, steel, plastic and so on.
         info_name: Annotation folder of an articulated USD asset, e.g. open_v.
-        body: Body of an MJCF scene that is the object; by default the whole file.
+        body: Body of an MJCF scene to use as the object; by default the whole file.
         seconds: Time limit for reading [s]; decomposing a surface with holes into convex parts takes a minute or two.
         allow_outside: Let the file include or refer to files outside its folder and the three levels above it.
         size: Width and height of the image [px].
@@ -253,17 +253,17 @@ def add(
     scale: float = 1.0,
     size: Number = 240,
 ) -> None:
-    """Import the objects that a package or a folder ships, each as a self-contained folder.
+    """Import the objects of a package or folder, each as a self-contained folder.
 
-    A task then refers to `path: assets/PACKAGE/NAME/NAME.xml`. The table counts what was kept, converted and dropped;
-    report.txt beside each object has the details. Robots, scenes and anything over 3 m long are left out.
+    A task then refers to `path: assets/PACKAGE/NAME/NAME.xml`. The table counts the elements kept, converted and
+    dropped; report.txt beside each object has the details. Robots, scenes and anything over 3 m long are left out.
 
     Args:
         source: An installed package (robosuite, pybullet_data, gymnasium_robotics, metaworld), or a folder with models.
         names: Objects to import, `can` or `mug_*`; by default all.
         output: The folder to write to; by default assets/PACKAGE in this folder.
         picture: Also draw the imported objects, up to 24 of them, into this PNG file.
-        listing: Only list the names and their files.
+        listing: Only list the names and files.
         scale: Factor on all lengths.
         size: Width and height of each image [px].
     """

@@ -25,8 +25,8 @@ def show(
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.
         output: The file to write; by default NAME.png in this folder, or NAME_reach.png.
-        reach: Draw and print where on a table objects and cabinets are within reach of its arms; takes a minute or
-            two.
+        reach: Draw and print the areas of a table where objects and cabinets are within reach of its arms; takes a
+            minute or two.
         frames: Also draw end-effector, tool-centre and GraspNet axes and the gripper's keypoints.
         size: Width and height [px].
     """
@@ -85,7 +85,7 @@ def sheet(
     """Draw robots in their home poses with their frames, side by side, into one PNG file.
 
     Args:
-        names: Robots, robot folders or robot files; if none are given, every robot that ships with Handloom.
+        names: Robots, robot folders or robot files; by default every robot that ships with Handloom.
         output: The file to write.
         size: Width and height of each image [px].
         columns: Images per row.
@@ -119,7 +119,7 @@ def add(
         gripper: MJCF or URDF model of the gripper, if the arm's file has none.
         at: Body of the arm that carries the gripper; by default the only end body.
         overwrite: Replace a robot that is already in the folder.
-        package: Location of a package in package:// paths; others are looked up in the folders above the file and in
+        package: Folder of a package in package:// paths; others are looked up in the folders above the file and in
             ROS_PACKAGE_PATH.
         allow_outside: Let the model include files outside its folder and the three levels above it; they are copied.
     """
@@ -154,7 +154,7 @@ def add(
 
 
 def describe(name: Robot, /, *, output: OptionalOutput = None, tolerance: float = 0.02) -> None:
-    """Write description files for other motion planners: XRDF, or Lula YAML, with collision spheres, and a URDF.
+    """Write description files for other motion planners: XRDF or Lula YAML, with collision spheres, and a URDF.
 
     Args:
         name: A robot of `handloom list robots`, a robot folder, or a robot YAML file.

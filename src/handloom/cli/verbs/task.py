@@ -19,7 +19,7 @@ from handloom.tasks.region_proposals import proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse
 
 PROPOSALS = 3
-"""Number of regions tried before the best of them is proposed."""
+"""Number of regions to try before the best one is proposed."""
 
 
 def check(
@@ -34,9 +34,9 @@ def check(
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Scenes are sampled and checked: objects that cannot be placed or that no camera sees, goals that cannot be met.
-    Then the expert tries the task in some of them, in physics; if it fails, every handle, object and place is tested
-    for reach, to say what is out of reach, by how much, and where objects could be instead. Python code that a task
-    names is never run by this command: a note names the code, and such a task is not sampled.
+    Then the expert tries the task in some of them, in physics. If it fails, every handle, object and place is tested
+    for reach, and the output lists what is out of reach, by how much, and where objects could be instead. Python code
+    that a task names is never run by this command; such a task is not sampled, and a note names the code.
 
     Args:
         files: Task names, YAML files or folders.
@@ -75,7 +75,7 @@ def check(
 
 
 def _tried(task: LoadedTask, tries: int) -> Rehearsal:
-    """Return what is wrong with the scenes of a task, and how the expert performs in them."""
+    """Return the faults of a task's scenes, and how the expert performs in them."""
     if unplaced(task):
         return Rehearsal((*rehearse(task).mistakes, *_regions_that_do(task, max(tries, 1))))
     if tries < 1:
@@ -92,12 +92,12 @@ def _tried(task: LoadedTask, tries: int) -> Rehearsal:
     if fails(outcomes):
         elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
         return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere))
-    # If the expert succeeded, the task is feasible, whatever the reach test says.
+    # If the expert succeeded, the task is feasible regardless of the reach test.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
 
 
 def _told_at_once(tried: Try, most: int) -> None:
-    """Print the outcome of a try if this is a terminal: some tries take half a minute."""
+    """Print the outcome of a try if output is a terminal, since some tries take half a minute."""
     if sys.stderr.isatty():
         outcome = "done" if tried.failure is None else tried.failure.reason
         print(f"try {tried.episode + 1} of up to {most}: {outcome}", file=sys.stderr, flush=True)
@@ -115,7 +115,7 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     good, lines = best
     if not lines:
         return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
-    return [f"these regions would do (the expert succeeded in {good} of {tries} tries):", *lines]
+    return [f"these regions would work (the expert succeeded in {good} of {tries} tries):", *lines]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
@@ -129,9 +129,9 @@ def _expanded(files: tuple[str, ...]) -> list[str]:
 
 
 def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_outside: bool = False) -> None:
-    """Print a task as it is executed: base files merged, short forms written out, overrides applied.
+    """Print a task as it is executed: base files merged, short forms expanded, overrides applied.
 
-    The success criteria follow in words.
+    The success criteria follow, in words.
 
     Args:
         task: A task of the library, or a YAML file.
@@ -161,7 +161,7 @@ def sample(
     allow_outside: bool = False,
     compact: bool = False,
 ) -> None:
-    """Print the scene of one episode as JSON: every random choice in plain numbers.
+    """Print the scene of one episode as JSON, with every random choice as plain numbers.
 
     Args:
         task: A task of the library, or a YAML file.
@@ -200,7 +200,7 @@ def preview(
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         seed: Seed of the run.
-        episodes: How many scenes.
+        episodes: Number of scenes.
         output: Image to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.

@@ -46,7 +46,7 @@ from handloom.teleop.serving.picture_stream import check_views
 
 LENGTH = "data.max_episode_length"
 RANGES = {"seconds": (1.0, 3600.0), "scale": (0.05, 20.0), "trim": (0.0, 3600.0), "operators": (1, 8)}
-"""Option > its minimum and maximum value."""
+"""Option > its minimum and maximum."""
 
 
 def run(
@@ -82,9 +82,9 @@ def run(
     set: Overrides = (),
     allow_code: bool = False,
 ) -> int:
-    """Drive a robot from a browser: keyboard, mouse, gamepad, phone or headset. Needs the extra teleop.
+    """Drive a robot from a browser with keyboard, mouse, gamepad, phone or headset. Needs the extra teleop.
 
-    Open the address that is printed. What you save goes through the loop, the judge and the writer of generate.
+    Open the address that is printed. Saved demonstrations are simulated, judged and written as by generate.
     Repeating the command continues with the next scene.
 
     Args:
@@ -92,31 +92,32 @@ def run(
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         output: Folder of the run. Default: out/teleop_TASK.
         seed: Seed of the scenes.
-        host: Address to serve at; an address that other machines can reach is served over HTTPS only.
+        host: Address to serve at; addresses that other machines can reach use HTTPS only.
         port: Port of the page; 0 chooses a free one.
-        https: Serve HTTPS on this machine, too, with a self-signed certificate.
+        https: Use HTTPS even on this machine, with a self-signed certificate.
         open: Open the page in the browser of this machine.
-        size: Maximum width and height of the large live image; it is rendered as large as the page shows it.
+        size: Maximum width and height of the large live image, which is rendered at the size shown on the page.
         cameras: Views to show on the page: operator, and the cameras of the task. Default: all.
         seconds: Maximum length of a demonstration.
         scale: Metres that the tool moves per metre of hand motion.
         trim: Cut pauses longer than this many seconds from the saved demonstration; the archive keeps them. 0 cuts
             nothing.
-        render: Draw the images of the dataset when a demonstration is saved, later with handloom render, or not
-            at all.
+        render: Render the images of the dataset when a demonstration is saved, later with handloom render, or not at
+            all.
         preset: Quality of the dataset's images.
         backend: Renderer of these and the live images: cpu, or cuda for NVIDIA GPUs (extra gpu).
         columns: Names of the columns, as for generate.
         lerobot_features: Optional features to write, as for generate: language writes your marks into frames.
         keep_failures: Allow saving failed attempts, into failures/.
         leader: Leader arms that the robot follows joint by joint: so101, so100 or koch, and the serial port, such as
-            so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (a LeRobot calibration file works, too).
+            so101=/dev/ttyACM0 or left:koch=/dev/ttyUSB0,my_calibration.json (LeRobot calibration files also work).
         calibrate: Measure the ranges of the leader arms first: you move them by hand.
-        policy: Let a policy drive, and correct it: hold a key, a stick or the squeeze to drive, release it and the
-            policy continues. Specified as for evaluate. Your frames are marked in the column annotation.intervention.
+        policy: Let a policy drive, and correct it: drive by holding a key, a stick or the squeeze; the policy continues
+            when you release it. Specified as for evaluate. Your frames are marked in the column
+            annotation.intervention.
         weights: File to pass to the policy's class.
-        policy_python: Python interpreter that has LeRobot and runs the checkpoint; default this one.
-        operators: Number of people working at the same time, each with their own page and scene.
+        policy_python: Python interpreter that has LeRobot and runs the checkpoint; by default this one.
+        operators: Number of people who work at the same time, each with their own page and scene.
         replay: Replay a recording instead (a file from the folder inputs/ of a run), without a page.
         set: Overrides such as data.fps=20.
         allow_code: Run Python code that the task names.

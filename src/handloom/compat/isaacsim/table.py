@@ -1,4 +1,4 @@
-"""Published module of Isaac Sim > its names > where the object is."""
+"""Published module of Isaac Sim > its names > location of the object."""
 
 from handloom.compat.isaac import PUBLISHED
 from handloom.compat.published import same_names
@@ -87,24 +87,25 @@ MODULES: dict[str, dict[str, str]] = {
 """Path below ``isaacsim`` > published name > ``"module:object"``."""
 
 DIFFERENT = {
-    "add_reference_to_stage": "takes MJCF, URDF or a robot folder; a published asset stands for a robot of the zoo",
+    "add_reference_to_stage": "takes MJCF, URDF or a robot folder; the name of a published asset selects a robot of "
+    "the zoo",
     "get_current_stage": "a stage of robots, not of USD prims",
-    "SingleArticulation": "calls before initialize() raise instead of returning None; efforts stay in force",
-    "Articulation": "the robots are found when the view is made; arrays are NumPy",
+    "SingleArticulation": "calls before initialize() raise instead of returning None; efforts stay active",
+    "Articulation": "the robots are found when the view is created; arrays are NumPy",
     "ArticulationController": "a position together with an effort for one joint is refused; returning from velocity to "
-    "position mode brings the stiffness back",
+    "position mode restores the stiffness",
     "ArticulationGripper": "initialize takes the robot instead of its prim path",
     "ArticulationSubset": "calls before initialize() raise instead of returning None",
-    "HolonomicController": "solves exactly; the published value is where its solver stopped, 0.007 away",
+    "HolonomicController": "solves exactly; the published solver stops 0.007 away from the solution",
     "AckermannController": "bad input raises instead of giving an empty action",
-    "World": "steps the current stage, which has a floor; there is nothing to render; one step is physics_dt",
+    "World": "steps the current stage, which has a floor, by physics_dt; renders nothing",
     "Scene": "holds robots and views",
     "Robot": "the same as SingleArticulation",
     "DifferentialController": "bad input raises instead of giving NaN",
-    "WheeledRobot": "commands to the wheels leave the targets of other joints alone",
+    "WheeledRobot": "commands to the wheels do not change the targets of other joints",
     "HolonomicRobotUsdSetup": "reads marks of the model, or those set on the stage",
-    "quintic_polynomials_planner": "where the path stands still the heading is that of the nearer end",
-    "State": "values that are not finite are refused",
-    "stanley_control": "the path is never followed backwards; values that are not finite are refused",
+    "quintic_polynomials_planner": "at a point where the path does not move, the heading is that of the nearer end",
+    "State": "non-finite values are refused",
+    "stanley_control": "the path is never followed backwards; non-finite values are refused",
 }
 """Published name > how ours differs; every other name is the same."""

@@ -1,8 +1,8 @@
 """The published modules of Isaac Teleop: change the import, keep the pipeline.
 
-The modules below this package have no files: they are made from ``table.MODULES`` when this package is imported. Names
-that are out of scope (third-party hands, a third-party camera, images in an OpenXR headset) raise
-``NotHereError``, an ``ImportError`` that says why.
+The modules of this package have no files: they are created from ``table.MODULES`` when the package is imported. Names
+that are out of scope (third-party hands, a third-party camera, images in an OpenXR headset) raise ``NotHereError``, an
+``ImportError`` with the reason.
 """
 
 from handloom.compat.isaacteleop.table import DIFFERENT, MODULES

@@ -1,4 +1,4 @@
-"""Published samples of devices, as plain values: what trackers give and source nodes read."""
+"""Published samples of devices, as plain values: returned by trackers and read by source nodes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class SchemaHeadPose:
 
 @dataclass(frozen=True)
 class SchemaControllerPose:
-    """The grip or the aim of a controller."""
+    """The grip or aim pose of a controller."""
 
     pose: SchemaPose = SchemaPose()
     is_valid: bool = False
@@ -92,7 +92,7 @@ class SchemaHandJoints:
     """The joints of a hand.
 
     Args:
-        poses: One per joint, in the published order.
+        poses: One pose per joint, in the published order.
     """
 
     def __init__(self, poses: Sequence[SchemaJointPose] = ()) -> None:
@@ -170,7 +170,7 @@ class SchemaJointStateOutput:
 
 @dataclass(frozen=True)
 class SchemaTrackedT:
-    """Wrapper around a sample in earlier revisions; None when the device is absent."""
+    """Wrapper around a sample in earlier revisions; None if the device is absent."""
 
     data: Any = None
 

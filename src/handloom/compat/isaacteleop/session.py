@@ -1,4 +1,4 @@
-"""The published session and the helpers beside it: it opens the classes found under the published names."""
+"""The published session and its helpers; the session opens the classes found under the published names."""
 
 import importlib
 from types import ModuleType
@@ -31,7 +31,7 @@ def trackers_of(pipeline: Any) -> list[Any]:
 
 
 def build_vendor_config_from_sources(sources: list[Any]) -> Any:
-    """Return the vendors that sources name, by tracker."""
+    """Return the vendors named by sources, by tracker."""
     vendors = [(source.get_tracker(), source.get_vendor()) for source in sources]
     return importlib.import_module(f"{PACKAGE}.deviceio").VendorConfig(
         [pair for pair in vendors if pair[1] is not None]
@@ -46,7 +46,7 @@ def get_required_oxr_extensions_from_pipeline(pipeline: Any) -> list[str]:
 
 
 def create_standard_inputs(trackers: list[Any]) -> dict[str, Any]:
-    """Return a source for each kind of tracker given, under ``hands``, ``controllers`` and ``head``."""
+    """Return a source for each given kind of tracker, under ``hands``, ``controllers`` and ``head``."""
     kinds = {"HandTracker": HandsSource, "ControllerTracker": ControllersSource, "HeadTracker": HeadSource}
     names = {"HandTracker": "hands", "ControllerTracker": "controllers", "HeadTracker": "head"}
     found = [kind for tracker in trackers for kind in kinds if kind in type(tracker).__name__]

@@ -1,4 +1,4 @@
-"""Published constants and functions beside the nodes: keys of ports, steps of the rate limiters, quaternions xyzw.
+"""Published constants and functions of the node modules: keys of ports, steps of the rate limiters, quaternions xyzw.
 
 Some are private in the published modules, but pipelines and tests import them.
 """
@@ -31,7 +31,7 @@ def trigger_to_closedness(trigger: float) -> float:
 
 
 def clamped_dt(prev_ns: int | None, now_ns: int, nominal: float, lo: float, hi: float) -> float:
-    """Return the believed frame period [s] between two times [ns], see ``RateLimiterConfig.dt``."""
+    """Return the assumed frame period [s] between two times [ns]; see ``RateLimiterConfig.dt``."""
     return RateLimiterConfig(nominal_dt=nominal, min_dt=lo, max_dt=hi).dt(prev_ns, now_ns)
 
 
@@ -58,23 +58,23 @@ def normalized(q: ArrayLike) -> Array:
 
 
 def normalized_or_none(q: ArrayLike) -> Array | None:
-    """Return the unit quaternion xyzw (4,); None for one of no length or not finite."""
+    """Return the unit quaternion xyzw (4,); None for a zero or non-finite quaternion."""
     unit = usable_quat(_wxyz(q))
     return None if unit is None else _xyzw(unit)
 
 
 def product(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the rotation by b, then by a: quaternions xyzw (4,)."""
+    """Return the rotation by b, then by a, as quaternions xyzw (4,)."""
     return _xyzw(multiply(_wxyz(a), _wxyz(b)))
 
 
 def product_f32(q1: ArrayLike, q2: ArrayLike) -> Array:
-    """Return ``product`` in the type of the first, float32 as a rule."""
+    """Return ``product`` in the type of the first argument, usually float32."""
     return product(q1, q2).astype(np.asarray(q1).dtype)
 
 
 def products(q1: ArrayLike, q2: ArrayLike) -> Array:
-    """Return the rotations by each q2 (n, 4), then by q1 (4,): quaternions xyzw (n, 4)."""
+    """Return the rotations by each q2 (n, 4), then by q1 (4,), as quaternions xyzw (n, 4)."""
     rows = np.atleast_2d(np.asarray(q2))
     firsts = np.broadcast_to(np.asarray(q1), rows.shape)
     return np.array([product(a, b) for a, b in zip(firsts, rows, strict=True)], dtype=rows.dtype)
@@ -98,7 +98,7 @@ def angle_between(a: ArrayLike, b: ArrayLike) -> float:
 def quat_of_matrix(matrix: ArrayLike) -> Array:
     """Return the quaternion xyzw (4,) of a rotation (3, 3), or of the rotation of a pose (4, 4).
 
-    The sign is the published one: positive w if the trace is positive, else a positive largest component.
+    The sign is as published: positive w if the trace is positive, otherwise a positive largest component.
     """
     R = np.asarray(matrix, float)[:3, :3]
     quat = _xyzw(quat_of_rotation(R))

@@ -1,4 +1,4 @@
-"""``SO101ClutchRetargeter``: a name that two revisions of Isaac Teleop publish for two clutches."""
+"""``SO101ClutchRetargeter``: a name that two revisions of Isaac Teleop use for different clutches."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from handloom.retarget import SO101PositionClutchRetargeter
 
 
 class SO101ClutchRetargeter(WatchedPoseClutchRetargeter):
-    """The clutch of the revision that the arguments belong to.
+    """The clutch of the revision that matches the arguments.
 
-    With a ``home_base_T_ee`` it is that of release 1.5, ``SO101PoseClutchRetargeter``, which needs one. Without, it is
-    that of the published SO-101 page, ``SO101PositionClutchRetargeter``, which takes the live end effector as its home.
-    The names of the ports of both are here.
+    With a ``home_base_T_ee``, this is ``SO101PoseClutchRetargeter`` of release 1.5, which needs one. Without, it is
+    ``SO101PositionClutchRetargeter`` of the published SO-101 page, which takes the live end effector as its home. Has
+    the port names of both.
     """
 
     ROBOT_EE_POS_INPUT = SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT
@@ -21,6 +21,6 @@ class SO101ClutchRetargeter(WatchedPoseClutchRetargeter):
         """Return a clutch of either class."""
         if home_base_T_ee is not None and not isinstance(home_base_T_ee, str):
             return super().__new__(cls)
-        if isinstance(home_base_T_ee, str):  # The page has the device in this place.
+        if isinstance(home_base_T_ee, str):  # The page has the device at this position.
             settings["input_device"] = home_base_T_ee
         return SO101PositionClutchRetargeter(name, **settings)

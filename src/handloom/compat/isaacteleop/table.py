@@ -1,7 +1,7 @@
 """Published module of Isaac Teleop > its names > location of the object, or why it is missing.
 
-The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page as it stands. Its
-clutch has the same name as another one of release 1.5; ``retargeters`` has both under that name.
+The names are those of release 1.5. ``so101_page`` is ours: the names of the published SO-101 page. Its clutch has the
+same name as a different one in release 1.5; ``retargeters`` has both under that name.
 """
 
 from handloom.compat.published import not_here, same_names
@@ -18,7 +18,7 @@ TRACKERS = "handloom.retarget.sources.trackers"
 
 HANDS = "it drives a third-party hand through a third-party library"
 TWIN = "it draws the robot in an OpenXR headset; the teleoperation page shows the scene itself"
-CAMERA = "it reads a camera of a third party"
+CAMERA = "it reads a third-party camera"
 
 # interface
 _PARAMETERS = same_names(RETARGET, "ParameterSpec BoolParameter FloatParameter IntParameter VectorParameter")
@@ -285,7 +285,7 @@ MODULES: dict[str, dict[str, str]] = {
     "haptic_devices.glove": same_names(HAPTICS, "haptic_glove_device"),
     **_DEVICES,
 }
-"""Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is not here."""
+"""Path below ``isaacteleop`` > published name > ``"module:object"``, or the reason why it is missing."""
 
 for _package, _modules in _PACKAGES.items():
     MODULES[_package] = {name: row for rows in _modules.values() for name, row in rows.items()}
@@ -310,7 +310,7 @@ _SMALL_NAMES = {
     "retargeting_engine.utilities.transform_utils": "_rotation_matrix_to_quat_xyzw:quat_of_matrix_f32 "
     "_quat_multiply_xyzw:product_f32 _quat_multiply_batch_xyzw:products",
 }
-"""Module > constants and functions beside its nodes, as ``published`` or ``published:ours``."""
+"""Module > its constants and functions, as ``published`` or ``published:ours``."""
 for _module, _names in _SMALL_NAMES.items():
     for _name, _, _ours in (row.partition(":") for row in _names.split()):
         MODULES[_module][_name] = f"{SMALL}:{_ours or _name.removeprefix('_')}"
@@ -324,55 +324,55 @@ MODULES["teleop_session_manager.helpers"] |= {
 MODULES["retargeters"] |= same_names(RETARGET, "SO101PositionClutchRetargeter SO101WristRetargeter SO101RollRetargeter")
 
 DIFFERENT = {
-    "BaseRetargeter": "a port name that does not exist is found when connecting; a stateful node bound twice warns",
-    "OptionalTensorGroup": "a write that is refused leaves the group absent",
-    "NDArrayType": "unsigned types are told apart from signed ones",
+    "BaseRetargeter": "an unknown port name is reported when connecting; binding a stateful node twice gives a warning",
+    "OptionalTensorGroup": "a refused write leaves the group absent",
+    "NDArrayType": "unsigned types are distinguished from signed ones",
     "ParameterState": "either all updates of one call are applied or none",
     "FloatParameter": "a default out of bounds is refused; a bool is not a number",
     "IntParameter": "a default out of bounds is refused",
     "VectorParameter": "a default out of bounds and empty element names are refused",
     "BaseExecutable": "the same class as BaseRetargeter",
     "DeviceIOSession": "reads the devices of the config, or those that handloom.retarget.offer_devices offers",
-    "OpenXRSession": "finds the devices that handloom.retarget.offer_devices offers; there is no OpenXR runtime here",
-    "OpenXRSessionHandles": "carries devices as link; the numbers mean nothing here",
-    "McapRecordingConfig": "the file is of JSON lines, not MCAP",
-    "McapReplayConfig": "takes what a session here has recorded; MCAP files are refused",
-    "VendorConfig": "has no effect: devices give samples whoever made them",
-    "PluginManager": "a plugin that ends by itself says so with its exit code",
-    "ControllersSource": "raw samples may be ControllerSnapshot, too; silent devices may be absent",
-    "HandsSource": "raw samples may be HandSnapshot, too; silent devices may be absent",
-    "HeadSource": "raw samples may be HeadSnapshot, too; silent devices may be absent",
-    "Generic3AxisPedalSource": "raw samples may be PedalSnapshot, too; silent devices may be absent",
-    "FullBodySource": "raw samples may be FullBodySnapshot, too; the vendor has no effect",
-    "JointStateSource": "raw samples may be joint positions by name, too",
+    "OpenXRSession": "finds the devices that handloom.retarget.offer_devices offers; there is no OpenXR runtime",
+    "OpenXRSessionHandles": "carries devices as link; the numbers have no meaning",
+    "McapRecordingConfig": "the file contains JSON lines, not MCAP",
+    "McapReplayConfig": "takes files recorded by our sessions; MCAP files are refused",
+    "VendorConfig": "has no effect: devices give samples regardless of their vendor",
+    "PluginManager": "if a plugin ends by itself, its exit code is reported",
+    "ControllersSource": "raw samples may also be ControllerSnapshot; silent devices may be absent",
+    "HandsSource": "raw samples may also be HandSnapshot; silent devices may be absent",
+    "HeadSource": "raw samples may also be HeadSnapshot; silent devices may be absent",
+    "Generic3AxisPedalSource": "raw samples may also be PedalSnapshot; silent devices may be absent",
+    "FullBodySource": "raw samples may also be FullBodySnapshot; the vendor has no effect",
+    "JointStateSource": "raw samples may also be joint positions by name",
     "ControllerTransform": "the matrix must be rigid within 1e-3",
     "HandTransform": "the matrix must be rigid within 1e-3",
     "HeadTransform": "the matrix must be rigid within 1e-3",
-    "SO101ClutchRetargeter": "positions farther than 1 km count as lost; without home_base_T_ee it is that of the "
+    "SO101ClutchRetargeter": "positions beyond 1 km count as lost; without home_base_T_ee it is the clutch of the "
     "SO-101 page",
     "SO101PositionClutchRetargeter": "ours: the clutch of the SO-101 page; a lost frame re-arms instead of jumping",
     "SO101RollRetargeter": "ours: the roll of the SO-101 page, with unwrapping",
     "SO101WristRetargeter": "of one revision after the page: pitch and roll; a lost frame re-arms",
     "TriHandMotionControllerRetargeter": "a wrong number of joint names is refused",
-    "TriHandBiManualMotionControllerRetargeter": "a joint that no hand has is refused instead of left unset",
+    "TriHandBiManualMotionControllerRetargeter": "an unknown joint is refused instead of left unset",
     "GripperRetargeter": "a value that is not a number holds the last command",
     "FootPedalRootCmdRetargeter": "a value that is not a number counts as rest",
     "LocomotionRootCmdRetargeter": "a value that is not a number counts as a stick at rest",
     "Se3AbsRetargeter": "joints flagged invalid, NaN and zero quaternions hold the last pose",
     "Se3RelRetargeter": "joints flagged invalid are not used; a lost frame forgets the running mean",
-    "JointStateRetargeter": "a target that nothing drives is refused instead of 0; re-engaging goes on from the last "
+    "JointStateRetargeter": "a target without an input is refused instead of 0; re-engaging continues from the last "
     "command",
-    "JointStateRetargeterConfig": "forward_kinematics may stand for urdf_path and ee_link",
-    "TensorReorderer": "a name that no input has is refused instead of 0",
+    "JointStateRetargeterConfig": "forward_kinematics may replace urdf_path and ee_link",
+    "TensorReorderer": "an unknown name is refused instead of 0",
     "TeleopSession": "a recording ends explicitly (ended); steps outside the block are refused",
     "TeleopSessionConfig": "devices and record_to are ours; joint_publisher must be left out",
-    "TactileVectorToControllerPulse": "no taxels at all are refused",
-    "TactileHeatmapToControllerPulse": "pads of no size are refused",
-    "ControllerHapticDevice": "a pulse that is not finite counts as none",
+    "TactileVectorToControllerPulse": "an empty set of taxels is refused",
+    "TactileHeatmapToControllerPulse": "pads of zero size are refused",
+    "ControllerHapticDevice": "a non-finite pulse counts as none",
     "TwoButtonTeleopStateManager": "the same class as DefaultTeleopStateManager",
-    "DefaultTeleopStateManager": "a reset button that is down when it comes back is not a press",
-    "HeadPose": "deprecated: warns, and is HeadInput",
-    "HeadPoseIndex": "deprecated: warns, and is HeadInputIndex",
+    "DefaultTeleopStateManager": "a reset button that is down when the device returns does not count as a press",
+    "HeadPose": "deprecated alias of HeadInput with a warning",
+    "HeadPoseIndex": "deprecated alias of HeadInputIndex with a warning",
     "HandPose": "called ControllerPose in handloom.retarget",
 }
-"""Published name > how ours differs; every other name that is here is the same."""
+"""Published name > how ours differs; every other name in the table is the same."""

@@ -1,4 +1,4 @@
-"""Nodes whose state can be read and set under private published names, as the published tests do."""
+"""Nodes whose state can be read and set under private published names, as in the published tests."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ class WatchedGripperRetargeter(GripperRetargeter):
 
 
 class WatchedLocomotionRootCmdRetargeter(LocomotionRootCmdRetargeter):
-    """The base; ``_hip_height`` [m] is what it adds to."""
+    """The base; its increments are added to ``_hip_height`` [m]."""
 
     @property
     def _hip_height(self) -> float:
@@ -41,7 +41,7 @@ class WatchedLocomotionRootCmdRetargeter(LocomotionRootCmdRetargeter):
 
 
 class WatchedSe3AbsRetargeter(Se3AbsRetargeter):
-    """The absolute pose; ``_last_pose`` (7,) is what it holds: position [m], quaternion xyzw."""
+    """The absolute pose; ``_last_pose`` (7,) is the held pose: position [m], quaternion xyzw."""
 
     @property
     def _last_pose(self) -> NDArray[np.float32]:
@@ -55,7 +55,7 @@ class WatchedSe3AbsRetargeter(Se3AbsRetargeter):
 
 
 class WatchedSe3RelRetargeter(Se3RelRetargeter):
-    """The relative pose; its baseline and its running means."""
+    """The relative pose, with its baseline and running means."""
 
     @property
     def _first_frame(self) -> bool:
@@ -96,7 +96,7 @@ class WatchedSe3RelRetargeter(Se3RelRetargeter):
 
 
 class WatchedPoseClutchRetargeter(SO101PoseClutchRetargeter):
-    """The clutch; what it commanded last."""
+    """The clutch, with its last command."""
 
     @property
     def _last_commanded_pos(self) -> Array:

@@ -1,7 +1,7 @@
-"""Images through a real lens onto a real sensor; depth and labels are only distorted the same way.
+"""Images as seen through a real lens by a real sensor; depth and labels get only the distortion.
 
-An ideal image with a margin is drawn, then looked up where the lens shows it. Light is treated linear: exposure,
-white balance, vignetting and noise come before the curve of the screen is put back on.
+An ideal image with a margin is rendered, then resampled as the lens shows it. Light is linear: exposure, white balance,
+vignetting and noise are applied before the sRGB curve is restored.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from handloom.values import CameraSpec
 from handloom.values.camera import Optics
 
 MOST_MARGIN = 0.25
-"""An ideal image is this much larger on each side at most, as a fraction of its size; stronger lenses see dark rims."""
+"""Maximum margin of an ideal image on each side, as a fraction of its size; stronger lenses show dark rims."""
 LEVELS = 4096
 """Steps of the table that encodes linear light."""
 READ_NOISE = 0.25
@@ -32,10 +32,10 @@ _ENCODED = np.rint(255 * srgb_from_linear(np.linspace(0, 1, LEVELS))).astype(np.
 
 
 class Draws(Protocol):
-    """What draws ideal images."""
+    """A renderer of ideal images."""
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Any) -> Any:
-        """Draw a placed scene from one camera."""
+        """Render a placed scene from one camera."""
         ...
 
 
@@ -45,7 +45,7 @@ def through_lens(
     """Return the images of a camera by kind, with its lens and sensor.
 
     Args:
-        backend: Draws ideal images of a placed scene.
+        backend: Renders ideal images of a placed scene.
         data: The state; its time selects the noise.
         camera: The camera.
         kinds: Kinds of images.
@@ -55,12 +55,12 @@ def through_lens(
 
 
 def ideal_camera(camera: CameraSpec) -> CameraSpec:
-    """Return the ideal camera whose images ``finished`` turns into those of a camera with a lens."""
+    """Return the ideal camera whose images ``finished`` converts to those of a camera with a lens."""
     return camera if camera.optics is None else _lens_map(camera)[0]
 
 
 def finished(images: dict[str, NDArray[Any]], camera: CameraSpec, time: float) -> dict[str, NDArray[Any]]:
-    """Return images of the ideal camera as lens and sensor of a camera would show them at a time [s]."""
+    """Return images of the ideal camera with the effects of a camera's lens and sensor at a time [s]."""
     optics = camera.optics
     if optics is None:
         return images
@@ -74,7 +74,7 @@ def finished(images: dict[str, NDArray[Any]], camera: CameraSpec, time: float) -
 
 @lru_cache(maxsize=KEPT)
 def _lens_map(camera: CameraSpec) -> tuple[CameraSpec, NDArray[np.intp], NDArray[np.float32]]:
-    """Return the ideal camera to draw with, and where in its image each pixel lies: row and column, and fractions."""
+    """Return the ideal camera to render with, and each pixel's position in its image: row, column and fractions."""
     ideal = replace(camera, optics=None)
     if camera.optics is None or not camera.optics.distorts:
         return ideal, np.zeros((2, 0, 0), np.intp), np.zeros((2, 0, 0), np.float32)
@@ -96,7 +96,7 @@ def _lens_map(camera: CameraSpec) -> tuple[CameraSpec, NDArray[np.intp], NDArray
 
 
 def _bent(image: NDArray[Any], whole: NDArray[np.intp], part: NDArray[np.float32], *, smooth: bool) -> NDArray[Any]:
-    """Return an image looked up through a lens: colours blended, labels of the nearest pixel."""
+    """Return an image resampled through a lens: colours are blended, labels come from the nearest pixel."""
     row, column = whole
     if not smooth:
         return image[row + (part[0] > 0.5), column + (part[1] > 0.5)]
@@ -129,7 +129,7 @@ def exposed(rgb: NDArray[np.uint8], optics: Optics, time: float) -> NDArray[np.u
 
 @lru_cache(maxsize=KEPT)
 def _vignette(width: int, height: int, loss: float) -> NDArray[np.float32]:
-    """Return the fraction of light that reaches each pixel (h, w): least in the corners."""
+    """Return the fraction of light that reaches each pixel (h, w), lowest in the corners."""
     x = (np.arange(width) + 0.5) / width - 0.5
     y = (np.arange(height) + 0.5) / height - 0.5
     r2 = 2.0 * (x[None, :] ** 2 + y[:, None] ** 2)
@@ -137,7 +137,7 @@ def _vignette(width: int, height: int, loss: float) -> NDArray[np.float32]:
 
 
 def compressed(picture: NDArray[np.uint8], quality: int) -> NDArray[np.uint8]:
-    """Return an image after JPEG compression of a quality from 1 to 100."""
+    """Return an image after JPEG compression with a quality from 1 to 100."""
     file = BytesIO()
     Image.fromarray(picture).save(file, format="JPEG", quality=quality)
     return np.asarray(Image.open(file)).copy()

@@ -1,7 +1,7 @@
 """Prints on goods: labels of cans and cartons, titles of books, letters on toy blocks, addresses on parcels.
 
-Each is a pattern (h, w, 4) as ``handloom.render.patterns`` has them, that multiplies the colour of the paper or paint
-it is printed on. Names of goods and makers are our own.
+Each is a pattern (h, w, 4) as in ``handloom.render.patterns``, which multiplies the colour of the paper or paint below
+it. Names of goods and makers are invented.
 """
 
 from typing import Final
@@ -38,7 +38,7 @@ def _write(pen: ImageDraw.ImageDraw, at: tuple[float, float], text: str, room: t
 
 
 def _finished(sheet: Image.Image, rng: np.random.Generator, *, wear: float = 0.0) -> Picture:
-    """Return the print with an even relief, and a few scratches where it is worn."""
+    """Return the print with a flat relief, and a few scratches from wear."""
     image = np.asarray(sheet, np.float64) / 255
     if wear > 0:
         mask = Image.new("L", sheet.size, 0)

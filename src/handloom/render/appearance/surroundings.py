@@ -1,4 +1,4 @@
-"""Surroundings in a model: the skybox is what cameras see, this is ambient light and reflections.
+"""Surroundings in a model: ambient light and reflections, in addition to the skybox that cameras see.
 
 They are stored as a custom numeric array, since MJCF has no element for them.
 """
@@ -15,7 +15,7 @@ from handloom.values.instance import LitSurroundings, Pane
 NUMERIC: Final = "surroundings"
 """Name of the custom array."""
 _HEAD, _PANE = 6, 9
-"""Numbers before the panes, and per pane."""
+"""Number of values before the panes, and per pane."""
 
 
 def pane(
@@ -26,7 +26,7 @@ def pane(
     *,
     bars: float = 0.0,
 ) -> Pane:
-    """Return a pane by azimuth from +x and elevation [deg], half sizes as tangents, and light."""
+    """Return a pane given its azimuth from +x and elevation [deg], half sizes as tangents, and light."""
     a, e = math.radians(azimuth), math.radians(elevation)
     x, y, z = math.cos(e) * math.cos(a), math.cos(e) * math.sin(a), math.sin(e)
     return Pane(direction=(x, y, z), half_width=size[0], half_height=size[1], light=light, bars=bars)
@@ -50,7 +50,7 @@ def add_surroundings(spec: mujoco.MjSpec, surroundings: LitSurroundings) -> None
 
 
 def surroundings_of(model: mujoco.MjModel) -> LitSurroundings:
-    """Return the surroundings of a model; a room by day when it has none."""
+    """Return the surroundings of a model; by default a room by day."""
     index = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_NUMERIC, NUMERIC)
     if index < 0:
         return ROOM

@@ -8,9 +8,9 @@ from handloom.arrays import Array
 from handloom.render.looks import Swept
 
 AROUND: Final = 14
-"""Corners of a cross section; normals are interpolated, so that only outlines show them."""
+"""Number of corners of a cross section; normals are interpolated, so that corners are visible only in outlines."""
 ALONG: Final = 5
-"""Steps between two points of the curve."""
+"""Number of steps between two points of the curve."""
 
 
 def smooth_curve(points: Array, steps: int) -> Array:
@@ -42,7 +42,7 @@ def triangles_of_swept(shape: Swept) -> tuple[Array, Array]:
     side = np.cross(tangent, across)
     side /= np.linalg.norm(side, axis=1, keepdims=True)
     up = np.cross(side, tangent)
-    # Rings that shrink to a point close the ends, as far out as the tube is thick.
+    # Rings that shrink to a point close the ends, at a distance equal to the tube's radius.
     caps = np.array([0.0, 0.45, 0.8, 1.0])
     first = [(centre[0] - radius[0] * c * tangent[0], radius[0] * np.sqrt(1 - c * c), -c, 0) for c in caps[::-1]]
     last = [(centre[-1] + radius[-1] * c * tangent[-1], radius[-1] * np.sqrt(1 - c * c), c, -1) for c in caps]
@@ -59,7 +59,7 @@ def triangles_of_swept(shape: Swept) -> tuple[Array, Array]:
 
 
 def _plane_normal(centre: Array) -> Array:
-    """Return the unit normal of the plane in which a curve lies, or any across a straight one."""
+    """Return the unit normal of a curve's plane, or any unit vector perpendicular to a straight curve."""
     _, sizes, axes = np.linalg.svd(centre - centre.mean(axis=0))
     if sizes[1] < 1e-6 * sizes[0]:
         other = np.eye(3)[int(np.argmin(np.abs(axes[0])))]

@@ -1,4 +1,4 @@
-"""The arrays a frame is made from, grouped by how often they change; images are used again once no one holds them."""
+"""The arrays of a frame, grouped by how often they change; images are reused once no one holds a reference."""
 
 import sys
 from typing import NamedTuple
@@ -28,22 +28,22 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.bvh import Hierarchy
 
-# References to an array of the pool that no one else holds: the list, the loop variable, the argument of the check.
+# Number of references to an unused array of the pool: the list, the loop variable, the argument of the check.
 OWN_REFERENCES = 3
 
 
 class ImagePool:
-    """A pool of image arrays; an array returns to the pool when its last outside reference dies.
+    """A pool of image arrays; an array returns to the pool when its last outside reference is dropped.
 
-    A fresh image costs more in page faults than in drawing its depth: 0.25 ms of 2.5 ms at 224 x 224. A view keeps its
-    array alive, so an image that is still looked at anywhere is never drawn over.
+    The page faults of a new image take longer than rendering its depth: 0.25 ms of 2.5 ms at 224 x 224. A view keeps
+    its array alive, so an image that is still in use is never overwritten.
     """
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[tuple[int, ...], str], list[NDArray[np.generic]]] = {}
 
     def take(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray:
-        """Return an array of that shape and type, with undefined content, that no one else holds."""
+        """Return an unused array of a shape and type, with undefined content."""
         arrays = self._arrays.setdefault((shape, np.dtype(dtype).str), [])
         for array in arrays:
             if sys.getrefcount(array) <= OWN_REFERENCES:
@@ -53,7 +53,7 @@ class ImagePool:
 
 
 class SceneArrays(NamedTuple):
-    """What the kernels know about the scene."""
+    """The scene, as used by the kernels."""
 
     geoms: NDArray[np.float32]
     """Geom table (g, GEOM_COLUMNS)."""
@@ -64,7 +64,7 @@ class SceneArrays(NamedTuple):
     lights: NDArray[np.float32]
     """Light table (l, LIGHT_COLUMNS)."""
     casters: NDArray[np.float32]
-    """What each light sees of each geom (l, blocks * CASTER_BLOCK)."""
+    """Each geom as seen by each light (l, blocks * CASTER_BLOCK)."""
     boxes: NDArray[np.float32]
     """Bounding boxes of all geoms (blocks * BOX_BLOCK,)."""
     textures: NDArray[np.int32]
@@ -78,7 +78,7 @@ class SceneArrays(NamedTuple):
 
 
 class MirrorArrays(NamedTuple):
-    """What the cameras behind the mirrors see."""
+    """Tables of the cameras behind the mirrors."""
 
     rows: NDArray[np.int32]
     """Geom row of each mirror (m,)."""
@@ -93,14 +93,14 @@ class MirrorArrays(NamedTuple):
 
 
 class CanvasArrays(NamedTuple):
-    """What one camera draws on: scratch, and its last image with what had a say in each tile."""
+    """Memory of one camera: scratch, and its last image with the geoms that affected each tile."""
 
     lanes: NDArray[np.float32]
     """Flat batch of rays (LANE_QUANTITIES * LANES,)."""
     best: NDArray[np.float32]
     """Scratch of one quantity (LANES,)."""
     layers: NDArray[np.float32]
-    """Blended colours of transparent layers and what shines through (4 * LANES,)."""
+    """Blended colours of transparent layers, and their transmission (4 * LANES,)."""
     corners: NDArray[np.int32]
     """Scratch for four texels per lane (4 * LANES,)."""
     first: NDArray[np.int32]
@@ -116,7 +116,7 @@ class CanvasArrays(NamedTuple):
     near: NDArray[np.int32]
     """Geoms near the surfaces of the current tile (g,)."""
     touching: NDArray[np.uint8]
-    """1 for geoms that may be seen in the current tile, shade or occlude it (g rounded up to VECTOR,)."""
+    """1 for geoms that may be visible in the current tile, shade it or occlude it (g rounded up to VECTOR,)."""
     touching_words: NDArray[np.int64]
     """The same memory, eight geoms at a time."""
     patches: NDArray[np.float32]
@@ -124,7 +124,7 @@ class CanvasArrays(NamedTuple):
     spaces: NDArray[np.float32]
     """SURFACE and ABOVE of the current batch (2, 6): low and high x, y, z [m]."""
     group_ids: NDArray[np.float32]
-    """Geom of each group of lanes, -1 for what is left (GROUPS,)."""
+    """Geom of each group of lanes, -1 for the rest (GROUPS,)."""
     group_spaces: NDArray[np.float32]
     """SURFACE, ABOVE and BETWEEN of each group (GROUPS, 3, 6) [m]."""
     changed: NDArray[np.uint8]
@@ -142,13 +142,13 @@ class CanvasArrays(NamedTuple):
     poses: NDArray[np.int32]
     """Bits of the rotations and positions of the geoms in the last image (g, 12)."""
     bead_places: NDArray[np.int32]
-    """Bits of the table of beads in the last image, marks left out (blocks * BEAD_BLOCK,)."""
+    """Bits of the table of beads in the last image, without marks (blocks * BEAD_BLOCK,)."""
     setting: NDArray[np.int32]
     """Bits of the camera row and the light table of the last image (VIEW_COLUMNS + l * LIGHT_COLUMNS,)."""
     depth: NDArray[np.float32]
-    """Depths (h, w) [m]; written when they or mirrors are wanted."""
+    """Depths (h, w) [m]; written if they or mirrors are requested."""
     segmentation: NDArray[np.int32]
-    """Geom ids (h, w); written when they are wanted."""
+    """Geom ids (h, w); written if requested."""
     key: NDArray[np.int32]
     """Geom and face of each pixel (h, w)."""
     edge: NDArray[np.uint8]
@@ -162,7 +162,7 @@ class CanvasArrays(NamedTuple):
 
 
 class FrameArrays(NamedTuple):
-    """The images of one camera; a kind that was not asked for has no pixels."""
+    """The images of one camera; a kind that was not requested has no pixels."""
 
     rgb: NDArray[np.uint8]
     depth: NDArray[np.float32]
@@ -187,7 +187,7 @@ def make_boxes(geom_count: int) -> NDArray[np.float32]:
 
 
 def make_casters(light_count: int, geom_count: int) -> NDArray[np.float32]:
-    """Allocate the caster table; places without a geom throw no shadow."""
+    """Allocate the caster table; slots without a geom cast no shadow."""
     table = np.zeros((light_count, block_count(geom_count), CASTER_BLOCK // VECTOR, VECTOR), np.float32)
     table[:, :, C_INVERSE // VECTOR] = -BIG
     return table.reshape(light_count, -1)
@@ -199,12 +199,12 @@ def make_beads(count: int) -> NDArray[np.float32]:
 
 
 def block_count(geom_count: int) -> int:
-    """Return how many blocks of VECTOR geoms hold all of them."""
+    """Return the number of blocks of VECTOR geoms that hold all geoms."""
     return -(-geom_count // VECTOR)
 
 
 def make_canvas(width: int, height: int, scene: SceneArrays) -> CanvasArrays:
-    """Allocate what one camera draws on."""
+    """Allocate the memory of one camera."""
     geom_count, light_count = len(scene.geoms), len(scene.lights)
     rows = -(-height // TILE_HEIGHT)
     padded = -(-width // TILE_WIDTH) * TILE_WIDTH
@@ -262,7 +262,7 @@ def make_mirrors(rows: NDArray[np.int32], geoms: NDArray[np.float32], height: in
 
 
 def make_frame(pool: ImagePool, width: int, height: int, kinds: frozenset[str]) -> FrameArrays:
-    """Take the images asked for."""
+    """Take the requested images."""
     size = (height, width)
     return FrameArrays(
         rgb=pool.take((*size, 3), np.uint8) if "rgb" in kinds else NO_COLOR,

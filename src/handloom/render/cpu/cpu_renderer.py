@@ -1,4 +1,4 @@
-"""The Python face of the ray caster: owns the arrays of one model, draws it from any camera."""
+"""The Python interface of the ray caster: owns the arrays of one model and renders it from any camera."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -52,20 +52,20 @@ from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
 
-# Cameras whose last image is remembered; one of 640 x 480 pixels takes 6 MB.
+# Number of cameras whose last image is stored; one of 640 x 480 pixels takes 6 MB.
 MAX_CANVASES = 8
-# Kinds that are drawn tile by tile into an image of the camera's own, not onto its canvas.
+# Kinds that are rendered tile by tile into a separate image of the camera, not onto its canvas.
 OWN_IMAGES = ("normals", "albedo")
 
 
 class CpuRenderer:
-    """Draws one model with the ray caster; not safe to share between threads, make one per worker.
+    """Renders one model with the ray caster; not thread-safe, so create one per worker.
 
     Args:
-        model: The model to draw. Shapes, colours, lights and textures are read once, here.
-        preset: Which effects are on.
-        looks: What is drawn in place of which geoms.
-        geoms: Ids of the geoms to draw; by default all that are visible. Hidden ones stay hidden.
+        model: The model to render. Shapes, colours, lights and textures are read once, here.
+        preset: The enabled effects.
+        looks: Shapes to render in place of geoms.
+        geoms: Ids of the geoms to render; by default all visible ones. Hidden ones stay hidden.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class CpuRenderer:
         self._points = np.zeros((3, CORNERS + CUTS))
 
     def place(self, data: mujoco.MjData) -> None:
-        """Move geoms and lights to where ``data`` has them; needs positions computed by ``mj_kinematics`` and on."""
+        """Move geoms and lights to their poses in ``data``, which needs the results of ``mj_kinematics`` or later."""
         scene = self._scene
         if len(self._bead_ids):
             place_beads(scene.geoms[-1], scene.beads, data.geom_xpos[self._bead_ids])
@@ -131,7 +131,7 @@ class CpuRenderer:
             place_lights(scene.geoms, scene.lights, scene.casters, self._points)
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:
-        """Draw the placed scene from one camera."""
+        """Render the placed scene from one camera."""
         wanted = frozenset(kinds)
         canvas = self._canvas(camera)
         body, T_body_camera = self._mount(camera)
@@ -143,7 +143,7 @@ class CpuRenderer:
         self._place_view(self._scene.geoms, view, weld, canvas.first, canvas.last, camera.width)
         keep = self._can_keep(camera, canvas, view, wanted)
         frame = make_frame(self._images, camera.width, camera.height, wanted)
-        # Tiles that are kept are not drawn again, so these images go on from the last ones.
+        # Kept tiles are not rendered again, so these images start from the previous ones.
         own = self._own.setdefault(camera, {})
         for kind in OWN_IMAGES:
             if kind in wanted and kind not in own:
@@ -172,7 +172,7 @@ class CpuRenderer:
         return frame
 
     def _place_mirrors(self, view: NDArray[np.float32], weld: float, camera: CameraSpec) -> MirrorArrays:
-        """Mirror the camera in every mirror and write what it sees there."""
+        """Reflect the camera in every mirror and write the tables of the reflected cameras."""
         if camera.height not in self._mirrors:
             self._mirrors[camera.height] = make_mirrors(self._mirror_rows, self._scene.geoms, camera.height)
         mirrors = self._mirrors[camera.height]
@@ -192,7 +192,7 @@ class CpuRenderer:
         last: NDArray[np.int32],
         width: int,
     ) -> None:
-        """Write what one camera, perhaps behind a mirror, needs of every geom."""
+        """Write the data of every geom for one camera, possibly behind a mirror."""
         columns = -(-width // TILE_WIDTH)
         place_view(geoms, view, weld, first, last, columns, self._points, np.empty((len(first), 2)))
 
@@ -203,7 +203,7 @@ class CpuRenderer:
             if camera.width * camera.height > most_pixels():
                 raise InputError(
                     f"camera {camera.name!r}: an image of {camera.width} x {camera.height} has more than "
-                    f"{most_pixels()} pixels; choose a smaller size, or set another bound in {PIXELS}"
+                    f"{most_pixels()} pixels; choose a smaller size, or set a higher limit in {PIXELS}"
                 )
             if len(self._canvases) == MAX_CANVASES:
                 oldest = next(iter(self._canvases))
@@ -219,7 +219,7 @@ class CpuRenderer:
     def _can_keep(
         self, camera: CameraSpec, canvas: CanvasArrays, view: NDArray[np.float32], wanted: frozenset[str]
     ) -> bool:
-        """Return whether the last image of a camera has tiles to keep; the next one has none unless it is finished."""
+        """Return whether a camera's last image has tiles to keep; until the next image is finished, it has none."""
         scene = self._scene
         bits = [table.view(np.int32) for table in (scene.geoms, scene.beads, scene.lights, view)]
         same_kinds = wanted == self._drawn[camera]
@@ -233,7 +233,7 @@ class CpuRenderer:
         return self._mounts[camera]
 
     def _view(self, camera: CameraSpec, R_world_camera: Array, p_world_camera: Array) -> NDArray[np.float32]:
-        """Return the camera row, and carry the headlight to the camera."""
+        """Return the camera row, and move the headlight to the camera."""
         view = np.empty(VIEW_COLUMNS, np.float32)
         view[V_INV_FX], view[V_INV_FY], view[V_CX], view[V_CY] = 1 / camera.fx, 1 / camera.fy, camera.cx, camera.cy
         view[V_NEAR], view[V_PIXEL] = camera.near, 1 / camera.fy

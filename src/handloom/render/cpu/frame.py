@@ -1,4 +1,4 @@
-"""One image: tile by tile, then the edge pixels once more."""
+"""One image: tile by tile, then the edge pixels again."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def aim(lanes, left, top, view):
 
 @picture_kernel
 def _store_hits(lanes, canvas, left, top, ids, beads_row, want_depth, want_ids, want_key):
-    """Write depth, geom ids and edge keys of a tile; ``ids`` begins with no geom, and ends with every bead."""
+    """Write depth, geom ids and edge keys of a tile; ``ids`` starts with no geom and ends with the beads."""
     height, width = canvas.depth.shape
     count = min(TILE_WIDTH, width - left)
     for y in range(min(TILE_HEIGHT, height - top)):
@@ -99,7 +99,7 @@ def _store_albedo(lanes, canvas, frame, left, top, want_normals, want_albedo):
 
 @picture_kernel(inline="always")
 def _srgb_byte(linear):
-    """Return the sRGB byte of linear light, from the same roots as the image: no library's power function."""
+    """Return the sRGB byte of linear light, from the same roots as the image, without a library's power function."""
     x = min(max(linear, np.float32(0)), ONE)
     root2 = np.sqrt(x)
     root4 = np.sqrt(root2)
@@ -124,15 +124,15 @@ def _store_color(lanes, base, left, top):
 
 @picture_kernel(entry=True)
 def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smoothing):
-    """Draw one camera's images.
+    """Render one camera's images.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
         view: Camera row.
         canvas: ``CanvasArrays`` of the camera, tile spans filled.
         frame: ``FrameArrays`` to fill.
-        ids: -1, then the geom id in the model of each row, of each bead where the last row is beads (1 + g,).
-        keep: Whether tiles of the last image on the canvas can be kept; it had the same kinds and camera.
+        ids: -1, then the geom id in the model of each row, and of each bead if the last row is beads (1 + g,).
+        keep: Whether tiles of the last image on the canvas can be kept; it must have the same kinds and camera.
         mirrors: Whether mirror images follow, which need depths.
         shadows: Whether lights cast shadows.
         occlusion: Whether ambient light is occluded.
@@ -170,7 +170,8 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
                 light_up(lanes, scene, canvas, view, shadows, occlusion)
                 if is_clear(lanes):
                     shade_behind(lanes, candidates, scene, canvas, view, shadows, occlusion)
-                    # Other surfaces than those of the last layer had a say; whatever moves, the tile is drawn again.
+                    # Surfaces other than those of the last layer affect it, so the tile is always rendered again if
+                    # anything moves.
                     canvas.touching[:] = 1
                 _store_color(lanes, canvas.base, left, top)
             end_tile(canvas, tile)
@@ -181,7 +182,7 @@ def draw(scene, view, canvas, frame, ids, keep, mirrors, shadows, occlusion, smo
 
 @picture_kernel
 def _copy(source, target):
-    """Copy an image, unless it is not wanted and has no pixels."""
+    """Copy an image, unless it was not requested and has no pixels."""
     here = source.reshape(-1)
     there = target.reshape(-1)
     for i in range(there.shape[0]):
@@ -190,7 +191,7 @@ def _copy(source, target):
 
 @picture_kernel(inline="always")
 def _hand_over(canvas, frame):
-    """Copy the images asked for from the canvas."""
+    """Copy the requested images from the canvas."""
     _copy(canvas.base, frame.rgb)
     _copy(canvas.depth, frame.depth)
     _copy(canvas.segmentation, frame.segmentation)

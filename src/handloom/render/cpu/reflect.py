@@ -1,6 +1,6 @@
-"""Mirror images in planes and in the upper faces of boxes, where the material has ``reflectance``.
+"""Mirror images in planes and in the upper faces of boxes whose material has ``reflectance``.
 
-Seen in a mirror, the world is what a camera behind the mirror sees. A ray keeps its u, v and depth when the camera is
+A mirror shows the view of a camera behind the mirror. A ray keeps its u, v and depth when the camera is
 mirrored, so the reflected ray starts at the hit point: every stage runs unchanged, with the tables of the mirrored
 camera. This is a second pass over a finished image, so that images without mirrors pay nothing for it.
 """
@@ -37,7 +37,7 @@ from handloom.render.cpu.layout import (
 from handloom.render.cpu.smooth import FACE_KEYS, FACE_ZERO
 from handloom.render.cpu.trace import LAYER_GAP, cast_all, find_surface, light_up
 
-# Each mirror is one more image where it is seen; the clearest come first.
+# Each mirror needs an additional image where it is visible; the clearest come first.
 MAX_MIRRORS = 4
 
 
@@ -66,7 +66,7 @@ UPPER_FACE = 4
 
 @picture_kernel
 def _start_at_mirror(lanes, canvas, left, top, row, g):
-    """Start the rays of the pixels that show a mirror where they hit it, the others nowhere; return their number."""
+    """Start the rays of pixels that show a mirror at their hit points, and disable the others; return their number."""
     height, width = canvas.depth.shape
     is_plane = int(row[G_TYPE]) == PLANE
     count = 0
@@ -98,7 +98,7 @@ def _list_mirrored(canvas, mirrors, k, row, column):
 
 @picture_kernel
 def _blend(lanes, frame, left, top, weight):
-    """Blend the mirror image into the image, on screen, as GL does."""
+    """Blend the mirror image into the image, in screen colours, like OpenGL."""
     height, width, _ = frame.rgb.shape
     for i in range(LANES):
         y = top + i // TILE_WIDTH
@@ -114,7 +114,7 @@ def _blend(lanes, frame, left, top, weight):
 
 @picture_kernel(entry=True)
 def add_mirror_images(scene, mirrors, view, canvas, frame, shadows, occlusion):
-    """Add what mirrors show to an image whose canvas has depths and edge keys.
+    """Add mirror images to an image whose canvas has depths and edge keys.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.

@@ -1,7 +1,7 @@
-"""Anti-aliasing: the pixels on outlines and creases are looked at once more, with four rays each.
+"""Anti-aliasing: the pixels on outlines and creases are sampled again, with four rays each.
 
-Edge pixels of a whole row of tiles are packed into full batches. ``balanced`` finds out what each of the four rays hits
-and borrows the colour of a neighbour that shows the same; ``quality`` shades all four.
+Edge pixels of a whole row of tiles are packed into full batches. ``balanced`` determines what each of the four rays
+hits and takes the colour of a neighbour that shows the same; ``quality`` shades all four.
 """
 
 import numpy as np
@@ -38,17 +38,17 @@ SAMPLE_Y = (np.float32(0.125), np.float32(0.375), np.float32(0.625), np.float32(
 SAMPLES = 4
 BATCH = LANES // SAMPLES
 
-# The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have some
+# The key of a pixel is ``geom * FACE_KEYS + FACE_ZERO + face``; box faces run from -4 to 4, polytopes have a few
 # hundred at most.
 FACE_KEYS = 512
 FACE_ZERO = 8
-# Edge marks are bytes, looked through eight at a time.
+# Edge marks are bytes, tested eight at a time.
 WORD = 8
 
 
 @picture_kernel
 def _mark_edges(canvas):
-    """Mark pixels beside one that shows another geom or another face of the same."""
+    """Mark pixels next to a pixel that shows another geom, or another face of the same geom."""
     key = canvas.key
     height, width = key.shape
     for y in range(height):
@@ -95,7 +95,7 @@ def _aim_samples(lanes, canvas, start, count, view):
 
 @picture_kernel
 def _find_seen(canvas, start, count):
-    """List the geoms that edge pixels or their neighbours show, the only ones with a colour to borrow."""
+    """List the geoms shown by edge pixels or their neighbours, the only ones whose colours can be used."""
     key = canvas.key
     picked = canvas.picked
     last = canvas.first.shape[1] - 1
@@ -119,7 +119,7 @@ def _find_seen(canvas, start, count):
 
 @picture_kernel(inline="always")
 def _neighbour(key, y, x, k, right, down):
-    """Return the pixel around (y, x) that shows key ``k``, looking first where the sample lies; itself if none."""
+    """Return a neighbour of pixel (y, x) that shows key ``k``, preferably on the sample's side; itself if none does."""
     height, width = key.shape
     y_near = min(max(y + down, 0), height - 1)
     y_far = min(max(y - down, 0), height - 1)
@@ -140,7 +140,7 @@ def _neighbour(key, y, x, k, right, down):
 
 @picture_kernel
 def _borrow(lanes, canvas, frame, start, count):
-    """Blend edge pixels: visibility was cast again, colours come from neighbours that show the same face."""
+    """Blend edge pixels: visibility has been cast again, colours come from neighbours that show the same face."""
     key = canvas.key
     base = canvas.base
     width = key.shape[1]

@@ -1,10 +1,9 @@
-"""Reuse tiles of the last image that no moved geom affects now or did before.
+"""Reuse of tiles of the last image that no moved geom affects now or did before.
 
-A pixel of a tile is a function of the camera, the lights, and the geoms that culling lets through to the tile. When
-camera and lights are the same bits, and no geom whose pose changed was let through then or would be now, the same
-geoms with the same poses are let through: the tile is the same bits as if it were drawn again. This holds whatever
-culling does, as long as it judges every geom by itself. A tile that is kept stays true: all tiles of the last image
-show the last state.
+A pixel of a tile is a function of the camera, the lights, and the geoms that pass culling for the tile. If camera and
+lights are the same bits, and no geom with a changed pose passed then or would pass now, the same geoms with the same
+poses pass: the tile is bit-identical to a newly rendered one. This holds for any culling that tests every geom by
+itself. Kept tiles remain valid: all tiles of the last image show the last state.
 """
 
 from handloom.kernels import picture_kernel
@@ -28,14 +27,14 @@ from handloom.render.cpu.rays.space import pick_near
 
 @picture_kernel(entry=True)
 def find_changes(geoms, beads, lights, view, poses, bead_places, setting, changed):
-    """Mark the geoms that moved since the last image on this canvas; return whether camera and lights did not.
+    """Mark the geoms that have moved since the last image on this canvas; return whether camera and lights have not.
 
     Args:
         geoms: Bits of the geom table.
         beads: Bits of the table of beads.
         lights: Bits of the light table.
         view: Bits of the camera row.
-        poses: Bits of the poses in the last image, replaced by those of now.
+        poses: Bits of the poses in the last image, replaced by the current ones.
         bead_places: Bits of the beads in the last image, likewise.
         setting: Bits of camera and lights in the last image, likewise.
         changed: Marks of the geoms, written.
@@ -67,7 +66,7 @@ def find_changes(geoms, beads, lights, view, poses, bead_places, setting, change
 
 @picture_kernel(inline="always")
 def begin_tile(canvas, count):
-    """Forget what touched the last tile, and note the geoms that may be seen in this one."""
+    """Reset the geoms that affected the last tile, and record those that may be visible in this one."""
     canvas.touching[:] = 0
     for k in range(count):
         canvas.touching[canvas.candidates[k]] = 1
@@ -75,7 +74,7 @@ def begin_tile(canvas, count):
 
 @picture_kernel(inline="always")
 def end_tile(canvas, tile):
-    """Keep what touched a tile."""
+    """Store the geoms that affected a tile."""
     for g in range(canvas.touching.shape[0]):
         canvas.tile_touched[tile, g] = canvas.touching[g]
     for k in range(canvas.patches.shape[0]):
@@ -88,7 +87,7 @@ def end_tile(canvas, tile):
 
 @picture_kernel(inline="always")
 def _was_touched(canvas, tile):
-    """Return whether a geom that moved had a say in a tile of the last image."""
+    """Return whether a moved geom affected a tile of the last image."""
     moved = 0
     for word in range(canvas.changed_words.shape[0]):
         moved |= canvas.tile_touched_words[tile, word] & canvas.changed_words[word]
@@ -97,7 +96,7 @@ def _was_touched(canvas, tile):
 
 @picture_kernel(inline="always")
 def _may_be_seen(canvas, row, column):
-    """Return whether a geom that moved may be seen in a tile."""
+    """Return whether a moved geom may be visible in a tile."""
     seen = 0
     for g in range(canvas.first.shape[1]):
         seen |= (canvas.first[row, g] <= column) & (column < canvas.last[row, g]) & (canvas.changed[g] != 0)
@@ -106,7 +105,7 @@ def _may_be_seen(canvas, row, column):
 
 @picture_kernel(inline="always")
 def _any_changed(canvas):
-    """Return whether a picked geom moved."""
+    """Return whether a marked geom moved."""
     moved = 0
     for word in range(canvas.changed_words.shape[0]):
         moved |= canvas.picked_words[word] & canvas.changed_words[word]
@@ -115,7 +114,7 @@ def _any_changed(canvas):
 
 @picture_kernel(inline="always")
 def _is_shaded(scene, canvas, tile):
-    """Return whether a geom that moved may throw a shadow on a tile."""
+    """Return whether a moved geom may cast a shadow on a tile."""
     space = canvas.tile_spaces[tile, SURFACE]
     for k in range(scene.lights.shape[0]):
         light = scene.lights[k]
@@ -128,14 +127,14 @@ def _is_shaded(scene, canvas, tile):
 
 @picture_kernel(inline="always")
 def _is_occluded(scene, canvas, tile):
-    """Return whether a geom that moved may come near the surfaces of a tile."""
+    """Return whether a moved geom may be near the surfaces of a tile."""
     pick_near(canvas.picked, scene.boxes, canvas.tile_spaces[tile, ABOVE], scene.world[W_AO_HIGH])
     return _any_changed(canvas)
 
 
 @picture_kernel(inline="always")
 def is_stale(scene, canvas, row, column, tile, shadows, occlusion):
-    """Return whether a geom that moved had a say in a tile of the last image, or has one now.
+    """Return whether a moved geom affected a tile of the last image, or affects it now.
 
     Args:
         scene: ``SceneArrays``, placed for this frame and camera.
@@ -143,7 +142,7 @@ def is_stale(scene, canvas, row, column, tile, shadows, occlusion):
         row: Row of the tile.
         column: Column of the tile.
         tile: Number of the tile.
-        shadows: Whether lights cast shadows on what is drawn.
+        shadows: Whether lights cast shadows in the image.
         occlusion: Whether ambient light is occluded.
     """
     if _was_touched(canvas, tile) or _may_be_seen(canvas, row, column):

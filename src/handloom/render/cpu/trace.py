@@ -1,7 +1,7 @@
-"""Carry one batch of rays through all stages: visibility, surface, shadows, ambient occlusion, shading.
+"""All stages for one batch of rays: visibility, surface, shadows, ambient occlusion, shading.
 
-The functions that hand the whole scene on are inlined: a call would count a reference up and down for each of its
-thirty arrays, which at ten calls per tile is a seventh of a frame.
+Functions that pass on the whole scene are inlined: a call would count references to each of its thirty arrays, which at
+ten calls per tile takes a seventh of a frame.
 """
 
 import numpy as np
@@ -61,11 +61,11 @@ from handloom.render.cpu.rays.triangles import cast_triangles, orient_triangles
 from handloom.render.cpu.rays.turned import cast_turned
 from handloom.render.cpu.rays.visibility import cast
 
-# Surface points are lifted by this much before shadows are computed, against float32 noise [m].
+# Surface points are lifted by this much before shadows are computed, because of float32 noise [m].
 LIFT = np.float32(2e-4)
-# The next layer behind something transparent starts this much farther [m].
+# The next layer behind a transparent surface starts this much farther [m].
 LAYER_GAP = np.float32(1e-4)
-# At most this many objects are seen behind something transparent.
+# Maximum number of objects shown behind a transparent surface.
 MAX_LAYERS = 4
 
 
@@ -109,7 +109,7 @@ def _clear_surface(lanes, view):
 
 @picture_kernel
 def _clear_light(lanes):
-    """Start with no light."""
+    """Reset the light."""
     for i in range(LANES):
         lanes[i + LIGHT_R] = ZERO
         lanes[i + LIGHT_G] = ZERO
@@ -121,7 +121,7 @@ def _clear_light(lanes):
 
 @picture_kernel
 def _nearest_first(candidates, count, geoms):
-    """Sort the candidates by the depth at which they begin."""
+    """Sort the candidates by the depth at which they start."""
     for k in range(1, count):
         g = candidates[k]
         depth = geoms[g, G_DEPTH]
@@ -134,7 +134,7 @@ def _nearest_first(candidates, count, geoms):
 
 @picture_kernel
 def cast_all(lanes, candidates, count, scene, layer):
-    """Cast the rays against all candidates, until the next begins behind all hits.
+    """Cast the rays against all candidates, until the next one starts behind all hits.
 
     Callees in this loop get single arrays.
     """
@@ -168,7 +168,7 @@ def find_nearest(lanes, candidates, count, scene, view):
 
 @picture_kernel
 def find_next(lanes, candidates, count, scene, layer):
-    """Fill T and ID with what lies behind the present hits."""
+    """Fill T and ID with the hits behind the current ones."""
     for i in range(LANES):
         lanes[i + START] = lanes[i + T] + LAYER_GAP
         lanes[i + T] = BIG
@@ -236,7 +236,10 @@ def is_clear(lanes):
 
 @picture_kernel
 def shade_behind(lanes, candidates, scene, canvas, view, shadows, occlusion):
-    """Blend what lies behind transparent hits, layer by layer, on screen, as GL does. Destroys T, ID and OPACITY."""
+    """Blend the surfaces behind transparent hits, layer by layer, in screen colours, like OpenGL.
+
+    Destroys T, ID and OPACITY.
+    """
     layers = canvas.layers
     alpha_left = canvas.layers[3 * LANES :]
     for i in range(LANES):

@@ -1,1 +1,1 @@
-"""The ray caster on NVIDIA GPUs: the tables and the arithmetic of the processor's, thousands of images at a time."""
+"""The ray caster on NVIDIA GPUs, with the tables and arithmetic of the CPU version, thousands of images at a time."""

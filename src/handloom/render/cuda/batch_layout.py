@@ -1,4 +1,4 @@
-"""Where a batch lies: rows of the kernels' tables, one packed array that is uploaded, scratch and images."""
+"""Memory layout of a batch: rows of the kernels' tables, one packed array to upload, scratch and images."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from handloom.render.cpu.reflect import MAX_MIRRORS
 from handloom.render.cuda.moments import TABLES, Moments
 from handloom.render.preset import CpuPreset
 
-# Rows of the kernels' tables, field by field as tables.cuh has them.
+# Rows of the kernels' tables, with the fields of tables.cuh.
 MODEL = np.dtype(
     [(name, np.uint64) for name in TABLES]
     + [("geom_count", np.int32), ("light_count", np.int32), ("bead_count", np.int32), ("mirror_count", np.int32)]
@@ -50,17 +50,17 @@ ALIGNMENT = 256
 
 
 def aligned(size: int) -> int:
-    """Return a size rounded up so that what follows lies well."""
+    """Return a size rounded up so that the next array is aligned."""
     return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 class BatchLayout:
-    """Places everything of a batch.
+    """Assigns the memory of a batch.
 
     Args:
-        parts: Moments that are drawn at once.
+        parts: Moments that are rendered at once.
         wanted: Kinds of images.
-        preset: Which effects are on.
+        preset: The enabled effects.
         models: Row of the kernels' table of models for each of the parts.
     """
 

@@ -15,7 +15,7 @@ TO_CARD, FROM_CARD = 1, 2
 
 
 class CardMemory:
-    """A piece of the card's memory."""
+    """A block of GPU memory."""
 
     def __init__(self, pointer: Any) -> None:
         self.address = int(pointer.ptr)
@@ -25,11 +25,11 @@ class CardMemory:
 
 
 class Card:
-    """Memory and launches of one card: launches on one stream, copies back on another.
+    """Memory and launches of one GPU: launches on one stream, copies back on another.
 
     Args:
-        cupy: The package, imported.
-        number: Which card.
+        cupy: The imported package.
+        number: Index of the GPU.
     """
 
     def __init__(self, cupy: Any, number: int = 0) -> None:
@@ -43,11 +43,11 @@ class Card:
 
     @property
     def name(self) -> str:
-        """What the card is called."""
+        """Name of the GPU."""
         return self._cupy.cuda.runtime.getDeviceProperties(self._device.id)["name"].decode()
 
     def empty(self, size: int) -> CardMemory:
-        """Return memory of so many bytes, with undefined content."""
+        """Return a block of this many bytes, with undefined content."""
         with self._device:
             return CardMemory(self._cupy.cuda.alloc(max(size, 1)))
 
@@ -64,7 +64,7 @@ class Card:
             self._shared.add(address)
 
     def unshare(self, address: int) -> None:
-        """End ``share``, before the memory goes."""
+        """Undo ``share``, before the memory is freed."""
         if address in self._shared:
             self._shared.discard(address)
             with self._device:
@@ -79,7 +79,7 @@ class Card:
         self._copy(memory.address, memory.staging.ctypes.data, size, TO_CARD, self._stream.ptr)
 
     def read(self, copies: Sequence[tuple[CardMemory, int, NDArray[Any]]]) -> Any:
-        """Start to copy memory, from a byte on, into arrays, after all launches; return what to wait for."""
+        """Start copying memory, from a byte offset, into arrays, after all launches; return an event to wait for."""
         with self._device:
             self._copies.wait_event(self._stream.record())
             for memory, start, out in copies:
@@ -92,7 +92,7 @@ class Card:
             copy.synchronize()
 
     def launch(self, settings: Settings, entry: str, grid: tuple[int, int], addresses: list[int], shared: int) -> None:
-        """Start a kernel; each build is compiled when it is first needed, and kept by CuPy for later processes."""
+        """Start a kernel; each build is compiled when first needed, and cached by CuPy for later processes."""
         with self._device, self._stream:
             if settings not in self._builds:
                 self._builds[settings] = self._cupy.RawModule(code=source(settings), options=OPTIONS)

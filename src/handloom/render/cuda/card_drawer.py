@@ -1,4 +1,4 @@
-"""Draws moments of many models from many cameras with one launch per stage."""
+"""Rendering of moments of many models from many cameras, with one launch per stage."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,28 +23,28 @@ NOTHING: dict[str, NDArray[Any]] = {
     "normals": NO_NORMALS,
     "albedo": NO_COLOR,
 }
-# Room for 4 numbers per geom is shared by the lanes of a tile; more than this a block does not get everywhere.
+# The lanes of a tile share memory for 4 numbers per geom; some GPUs give a block no more than this.
 MOST_GEOMS = 2500
-# Pixels drawn at once: some hundred images keep every multiprocessor busy for milliseconds.
+# Pixels rendered at once: a few hundred images keep every multiprocessor busy for milliseconds.
 PIXELS_AT_ONCE = 1 << 24
 VIEWS_AT_ONCE = 32768
-# Models whose tables stay on the card; textures make up most of one, some ten megabytes.
+# Number of models whose tables stay on the GPU; one takes about ten megabytes, mostly textures.
 MODELS_KEPT = 256
 
 
 class _Resident(NamedTuple):
-    """The tables of a model on the card."""
+    """The tables of a model on the GPU."""
 
     memory: Memory
     row: NDArray[Any]
 
 
 class CardDrawer:
-    """Draws on one machine; not safe to share between threads.
+    """Renders on one machine; not thread-safe.
 
     Args:
-        machine: The card.
-        preset: Which effects are on.
+        machine: The GPU.
+        preset: The enabled effects.
     """
 
     def __init__(self, machine: Machine, preset: CpuPreset) -> None:
@@ -61,15 +61,16 @@ class CardDrawer:
         *,
         out: Sequence[Sequence[FrameArrays]] | None = None,
     ) -> Sequence[Sequence[FrameArrays]]:
-        """Draw every moment from every camera; while one batch is copied back, the next is drawn.
+        """Render every moment from every camera; while one batch is copied back, the next is rendered.
 
         Args:
             moments: Of any models, with any cameras.
             kinds: Any of ``rgb``, ``depth``, ``segmentation``, ``normals`` and ``albedo``.
-            out: Images to fill, as ``make_images`` returns them; by default fresh ones.
+            out: Images to fill, as returned by ``make_images``; by default new ones.
 
         Returns:
-            For each of the moments, one set of images per camera, with the moments as first axis: (f, h, w, ...).
+            For each entry of ``moments``, one set of images per camera, with the moments along the first axis: (f, h,
+            w, ...).
         """
         wanted = frozenset(kinds)
         images = [make_images(one, wanted, self._fresh) for one in moments] if out is None else out
@@ -85,9 +86,9 @@ class CardDrawer:
     def _draw(
         self, batch: "list[_Part]", wanted: frozenset[str], images: Sequence[Sequence[FrameArrays]], turn: int
     ) -> Any:
-        """Start drawing a batch of moments that fits on the card, and copying the images back; return what to wait for.
+        """Start rendering a batch that fits on the GPU, and copying the images back; return an event to wait for.
 
-        Two sets of memory take turns.
+        Two sets of memory are used in turn.
         """
         layout = BatchLayout([part.moments for part in batch], wanted, self._preset, self._models_of(batch))
         memory = {name: self._room(f"{name} {turn}", size) for name, size in layout.sizes.items()}
@@ -120,7 +121,7 @@ class CardDrawer:
             run(self._settings, "add_mirror_images", (rows * columns, layout.view_count), tables, shared)
 
     def _models_of(self, batch: "list[_Part]") -> list[NDArray[Any]]:
-        """Return the kernels' row of each part's model, uploading those that are not on the card."""
+        """Return the kernels' row of each part's model, uploading those that are not on the GPU."""
         rows, used = [], set()
         for part in batch:
             digest = part.moments.model.digest
@@ -136,8 +137,8 @@ class CardDrawer:
     def _upload(self, model: DrawnModel) -> _Resident:
         if len(model.geoms) > MOST_GEOMS:
             raise InputError(
-                f"the scene has {len(model.geoms)} drawn geoms, and the backend 'cuda' draws {MOST_GEOMS} at most; "
-                "the backend 'cpu' has no bound"
+                f"the scene has {len(model.geoms)} visible geoms, but the backend 'cuda' renders at most {MOST_GEOMS}; "
+                f"the backend 'cpu' has no limit"
             )
         tables = [np.ascontiguousarray(getattr(model, name)) for name in TABLES]
         starts = np.cumsum([0, *(aligned(table.nbytes) for table in tables)])
@@ -158,7 +159,7 @@ class CardDrawer:
         return self._machine.host_array(int(np.prod(shape[0])), shape[1]).reshape(shape[0])
 
     def _room(self, name: str, size: int) -> Memory:
-        """Return memory for one purpose; it grows, and is used again for every batch."""
+        """Return memory for one purpose; it grows if needed, and is reused for every batch."""
         if name not in self._memory or self._memory[name][1] < size:
             self._memory.pop(name, None)
             self._memory[name] = (self._machine.empty(size), size)
@@ -175,7 +176,7 @@ class _Part(NamedTuple):
 
 
 def _batches(moments: Sequence[Moments]) -> Iterator[list[_Part]]:
-    """Yield what is drawn at once."""
+    """Yield the parts that are rendered at once."""
     batch: list[_Part] = []
     room, views = PIXELS_AT_ONCE, VIEWS_AT_ONCE
     for number, one in enumerate(moments):
@@ -208,10 +209,10 @@ def image_shapes(moments: Moments, wanted: frozenset[str]) -> list[dict[str, Sha
 
 
 def make_images(moments: Moments, wanted: frozenset[str], make: Callable[[Shape], NDArray[Any]]) -> list[FrameArrays]:
-    """Return images for all moments, one set per camera; those of kinds that are not wanted have no pixels.
+    """Return images for all moments, one set per camera; kinds that are not requested have no pixels.
 
     Args:
-        moments: What is drawn.
+        moments: The moments to render.
         wanted: Kinds of images.
         make: Returns an array of a shape and type.
     """

@@ -1,4 +1,4 @@
-"""The Python face of the ray caster on a card: reads moments off states, has them drawn, hands the images out."""
+"""The Python interface of the ray caster on a GPU: reads moments from states, has them rendered, returns the images."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,22 +16,22 @@ from handloom.render.preset import CpuPreset
 from handloom.values import CameraSpec
 from handloom.values.camera import PIXELS, most_pixels
 
-# Pixels handed in at a time; so many images keep a card busy, and their images fit into some megabytes.
+# Pixels submitted at a time; this number keeps a GPU busy, and the images take a few megabytes.
 PIXELS_AT_ONCE = 1 << 22
 
 
 class CudaRenderer:
-    """Draws one model on a card, with the bits of the processor's ray caster.
+    """Renders one model on a GPU, bit-identical to the ray caster on the CPU.
 
     Args:
-        model: The model to draw. Shapes, colours, lights and textures are read once, here.
-        preset: Which effects are on; those of the processor's ray caster.
-        drawing: What draws; by default the drawing process of the run, or a card of this process.
-        looks: What is drawn in place of which geoms.
+        model: The model to render. Shapes, colours, lights and textures are read once, here.
+        preset: The enabled effects, which are those of the CPU ray caster.
+        drawing: The client that renders; by default that of the run's rendering process, or a GPU in this process.
+        looks: Shapes to render in place of geoms.
 
     Raises:
         MissingExtraError: CuPy is not installed.
-        StateError: There is no card.
+        StateError: There is no GPU.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class CudaRenderer:
         return self._drawing.card
 
     def place(self, data: mujoco.MjData) -> None:
-        """Do nothing: everything is read when a camera is drawn."""
+        """Do nothing: everything is read when a camera is rendered."""
 
     def draw(self, data: mujoco.MjData, camera: CameraSpec, kinds: Iterable[str]) -> FrameArrays:
-        """Draw the present state from one camera."""
+        """Render the current state from one camera."""
         self._read(data, [camera])
         self._drawing.hand_in(self._reader.take([camera]), tuple(kinds))
         return _moment(self._drawing.take_out()[0], 0)
@@ -62,11 +62,11 @@ class CudaRenderer:
     def draw_each(
         self, states: Iterable[mujoco.MjData], cameras: Sequence[CameraSpec], kinds: Iterable[str]
     ) -> Iterator[list[FrameArrays]]:
-        """Draw states as they come, many at a time; yield one set of images per camera for each of them.
+        """Render states as they arrive, many at a time; yield one set of images per camera for each state.
 
         Args:
-            states: With positions computed; the same object may come again and again.
-            cameras: Who looks.
+            states: States with computed positions; the same object may be passed repeatedly.
+            cameras: The cameras.
             kinds: Kinds of images.
         """
         wanted = tuple(kinds)
@@ -93,13 +93,13 @@ class CudaRenderer:
                 waiting -= 1
                 yield from self._next()
         finally:
-            # Whoever stops early leaves nothing behind for the next to find.
+            # A caller that stops early must leave no moments behind for the next call.
             self._reader.forget()
             for _ in range(waiting):
                 self._drawing.take_out()
 
     def _next(self) -> Iterator[list[FrameArrays]]:
-        """Yield the images of the moments handed in first, as arrays of their own."""
+        """Yield the images of the oldest submitted moments, as separate arrays."""
         drawn = self._drawing.take_out()
         for k in range(max(len(image) for image in drawn[0])):
             yield [_moment(one, k) for one in drawn]
@@ -109,13 +109,13 @@ class CudaRenderer:
             if camera.width * camera.height > most_pixels():
                 raise InputError(
                     f"camera {camera.name!r}: an image of {camera.width} x {camera.height} has more than "
-                    f"{most_pixels()} pixels; choose a smaller size, or set another bound in {PIXELS}"
+                    f"{most_pixels()} pixels; choose a smaller size, or set a higher limit in {PIXELS}"
                 )
         self._reader.read(data, cameras)
 
 
 def _moment(images: FrameArrays, k: int) -> FrameArrays:
-    """Return the images of one moment as arrays of their own."""
+    """Return the images of one moment as separate arrays."""
     own: list[Any] = [np.array(image[k]) if len(image) else image for image in images]
     return FrameArrays(*own)
 
@@ -124,7 +124,7 @@ _DRAWINGS: dict[tuple[CpuPreset, str | None], CardDrawing] = {}
 
 
 def shared_drawing(preset: CpuPreset) -> CardDrawing:
-    """Return what draws with a preset in this process; one for all renderers, which draw one after another."""
+    """Return the client for a preset in this process; all renderers share it, since they render one after another."""
     key = preset, os.environ.get(DRAWING)
     if key not in _DRAWINGS:
         _DRAWINGS[key] = make_drawing(preset)

@@ -1,4 +1,4 @@
-"""What draws for a renderer: a card of this process, or a drawing process that several workers share."""
+"""Clients that render for a renderer: on a GPU in this process, or in a rendering process shared by several workers."""
 
 import os
 from collections.abc import Sequence
@@ -16,36 +16,36 @@ from handloom.render.cuda.shared_arrays import SharedArrays
 from handloom.render.preset import CpuPreset
 
 DRAWING = "HANDLOOM_DRAWING"
-"""Variable with the addresses of the drawing processes of this run, one per card, and the key to them."""
+"""Variable with the addresses of this run's rendering processes, one per GPU, and their key."""
 PARTS = ("poses", "lights", "beads", "rows", "bodies", "sizes")
 """Fields of ``Moments`` that travel with every request."""
 SLOTS = 2
-"""Requests of one worker at a time: one is drawn while the images of the other are used."""
+"""Concurrent requests of one worker: one is rendered while the images of the other are used."""
 
 
 class CardDrawing(Protocol):
-    """Draws moments in the order in which they are handed in, at most SLOTS at a time."""
+    """Renders moments in the order of submission, at most SLOTS requests at a time."""
 
     card: str
     """What draws."""
 
     def hand_in(self, moments: Moments, kinds: tuple[str, ...]) -> None:
-        """Begin to draw; waits while there is no room."""
+        """Start rendering; wait while there is no free slot."""
         ...
 
     def take_out(self) -> Sequence[FrameArrays]:
-        """Return the images of the moments handed in first, one set per camera, the moments along the first axis.
+        """Return the images of the oldest submitted moments, one set per camera, with the moments along the first axis.
 
-        They are drawn over once SLOTS further ones were handed in.
+        They are overwritten once SLOTS further requests have been submitted.
         """
         ...
 
 
 class LocalDrawing:
-    """Draws on a card in this process.
+    """Renders on a GPU in this process.
 
     Args:
-        preset: Which effects are on.
+        preset: The enabled effects.
     """
 
     def __init__(self, preset: CpuPreset) -> None:
@@ -55,11 +55,11 @@ class LocalDrawing:
         self._drawn: list[Sequence[FrameArrays]] = []
 
     def hand_in(self, moments: Moments, kinds: tuple[str, ...]) -> None:
-        """Draw at once."""
+        """Render immediately."""
         self._drawn.append(self._drawer.draw_many([moments], kinds)[0])
 
     def take_out(self) -> Sequence[FrameArrays]:
-        """Return the images of the moments handed in first."""
+        """Return the images of the oldest submitted moments."""
         return self._drawn.pop(0)
 
 
@@ -71,12 +71,12 @@ class _Slot(NamedTuple):
 
 
 class RemoteDrawing:
-    """Has a drawing process draw. Moments and images go through shared memory.
+    """Renders in a rendering process. Moments and images go through shared memory.
 
     Args:
-        preset: Which effects are on.
-        address: Where the process listens; segments of shared memory lie beside it.
-        key: What it lets in.
+        preset: The enabled effects.
+        address: Address of the process; segments of shared memory are beside it.
+        key: Its authentication key.
     """
 
     def __init__(self, preset: CpuPreset, address: Path, key: bytes) -> None:
@@ -92,7 +92,7 @@ class RemoteDrawing:
         self._next = 0
 
     def hand_in(self, moments: Moments, kinds: tuple[str, ...]) -> None:
-        """Send moments, with the tables of their model when the drawing process has not seen them."""
+        """Send moments, with the tables of their model if the rendering process does not have them."""
         slot = self._slots[self._next]
         model = moments.model
         fresh = model.digest != self._known
@@ -117,18 +117,18 @@ class RemoteDrawing:
         self._next = (self._next + 1) % SLOTS
 
     def take_out(self) -> Sequence[FrameArrays]:
-        """Wait for the images of the moments handed in first."""
+        """Wait for the images of the oldest submitted moments."""
         images = self._waiting.pop(0)
         try:
             mistake = self._pipe.recv()
         except (OSError, EOFError) as error:
             raise lost(error) from error
         if mistake:
-            raise MachineError(f"the drawing process cannot draw: {mistake}", kind="card")
+            raise MachineError(f"the rendering process cannot render: {mistake}", kind="card")
         return images
 
     def close(self) -> None:
-        """Leave the drawing process and remove the shared memory."""
+        """Disconnect from the rendering process and remove the shared memory."""
         self._pipe.close()
         for slot in self._slots:
             slot.sent.remove()
@@ -136,15 +136,15 @@ class RemoteDrawing:
 
 
 def lost(error: Exception) -> MachineError:
-    """Return the error of a drawing process that is gone."""
+    """Return the error for a rendering process that has ended."""
     return MachineError(
-        f"the drawing process does not answer ({type(error).__name__}); run the same command again to continue",
+        f"the rendering process does not answer ({type(error).__name__}); run the same command again to continue",
         kind="card",
     )
 
 
 def make_drawing(preset: CpuPreset) -> LocalDrawing | RemoteDrawing:
-    """Return what draws here: the drawing process of the run where there is one, else a card of this process."""
+    """Return the client to use here: the rendering process of the run if there is one, else a GPU in this process."""
     told = os.environ.get(DRAWING)
     if not told:
         return LocalDrawing(preset)

@@ -1,4 +1,4 @@
-"""One process per card that draws for all workers: their requests are drawn together, in one launch per stage."""
+"""One process per GPU that renders for all workers: their requests are rendered together, with one launch per stage."""
 
 import multiprocessing
 import os
@@ -28,21 +28,21 @@ from handloom.render.cuda.shared_arrays import MEMORY, ArrayPlace, address_of, a
 from handloom.render.preset import CpuPreset
 
 START_UP = 120.0
-"""A card that answers later than this does not work [s]."""
+"""Time limit for the GPU's answer [s]."""
 LOOK = 0.2
-"""How long to wait for requests before looking whether new workers came [s]."""
+"""Time to wait for requests before checking for new workers [s]."""
 
 
 @contextmanager
 def drawing_processes() -> Iterator[tuple[str, ...]]:
-    """Start a drawing process for every GPU of this machine, tell workers where, and stop them afterwards.
+    """Start a rendering process per GPU of this machine, pass their addresses to workers, and stop them afterwards.
 
     Yields:
-        The names of the cards.
+        The names of the GPUs.
 
     Raises:
-        StateError: There is no card, or it cannot be used.
-        MachineError: A drawing process did not start.
+        StateError: There is no GPU, or it cannot be used.
+        MachineError: A rendering process did not start.
     """
     cupy_and_cards()
     cards, context = find_cards().names, multiprocessing.get_context("spawn")
@@ -68,7 +68,7 @@ def drawing_processes() -> Iterator[tuple[str, ...]]:
 
 @contextmanager
 def _told(where: str) -> Iterator[None]:
-    """Tell workers that are started from here on where to have their images drawn."""
+    """Pass the addresses of the rendering processes to workers started from now on."""
     before = os.environ.get(DRAWING)
     os.environ[DRAWING] = where
     try:
@@ -81,29 +81,29 @@ def _told(where: str) -> Iterator[None]:
 
 
 def _await_start(address: str, process: Any) -> None:
-    """Wait until a drawing process listens."""
+    """Wait until a rendering process listens."""
     waited = 0.0
     while not Path(address).exists():
         process.join(LOOK)
         waited += LOOK
         if not process.is_alive() or waited > START_UP:
-            raise MachineError(f"the drawing process of a GPU did not start (code {process.exitcode})", kind="card")
+            raise MachineError(f"the rendering process of a GPU did not start (code {process.exitcode})", kind="card")
 
 
 def serve(address: str, key: bytes, number: int) -> None:
-    """Draw on a card until this process is ended; the workers' requests decide what."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The run ends this process when its workers are done.
+    """Render the workers' requests on a GPU until this process is stopped."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The run stops this process when its workers are done.
     card = Card(cupy_and_cards(), number)
     draw_for_clients(Listener(address, authkey=key), card, card.name)
 
 
 def draw_for_clients(listener: Listener, machine: Machine, name: str, *, until: Any = None) -> None:
-    """Draw what clients ask for, all requests that are there at once.
+    """Render the requests of clients, all pending ones at once.
 
     Args:
-        listener: Where they come in.
-        machine: The card.
-        name: What it is called.
+        listener: Listener for new clients.
+        machine: The GPU.
+        name: Its name.
         until: Event after which to return; by default never.
     """
     arrived: list[Connection] = []
@@ -144,7 +144,7 @@ def _let_in(listener: Listener, arrived: list[Connection]) -> None:
 
 
 def _answer(drawer: CardDrawer, kinds: tuple[str, ...], members: "Sequence[tuple[_Client, _Request]]") -> None:
-    """Draw requests of one kind and tell each client that its images are there, or what went wrong."""
+    """Render requests of one kind and send each client the result: its images are ready, or an error."""
     mistake = ""
     try:
         moments = [request.moments for _, request in members]
@@ -157,14 +157,14 @@ def _answer(drawer: CardDrawer, kinds: tuple[str, ...], members: "Sequence[tuple
 
 
 class _Request:
-    """What one client asked for."""
+    """The request of one client."""
 
     def __init__(self, moments: Moments, kinds: tuple[str, ...], images: Sequence[FrameArrays]) -> None:
         self.moments, self.kinds, self.images = moments, kinds, images
 
 
 class _Client:
-    """A worker that is being served."""
+    """A connected worker."""
 
     def __init__(self, pipe: Connection, preset: CpuPreset, machine: Machine) -> None:
         self.pipe, self.preset, self._machine = pipe, preset, machine
@@ -184,7 +184,7 @@ class _Client:
         return _Request(moments, asked["kinds"], make_images(moments, frozenset(asked["kinds"]), lambda _: next(drawn)))
 
     def _arrays(self, path: Path, places: Sequence[ArrayPlace]) -> list[NDArray[Any]]:
-        """Return arrays of a segment; those in use stay mapped, older ones were replaced by larger ones."""
+        """Return arrays of a segment; segments in use stay mapped, older ones have been replaced by larger ones."""
         if path not in self._segments:
             segment = self._segments[path] = open_segment(path)
             self._machine.share(address_of(segment), len(segment))
@@ -194,7 +194,7 @@ class _Client:
         return [array_at(self._segments[path], place) for place in places]
 
     def close(self) -> None:
-        """Let go of the client and its memory."""
+        """Release the client and its memory."""
         self.pipe.close()
         for segment in self._segments.values():
             self._machine.unshare(address_of(segment))

@@ -1,4 +1,4 @@
-"""Which cards there are, found without touching this process: a broken driver can end it."""
+"""Detection of GPUs without risk to this process, which a broken driver could end."""
 
 import json
 from functools import cache
@@ -26,40 +26,40 @@ NO_PACKAGE = f"needs CuPy and an NVIDIA GPU; {INSTALL}"
 
 
 class Cards(NamedTuple):
-    """The cards of this machine that compile and run a kernel."""
+    """The GPUs of this machine that compile and run a kernel."""
 
     names: tuple[str, ...]
     reason: str
-    """What they are and what drives them, or why there are none."""
+    """Their names and driver, or the reason why there are none."""
 
 
 @cache
 def find_cards() -> Cards:
-    """Return the cards, after compiling and running a kernel on each in a child process."""
+    """Return the GPUs, after compiling and running a kernel on each in a child process."""
     trial = run_trial(TRIAL)
     if trial.error is not None:
         missing = "No module named 'cupy'" in trial.error
-        return Cards((), NO_PACKAGE if missing else f"no card can be used: {trial.error}")
+        return Cards((), NO_PACKAGE if missing else f"no GPU can be used: {trial.error}")
     line = next((line for line in trial.output.splitlines() if line.startswith(MARK)), "")
     if not line:
-        return Cards((), "no card can be used: the trial said nothing")
+        return Cards((), "no GPU can be used: the test gave no output")
     told = json.loads(line.removeprefix(MARK))
     if not told["names"]:
         return Cards((), "there is no NVIDIA GPU")
     major, minor = told["cuda"] // 1000, told["cuda"] % 1000 // 10
     drives = f"CUDA {major}.{minor}, CuPy {told['cupy']}"
-    return Cards(tuple(told["names"]), f"draws on {', '.join(told['names'])} ({drives})")
+    return Cards(tuple(told["names"]), f"renders on {', '.join(told['names'])} ({drives})")
 
 
 def cupy_and_cards() -> Any:
-    """Return CuPy, or say in one line what is missing.
+    """Return CuPy, or raise an error that names what is missing.
 
     Raises:
         MissingExtraError: CuPy is not installed.
-        StateError: There is no card, or it cannot be used.
+        StateError: There is no GPU, or it cannot be used.
     """
     cupy = require("cupy", extra="gpu")
     cards = find_cards()
     if not cards.names:
-        raise StateError(f"the backend 'cuda' cannot draw here: {cards.reason}; the backend 'cpu' needs no GPU")
+        raise StateError(f"the backend 'cuda' cannot render here: {cards.reason}; the backend 'cpu' needs no GPU")
     return cupy

@@ -1,4 +1,4 @@
-"""Where kernels run: memory, copies and launches, as ``CardDrawer`` asks for them."""
+"""Interface of a device that runs kernels: memory, copies and launches, for ``CardDrawer``."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -7,11 +7,11 @@ from numpy.typing import DTypeLike, NDArray
 
 
 class Memory(Protocol):
-    """A piece of the machine's memory."""
+    """A block of the device's memory."""
 
     @property
     def address(self) -> int:
-        """Where it begins."""
+        """Its address."""
         ...
 
 
@@ -19,19 +19,19 @@ class Machine(Protocol):
     """A GPU, or a stand-in for one."""
 
     def empty(self, size: int) -> Memory:
-        """Return memory of so many bytes, with undefined content."""
+        """Return a block of this many bytes, with undefined content."""
         ...
 
     def host_array(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Return a flat array that ``read`` fills fast, with undefined content."""
+        """Return a flat array, with undefined content, that ``read`` can fill quickly."""
         ...
 
     def share(self, address: int, size: int) -> None:
-        """Let the card read and write memory of this machine by itself, which copies there twice as fast."""
+        """Let the GPU access host memory directly, which makes copies twice as fast."""
         ...
 
     def unshare(self, address: int) -> None:
-        """End ``share``, before the memory goes."""
+        """Undo ``share``, before the memory is freed."""
         ...
 
     def write(self, memory: Any, content: NDArray[Any]) -> None:
@@ -39,15 +39,15 @@ class Machine(Protocol):
         ...
 
     def read(self, copies: Sequence[tuple[Any, int, NDArray[Any]]]) -> Any:
-        """Start to copy memory, from a byte on, into arrays, after all launches; return what to wait for."""
+        """Start copying memory, from a byte offset, into arrays, after all launches; return an event to wait for."""
         ...
 
     def wait(self, copy: Any) -> None:
-        """Wait for copies that ``read`` started; None is no copy."""
+        """Wait for copies started by ``read``; None means no copy."""
         ...
 
     def launch(
         self, settings: tuple[int, int, int], entry: str, grid: tuple[int, int], addresses: list[int], shared: int
     ) -> None:
-        """Start a kernel: a block of LANES threads per place of the grid, with ``shared`` bytes per block."""
+        """Start a kernel: a block of LANES threads per grid cell, with ``shared`` bytes per block."""
         ...

@@ -1,4 +1,4 @@
-"""Reads moments off the states of a model, with the processor's own tables."""
+"""Reading of moments from the states of a model, with the tables of the CPU version."""
 
 from collections.abc import Sequence
 
@@ -37,13 +37,13 @@ from handloom.values import CameraSpec
 
 
 class MomentReader:
-    """Reads moments off the states of one model.
+    """Reads moments from the states of one model.
 
     Args:
-        model: The model to draw. Shapes, colours, lights and textures are read once, here.
-        mirrors: Whether mirrors are drawn.
-        looks: What is drawn in place of which geoms.
-        reflections: Whether windows of the surroundings are mirrored; None: as mirrors are.
+        model: The model to render. Shapes, colours, lights and textures are read once, here.
+        mirrors: Whether mirrors are rendered.
+        looks: Shapes to render in place of geoms.
+        reflections: Whether windows of the surroundings are reflected; None means the same as ``mirrors``.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class MomentReader:
         self._read: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
 
     def read(self, data: mujoco.MjData, cameras: Sequence[CameraSpec]) -> None:
-        """Add the present state; needs positions computed by ``mj_kinematics`` and ``mj_camlight``."""
+        """Add the current state; needs positions computed by ``mj_kinematics`` and ``mj_camlight``."""
         poses = np.zeros(len(self.drawn.geoms) * POSE + BEAD_BOX, np.float32)
         rows = poses[:-BEAD_BOX].reshape(-1, POSE)
         count = len(self._ids)
@@ -105,7 +105,7 @@ class MomentReader:
         self._read.append((poses, self._light_table.copy(), centres.astype(np.float32), views))
 
     def take(self, cameras: Sequence[CameraSpec]) -> Moments:
-        """Return the moments read since the last call; the cameras are those they were read with."""
+        """Return the moments read since the last call, with the cameras of those reads."""
         poses, lights, beads, rows = (np.stack(parts) for parts in zip(*self._read, strict=True))
         self._read.clear()
         bodies = [self._model.body_weldid[self._mount(camera)[0]] for camera in cameras]
@@ -122,7 +122,7 @@ class MomentReader:
         return self._mounts[camera]
 
     def _views(self, data: mujoco.MjData, camera: CameraSpec, poses: NDArray[np.float32]) -> list[NDArray[np.float32]]:
-        """Return the row of a camera, then those of its images behind the mirrors."""
+        """Return the row of a camera, then those of its reflections behind the mirrors."""
         body, T_body_camera = self._mount(camera)
         R_world_body = data.xmat[body].reshape(3, 3)
         R_world_camera = R_world_body @ T_body_camera[:3, :3]

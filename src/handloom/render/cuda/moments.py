@@ -1,6 +1,6 @@
-"""What is uploaded to the GPU: constant tables of a model, and moments with the cameras that see them.
+"""Data uploaded to the GPU: constant tables of a model, and moments with the cameras that see them.
 
-Both are plain arrays, so that a worker without a card can make them and a drawing process elsewhere can use them.
+Both are plain arrays, so that a worker without a GPU can make them and a rendering process can use them.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 TABLES = ("geoms", "hulls", "nodes", "grids", "triangles", "corners", "textures", "texels", "world", "ids")
 """Fields of ``DrawnModel`` that are uploaded, in the order of the kernels' ``Model``."""
 BEAD_BOX = 6
-"""Numbers after the poses: centre and half extents of the box around all beads [m]."""
+"""Number of values after the poses: centre and half extents of the box around all beads [m]."""
 
 
 class DrawnModel(NamedTuple):
-    """Shapes, materials, textures and surroundings of a model, as the processor's tables have them."""
+    """Shapes, materials, textures and surroundings of a model, as in the tables of the CPU version."""
 
     geoms: NDArray[np.float32]
     hulls: NDArray[np.float32]
@@ -28,15 +28,15 @@ class DrawnModel(NamedTuple):
     texels: NDArray[np.int32]
     world: NDArray[np.float32]
     ids: NDArray[np.int32]
-    """-1, then the geom id of each row, of each bead where the last row is beads (1 + g,)."""
+    """-1, then the geom id of each row, and of each bead if the last row is beads (1 + g,)."""
     mirrors: NDArray[np.int32]
     """Geom rows of the mirrors (m,)."""
     lights: int
-    """How many; the last one is the headlight when there is one."""
+    """Number of lights; the last one is the headlight if there is one."""
     headlight: bool
     beads: int
     digest: str = ""
-    """A content key: models that look alike share their tables on the GPU."""
+    """A content hash: models that look the same share their tables on the GPU."""
 
 
 def named(model: DrawnModel) -> DrawnModel:
@@ -60,7 +60,7 @@ class Moments(NamedTuple):
     beads: NDArray[np.float32]
     """Centres (f, b, 3) [m]."""
     rows: NDArray[np.float32]
-    """Camera rows (f, c, 1 + m, VIEW_COLUMNS): the camera's own, then its images behind the mirrors."""
+    """Camera rows (f, c, 1 + m, VIEW_COLUMNS): the camera's own, then its reflections behind the mirrors."""
     bodies: NDArray[np.float32]
     """Body that rigidly carries each camera (c,)."""
     sizes: NDArray[np.int32]

@@ -15,11 +15,11 @@ from numpy.typing import DTypeLike, NDArray
 
 ALIGNMENT = 64
 MEMORY = Path("/dev/shm")
-"""Where files are memory, on Linux."""
+"""Folder of in-memory files on Linux."""
 
 
 class ArrayPlace(NamedTuple):
-    """Where an array lies in a segment."""
+    """Location of an array in a segment."""
 
     start: int
     shape: tuple[int, ...]
@@ -33,7 +33,7 @@ class SharedArrays:
     """A segment that is replaced by a larger one when arrays do not fit.
 
     Args:
-        folder: Where segments lie.
+        folder: Folder of the segments.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,7 +42,7 @@ class SharedArrays:
         self.path = folder
 
     def places(self, shapes: Sequence[Shape]) -> list[ArrayPlace]:
-        """Return where arrays of these shapes and types lie, one after another, in a segment made large enough."""
+        """Return the locations of consecutive arrays of these shapes and types in a segment, enlarged if needed."""
         start, found = 0, []
         for shape, dtype in shapes:
             found.append(ArrayPlace(start, tuple(shape), np.dtype(dtype).str))
@@ -61,30 +61,30 @@ class SharedArrays:
         return array_at(self._map, place)
 
     def write(self, arrays: Sequence[NDArray[Any]]) -> list[ArrayPlace]:
-        """Copy arrays into the segment and return where they are."""
+        """Copy arrays into the segment and return their locations."""
         places = self.places([(array.shape, array.dtype) for array in arrays])
         for array, place in zip(arrays, places, strict=True):
             self.array(place)[...] = array
         return places
 
     def remove(self) -> None:
-        """Remove the segment; arrays in it stay as they are."""
+        """Remove the segment; existing arrays in it stay valid."""
         if self._map is not None:
             self.path.unlink(missing_ok=True)
             self._map = None
 
 
 def array_at(memory: mmap.mmap, place: ArrayPlace) -> NDArray[Any]:
-    """Return an array that lies in a segment."""
+    """Return an array in a segment."""
     return np.ndarray(place.shape, place.dtype, memory, place.start)
 
 
 def open_segment(path: Path) -> mmap.mmap:
-    """Return a segment that another process made."""
+    """Return a segment made by another process."""
     with path.open("r+b") as file:
         return mmap.mmap(file.fileno(), 0)
 
 
 def address_of(memory: mmap.mmap) -> int:
-    """Return where a segment begins in this process."""
+    """Return the address of a segment in this process."""
     return np.frombuffer(memory, np.uint8, 1).ctypes.data

@@ -33,9 +33,9 @@ FROM_LAYOUT = (
         "TINY",
     ),
 )
-"""Names taken from ``layout`` beside the columns of its tables."""
+"""Names taken from ``layout`` in addition to the columns of its tables."""
 COLUMNS = ("G_", "L_", "W_", "V_")
-"""How the names of columns begin."""
+"""Prefixes of the names of columns."""
 OTHERS: dict[str, Any] = {
     "BLOCK": bvh.BLOCK,
     "WIDTH": bvh.WIDTH,
@@ -100,7 +100,7 @@ def _all(settings: dict[str, int]) -> Iterator[tuple[str, Any]]:
 
 
 def _literal(value: Any) -> str:
-    """Return a number, or several, as C has them; the shortest digits that stand for the very bits."""
+    """Return one or several numbers as C literals, with the shortest digits that give the same bits."""
     if isinstance(value, tuple):
         return "{" + ", ".join(_literal(item) for item in value) + "}"
     if isinstance(value, np.floating):
@@ -110,8 +110,8 @@ def _literal(value: Any) -> str:
 
 KERNELS = Path(__file__).parent / "kernels"
 Settings = tuple[int, int, int]
-"""What a build of the kernels is specialised on: shadows, occlusion, smoothing."""
-# Images are the same bits as the processor's: nothing is contracted, nothing approximated.
+"""Settings of a specialised build of the kernels: shadows, occlusion, smoothing."""
+# Images have the same bits as on the CPU: no operation is contracted or approximated.
 OPTIONS = ("--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 _INCLUDE = re.compile(r'^#include "([a-z_]+\.cuh)"\n', re.MULTILINE)
 

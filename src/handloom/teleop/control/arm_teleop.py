@@ -1,4 +1,4 @@
-"""One arm behind one controller: a clutch that slips when the arm is held up, a gripper that keeps what it holds."""
+"""One arm driven by one controller: a clutch that slips when the arm is blocked, and a gripper that keeps its grip."""
 
 import numpy as np
 
@@ -26,32 +26,32 @@ from handloom.teleop.control.position_follower import PositionFollower
 from handloom.teleop.control.resistance import Resistance
 
 POSE = 6
-"""Joints an arm needs to take any pose; one with fewer follows positions and the roll of the wrist."""
+"""Number of joints needed to reach any pose; an arm with fewer follows positions and the roll of the wrist."""
 SLIP = (5e-5, 0.05)
-"""How far the hand may be ahead of an arm that is held up [m], [rad]; beyond that the clutch slips, for otherwise it
-would have to be brought back as far as it was pushed on."""
+"""Maximum lead of the hand over a blocked arm [m], [rad]; beyond this the clutch slips, so that the hand need not come
+back all the way."""
 FAR = (0.10, 0.6)
-"""The same for an arm that is only slow."""
+"""The same for an arm that is merely slow."""
 JOINING = (0.6, 0.05)
-"""An arm goes to where its leader is at the first speed [rad/s] until all joints are nearer than the second [rad]; from
-then on it follows as fast as its joints may."""
+"""An arm moves to the position of its leader at this speed [rad/s] until all joints are within this distance [rad];
+from then on it follows at the speed limits of its joints."""
 SAME_GRIP = 0.1
-"""A trigger this near to the gripper is where the gripper is."""
+"""A trigger this close to the gripper position counts as equal."""
 
 
 class ArmTeleop:
-    """One arm behind one controller: squeeze to move it, trigger to close it.
+    """One arm driven by one controller: squeeze to move it, trigger to close the gripper.
 
-    Released, it stops where it is; engaged again, it continues from there, however the hand moved meanwhile. The
-    gripper follows the trigger only after the trigger has been where the gripper is: a page that is loaded again drops
-    nothing, and a trigger that is still pressed closes nothing in a new scene.
+    When released, the arm stops; when engaged again, it continues from there, regardless of the hand's motion in
+    between. The gripper follows the trigger only after the trigger has matched the gripper position, so that reloading
+    the page drops nothing, and a trigger that is still pressed closes nothing in a new scene.
 
     Args:
-        scene: The scene in its first state.
+        scene: The scene in its initial state.
         arm: The arm.
-        controllers: Source that all arms share.
-        device: Which controller.
-        scale: Metres of the tool per metre of the hand.
+        controllers: Source shared by all arms.
+        device: Name of the controller.
+        scale: Metres of tool motion per metre of hand motion.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class ArmTeleop:
         self.is_engaged = False
         """Whether the hand drove the arm in the last frame."""
         self.is_held_up = False
-        """Whether something was in the arm's way then: the table, a joint limit, or what it pushes."""
+        """Whether something blocked the arm in that frame: the table, a joint limit, or an object it pushes."""
         model, data = scene.world.model, scene.world.data
         self._data = data
         self._chain = chain = Chain.from_model(
@@ -87,12 +87,12 @@ class ArmTeleop:
         self._has_grip = False
         """Whether the trigger moves the gripper."""
         self._trigger: float | None = None
-        """Where the trigger was last; None while time stands still."""
+        """Last position of the trigger; None while time is stopped."""
         self._joined: bool | None = None
         """Whether the arm has reached its leader; None while there is no leader."""
         self._resistance = Resistance(chain)
         self._slipped, self._turned = np.zeros(3), np.eye(3)
-        """What the clutch has slipped by since it engaged: the target is the hand's, moved and turned by this."""
+        """Slip of the clutch since it engaged: the target is the hand pose, moved and rotated by this."""
         self.clutch = SO101PoseClutchRetargeter(
             f"{self.name}.clutch", self.follower.T_base_tool, input_device=device, position_scale=scale
         )
@@ -115,7 +115,7 @@ class ArmTeleop:
         return isinstance(self.follower, PositionFollower)
 
     def inputs(self, T_world_anchor: Array) -> dict[str, RetargeterIO]:
-        """Return what the graph must be told about the arm."""
+        """Return the graph's inputs about the arm."""
         T_base_anchor = invert_pose(self.arm.T_world_base) @ T_world_anchor
         return {self._anchor.name: {ValueInput.VALUE: group_of(TransformMatrix(), T_base_anchor.astype(np.float32))}}
 
@@ -125,7 +125,7 @@ class ArmTeleop:
         return self._joined is False
 
     def follow_from(self, targets: Array) -> None:
-        """Take over what someone else told the arm and its gripper (controls,): a hand continues from there."""
+        """Adopt the targets (controls,) that someone else gave the arm and its gripper; a hand continues from there."""
         joints, grip = targets[self.arm.ctrl_index], targets[self.arm.gripper_ctrl_index[0]]
         if np.all(np.isfinite(joints)):
             self.follower.reset(joints)
@@ -150,14 +150,14 @@ class ArmTeleop:
         Args:
             outputs: Outputs of the graph.
             dt: Time since the last tick [s].
-            targets: Where they are written to.
-            running: Whether commands are wanted; what does not run stands.
-            heard: Whether the controller said something in this tick.
-            leader: The arm to follow joint by joint; the controller is not listened to then.
+            targets: Written to.
+            running: Whether the robot may move; otherwise it holds.
+            heard: Whether the controller sent a sample in this tick.
+            leader: The arm to follow joint by joint; the controller is then ignored.
         """
         if leader is not None and running:
             return self._follow(leader, dt, targets)
-        if self._joined is not None:  # The leader is gone: a hand that takes over begins again.
+        if self._joined is not None:  # The leader is gone: a hand that takes over starts anew.
             self._joined, self.is_engaged = None, False
         begins = self.clutch.is_engaged and not self.is_engaged
         self.is_engaged = self.clutch.is_engaged
@@ -182,7 +182,7 @@ class ArmTeleop:
         self._write_gripper(targets)
 
     def _follow(self, leader: LeaderSnapshot, dt: float, targets: Array) -> None:
-        """Follow a leader arm joint by joint; one whose joints are not all known, or are of another arm, holds."""
+        """Follow a leader arm joint by joint; hold if joints are missing or belong to another arm."""
         joints = np.asarray(leader.joints, float)
         self.is_engaged = joints.shape == (self._chain.dof,) and bool(np.all(np.isfinite(joints)))
         self.is_held_up = False
@@ -202,11 +202,11 @@ class ArmTeleop:
         targets[self.arm.gripper_ctrl_index] = (1.0 - closed) * spec.gripper_open + closed * spec.gripper_closed
 
     def _grip(self, trigger: float, *, running: bool, heard: bool) -> None:
-        """Follow the trigger, from 0 to 1, once it has been where the gripper is since time began to run."""
+        """Follow the trigger, from 0 to 1, once it has matched the gripper position since time started."""
         if not running:
             self._has_grip, self._trigger = False, None
         elif not heard:
-            return  # The graph repeats what it heard last, which may have been another page's.
+            return  # The graph repeats the last sample, which may have come from another page.
         elif self._trigger is None:
             self._has_grip, self._trigger = abs(trigger - self.closedness) < SAME_GRIP, trigger
         elif not self._has_grip:
@@ -217,7 +217,7 @@ class ArmTeleop:
             self.closedness = trigger
 
     def _led(self, T_hand: Array, T: Array, dt: float) -> Array:
-        """Lead the tool towards a pose for a control period [s], let the clutch slip, and return the joints (n,)."""
+        """Move the tool towards a pose for a control period [s], let the clutch slip, and return the joints (n,)."""
         before = self.follower.T_base_tool
         self._resistance.look(before[:3, 3], self.arm.joints, self._data.qvel[self._dofs], dt)
         wanted = make_pose(T[:3, :3], self._resistance.within(T[:3, 3], T_hand[:3, 3]))
@@ -226,7 +226,7 @@ class ArmTeleop:
         left, turn = T[:3, 3] - here[:3, 3], rotvec_from_matrix(T[:3, :3] @ here[:3, :3].T)
         self.is_held_up = self.follower.is_blocked or self._resistance.direction is not None
         far, wide = SLIP if self.is_held_up else FAR
-        if self.is_held_up:  # Only in the direction in which it is held up: across it, the arm may be merely slow.
+        if self.is_held_up:  # Only in the blocked direction: in others, the arm may be merely slow.
             asked = T[:3, 3] - before[:3, 3]
             asked *= min(1.0, self.follower.config.linear_speed * dt / max(float(np.linalg.norm(asked)), 1e-12))
             missed = asked - (here[:3, 3] - before[:3, 3])

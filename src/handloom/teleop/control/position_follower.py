@@ -1,4 +1,4 @@
-"""Leads an arm with too few joints for poses: its tool follows positions, its wrist the roll of the hand."""
+"""Control of an arm with too few joints for poses: its tool follows positions, its wrist the roll of the hand."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,20 +10,20 @@ from handloom.motion.kinematics import Chain
 from handloom.retarget.so101.position_ik import PositionIk
 
 SPEED = 0.5
-"""Fastest the tool is led [m/s]."""
+"""Speed limit of the tool [m/s]."""
 
 
 class PositionFollower(DifferentialIk):
     """Follows positions, within the same limits, speeds and clearance as arms that follow poses.
 
-    Position-only inverse kinematics says which joints are wanted; of the steps that keep every bound the one is taken
-    that brings the tool nearest to where those would have it.
+    Position-only inverse kinematics gives the desired joints; of the steps within all bounds, the one that brings the
+    tool closest to their position is taken.
 
     Args:
         chain: The arm, whose last joint is the roll of the wrist.
-        q: Joints it starts from (n,) [rad].
-        speed_limit: Fastest motion of each joint (n,) [rad/s].
-        clearance: Measures what must not be touched.
+        q: Initial joints (n,) [rad].
+        speed_limit: Speed limit of each joint (n,) [rad/s].
+        clearance: Measures the distance to obstacles.
     """
 
     def __init__(self, chain: Chain, q: Array, speed_limit: Array, *, clearance: Clearance | None = None) -> None:
@@ -32,16 +32,16 @@ class PositionFollower(DifferentialIk):
         self._ik = PositionIk(chain)
         self._ik.reset(q)
         self._roll_ahead = 0.0
-        """What the hand's roll is ahead of the wrist when it engages [rad]."""
+        """Difference between the roll of the hand and of the wrist at engagement [rad]."""
         self._roll = float(q[-1])
 
     def engage(self, roll: float) -> None:
-        """Take the roll of the hand [rad] as that of the wrist; nothing moves by this."""
+        """Take the roll of the hand [rad] as that of the wrist, without motion."""
         self._ik.reset(self._q)
         self._roll_ahead = roll - float(self._q[-1])
 
     def turn(self, roll: float) -> None:
-        """Turn the wrist as far as the hand has turned since it engaged [rad]."""
+        """Rotate the wrist by the rotation of the hand since it engaged [rad]."""
         self._roll = roll - self._roll_ahead
 
     def step(self, T_base_target: ArrayLike, dt: float) -> Array:

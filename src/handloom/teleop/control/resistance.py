@@ -1,4 +1,4 @@
-"""Detects that an arm pushes against something solid, from its commands and its motion."""
+"""Detection that an arm pushes against something solid, from its commands and its motion."""
 
 import numpy as np
 
@@ -6,26 +6,26 @@ from handloom.arrays import Array
 from handloom.motion.kinematics import Chain
 
 LEAD = (0.005, 0.15)
-"""A commanded tool is ahead of the measured one by no more than this in free motion: [m], and for every m/s [s]. Arms
-lag by 0.04 to 0.08 s."""
+"""Maximum lead of the commanded tool over the measured one in free motion: constant [m], and per speed [s]. Arms lag by
+0.04 to 0.08 s."""
 ANSWER = 0.3
 """A tool slower than this fraction of its commanded speed is blocked ..."""
 PATIENCE = 0.1
-"""... if that lasts for so long [s]: an arm needs a moment to begin."""
+"""... if this lasts for this long [s]: an arm needs a moment to start."""
 PUSH = 0.012
-"""How far ahead the command stays while the hand pushes on [m]: 10 N on a small arm, 80 N on a large one."""
+"""Lead of the command while the hand pushes on [m]: gives 10 N on a small arm, 80 N on a large one."""
 REST = 0.001
-"""How far ahead it is once the hand has come back a little [m]."""
+"""Lead of the command once the hand has come back a little [m]."""
 RELIEF = 4.0
-"""How much faster than the hand the command comes back from PUSH to REST."""
+"""Speed of the command from PUSH back to REST, relative to the hand."""
 GIVES_WAY = 0.002
-"""What is pushed has given way once the tool has moved this far [m]."""
+"""Motion of the tool after which the obstacle counts as having given way [m]."""
 SMOOTHING = 0.3
-"""Fraction of the newest tick in the commanded velocity."""
+"""Weight of the newest tick in the commanded velocity."""
 
 
 class Resistance:
-    """Watches one arm.
+    """Detector for one arm.
 
     Args:
         chain: The arm.
@@ -36,22 +36,22 @@ class Resistance:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was: the hand has let go of the arm."""
+        """Reset, because the hand has released the arm."""
         self._last: Array | None = None
         self._velocity = np.zeros(3)
         self._stuck = 0.0
         self.direction: Array | None = None
-        """Where it is blocked (3,), in the base of the arm; None in free motion."""
+        """Direction in which it is blocked (3,), in the frame of the arm's base; None in free motion."""
         self._since = np.zeros(3)
         self._peak = -np.inf
 
     def look(self, commanded: Array, joints: Array, velocity: Array, dt: float) -> None:
-        """Take over what happened in a control period [s].
+        """Update with the motion in a control period.
 
         Args:
             commanded: Commanded tool position (3,) [m].
-            joints: Where the joints are (n,).
-            velocity: How fast they move (n,).
+            joints: Joint positions (n,).
+            velocity: Joint velocities (n,).
             dt: The period [s].
         """
         measured = self._chain.T_base_tool(joints, threads=1)[:3, 3]
@@ -75,11 +75,11 @@ class Resistance:
             self.direction, self._since, self._peak = ahead, measured, -np.inf
 
     def within(self, target: Array, hand: Array) -> Array:
-        """Return a target (3,) [m] that goes no further into what is in the way than pushing needs.
+        """Return a target (3,) [m] that goes no further into the obstacle than pushing needs.
 
         Args:
-            target: Where the tool should go (3,) [m].
-            hand: Where the hand is (3,), in the same frame [m].
+            target: Desired tool position (3,) [m].
+            hand: Position of the hand (3,), in the same frame [m].
         """
         if self.direction is None:
             return target

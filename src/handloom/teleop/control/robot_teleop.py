@@ -1,4 +1,4 @@
-"""From controllers to actuator targets, for every arm of a scene and the base it stands on."""
+"""From controllers to actuator targets, for all arms of a scene and their bases."""
 
 from collections.abc import Collection, Mapping
 
@@ -21,16 +21,16 @@ from handloom.skills.mobile_base.mobile import base_limits
 from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec
 from handloom.teleop.control.arm_teleop import ArmTeleop
 
-# The operator looks along the robot's x: right, up, back of the device are -y, z, -x of the robot.
+# The operator looks along the robot's x axis: right, up, back of the device are -y, z, -x of the robot.
 R_ROBOT_DEVICE = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class BaseTeleop:
-    """A drivable base behind the sticks: left drives, right turns, at the expert's pace.
+    """A drivable base controlled by the sticks: left drives, right turns, at the expert's speed.
 
     Args:
         base: The base.
-        controllers: Source that all parts share.
+        controllers: Source shared by all parts.
     """
 
     def __init__(self, base: MobileBase, controllers: ControllersSource) -> None:
@@ -48,7 +48,7 @@ class BaseTeleop:
         return float(self.base.world.data.act[self.base.act_index[2]])
 
     def command(self, outputs: RetargeterIO, dt: float, targets: Array, *, running: bool) -> None:
-        """Write the base's and its wheels' entries of actuator targets (controls,); what does not run stands."""
+        """Write the entries of the base and its wheels into actuator targets (controls,); hold if not running."""
         wanted = outputs[self.name][0][:3].astype(float) if running else np.zeros(3)
         most, step = self._limits.velocity, self._limits.acceleration * dt
         wanted[:2] *= min(1.0, most[0] / max(float(np.hypot(*wanted[:2])), 1e-12))
@@ -58,13 +58,13 @@ class BaseTeleop:
 
 
 class RobotTeleop:
-    """All arms and bases of a scene under one graph.
+    """All arms and bases of a scene, driven by one graph.
 
-    A single arm is driven by the right controller; of two arms the left one by the left.
+    A single arm is driven by the right controller; of two arms, the left one is driven by the left controller.
 
     Args:
-        scene: The scene in its first state.
-        scale: Metres of a tool per metre of a hand.
+        scene: The scene in its initial state.
+        scale: Metres of tool motion per metre of hand motion.
 
     Raises:
         InputError: No robot of the scene has an arm, or there are more than two arms.
@@ -73,7 +73,7 @@ class RobotTeleop:
     def __init__(self, scene: Scene, *, scale: float = 1.0) -> None:
         arms = [arm for robot in scene.robots.values() for arm in robot.arms]
         if not 1 <= len(arms) <= 2:
-            raise InputError(f"a person has two hands; this scene has {len(arms)} arms")
+            raise InputError(f"one operator drives at most two arms; this scene has {len(arms)}")
         self._scene = scene
         controllers = ControllersSource("controllers")
         devices = [ControllersSource.LEFT if arm.name == "left" else ControllersSource.RIGHT for arm in arms]
@@ -91,7 +91,7 @@ class RobotTeleop:
 
     @property
     def T_world_anchor(self) -> Array:  # noqa: N802 - frame notation
-        """Pose (4, 4) of the operator's space: behind the first robot, looking where it looks."""
+        """Pose (4, 4) of the operator's space: behind the first robot, facing the same way."""
         robot = self._scene.instance.robots[0]
         turn = matrix_from_quat(np.array(robot.quat))
         for base in self.bases[:1]:
@@ -99,7 +99,7 @@ class RobotTeleop:
         return make_pose(turn @ R_ROBOT_DEVICE, np.array(robot.position))
 
     def inputs(self) -> dict[str, RetargeterIO]:
-        """Return what the graph must be told in every frame, beside what the devices say."""
+        """Return the graph's inputs for every frame, in addition to the device samples."""
         T = self.T_world_anchor
         fed: dict[str, RetargeterIO] = {}
         for arm in self.arms:
@@ -119,10 +119,10 @@ class RobotTeleop:
 
         Args:
             outputs: Outputs of ``graph`` for this frame.
-            dt: Time since the frame before [s].
-            running: Whether commands are wanted.
-            heard: Controllers that said something in this frame.
-            leaders: Leader arms by the controller in whose place they are.
+            dt: Time since the previous frame [s].
+            running: Whether the robot may move.
+            heard: Controllers that sent a sample in this frame.
+            leaders: Leader arms by the controller that they replace.
         """
         targets = np.full(self._scene.world.model.nu, np.nan)
         for arm in self.arms:

@@ -1,1 +1,1 @@
-"""What is kept of a session: takes, episodes, the run."""
+"""Recording of a session: takes, episodes, the run."""

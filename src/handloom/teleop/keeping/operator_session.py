@@ -1,4 +1,4 @@
-"""One operator at work: scene after scene, each tried until it is saved or dropped."""
+"""The work of one operator: scene after scene, each attempted until it is saved or dropped."""
 
 import logging
 from collections.abc import Callable
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from handloom.teleop.keeping.teleop_run import TeleopRun
 
 SAVE, DISCARD, RESET, FINISH, REWIND, UNDO, AGAIN = "save", "discard", "reset", "finish", "rewind", "undo", "again"
-"""What may become of an attempt: keep it; drop it and go on; begin the scene again; end the session; continue from some
-seconds ago; continue with the attempt that was dropped last; record the scene that was saved last once more."""
+"""Verdicts on an attempt: save it; drop it and go on; restart the scene; end the session; continue from some seconds
+ago; continue the attempt dropped last; record the scene saved last again."""
 logger = logging.getLogger("handloom.teleop")
 
 
 class View(Protocol):
-    """Shows an operator what happens; called by the simulation, and about saving by the saver."""
+    """The operator's view; called by the simulation, and by the saver."""
 
     def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
         """A scene begins."""
@@ -32,43 +32,43 @@ class View(Protocol):
         ...
 
     def outcome(self, record: EpisodeRecord, *, may_save: bool) -> None:
-        """An attempt is over."""
+        """An attempt has ended."""
         ...
 
     def finishing(self) -> None:
-        """The session is over; what waits is being written and merged."""
+        """The session has ended; pending takes are being written and merged."""
         ...
 
     def saving(self, waiting: int, problem: str) -> None:
-        """Show how many demonstrations are being written, and the problem if there is one."""
+        """Show the number of demonstrations being written, and any problem."""
         ...
 
     def not_saved(self, why: str) -> None:
-        """It could not be written; it is still there and may be saved again."""
+        """The demonstration could not be written; it still exists and may be saved again."""
         ...
 
     def saved(self, episodes: int) -> None:
-        """A demonstration was written; show how many there are now."""
+        """Show the number of demonstrations after one was written."""
         ...
 
 
 class OperatorSession:
-    """The work of one operator in a run, which others may share.
+    """The work of one operator in a run, which may have several operators.
 
     Args:
-        teleop_run: The run: which scenes are free, and where takes go.
-        live: What the operator says.
-        view: What the operator sees.
+        teleop_run: The run, which assigns scenes and stores takes.
+        live: Input of the operator.
+        view: View of the operator.
     """
 
     def __init__(self, teleop_run: "TeleopRun", live: LiveInput, view: View) -> None:
         self._run, self.live, self.view = teleop_run, live, view
         self.thrown: DeviceRecording | None = None
-        """The attempt that was dropped last; it can be brought back."""
+        """The last dropped attempt, which can be brought back."""
         self._written: tuple[OperatorSource, Take] | None = None
-        """The attempt that is being saved, and its take on the disk."""
+        """The attempt being saved, and its take on disk."""
         self.last_saved: int | None = None
-        """The scene that was saved last; it can be recorded again."""
+        """The last saved scene, which can be recorded again."""
 
     def may(self, verdict: str) -> bool:
         """Return whether there is an attempt to bring back, or a scene to record again."""
@@ -91,9 +91,9 @@ class OperatorSession:
             episode = run.claim(wanted)
 
     def _scene_done(self, scene: Scene, resumed: DeviceRecording | None) -> str | DeviceRecording:
-        """Let the operator try a scene until it is saved or discarded; return what became of it.
+        """Let the operator attempt a scene until it is saved or discarded; return the verdict.
 
-        That is FINISH when the session is over, and a recording when an attempt that was dropped is wanted back.
+        The verdict is FINISH when the session is over, and a recording when a dropped attempt is to be brought back.
         """
         run, live, view = self._run, self.live, self.view
         live.say("")
@@ -103,21 +103,21 @@ class OperatorSession:
             facts = {"episode": instance.episode, "saved": run.saved, "instruction": instance.instruction}
             facts |= {"may_undo": self.thrown is not None, "may_again": self.last_saved is not None}
             view.scene(scene, facts | {"is_again": run.has_demonstration(instance.episode)})
-            run.look_ahead()  # Time stands still until the operator has seen the scene and starts.
+            run.look_ahead()  # Time is stopped until the operator has seen the scene and starts.
             source, record = run.attempt(scene, live, view.frame, resumed=resumed)
             if not live.is_decided:
                 view.outcome(record, may_save=run.may_save(record))
             verdict = live.verdict()
             while verdict == SAVE and not self._is_saved(source, record):
-                live.begin()  # The page says why; another verdict is awaited, and it may be to save once more.
+                live.begin()  # The page shows the reason; another verdict is awaited, which may be to save again.
                 view.outcome(record, may_save=run.may_save(record))
                 verdict = live.verdict()
             if verdict == SAVE:
                 return SAVE
             if verdict == FINISH:
-                if record.success:  # To drop it, say so first: leaving never drops a success.
+                if record.success:  # Finishing never drops a success; discard it first.
                     self._is_saved(source, record)
-                return FINISH  # A scene without a demonstration is offered again by the next session.
+                return FINISH  # A scene without a demonstration is offered again in the next session.
             resumed = source.earlier(live.back) if verdict == REWIND else None
             if verdict != REWIND:
                 before, self.thrown = self.thrown, source.device_recording if record.frames else self.thrown
@@ -131,7 +131,7 @@ class OperatorSession:
             scene = build_scene(instance)
 
     def _is_saved(self, source: OperatorSource, record: EpisodeRecord) -> bool:
-        """Save an attempt if allowed; a failure is reported and the attempt is kept."""
+        """Save an attempt if allowed; if saving fails, report it and keep the attempt."""
         if not self._run.may_save(record):
             return False
         try:
@@ -149,7 +149,7 @@ class OperatorSession:
         self._run.submit(self._written[1], record)
         self.last_saved = record.instance.episode
         if self.thrown is not None and self.thrown.facts["episode"] == self.last_saved:
-            self.thrown = None  # The scene has its demonstration: nothing may come back in its place.
+            self.thrown = None  # The scene has its demonstration; no dropped attempt may replace it.
 
 
 OnFrame = Callable[[OperatorSource, int], None]

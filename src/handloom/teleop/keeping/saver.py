@@ -1,4 +1,4 @@
-"""Turns takes into episodes: in a separate process while the operator continues, or in this one."""
+"""Conversion of takes to episodes, in a separate process while the operator continues, or in this one."""
 
 import logging
 import os
@@ -20,29 +20,29 @@ from handloom.teleop.keeping.takes import Take
 from handloom.values import EpisodeRecord
 
 PAUSES = (0.2, 1.0)
-"""Pauses before each retry of a failed save [s]; after the last the operator is told."""
+"""Pauses before each retry of a failed save [s]; after the last one the operator is informed."""
 AGAIN = 15.0
-"""Then it is retried automatically after this time [s]."""
+"""Time after which it is then retried automatically [s]."""
 NICE = 10
-"""Niceness of the saving process: lower priority than the one that drives the robot."""
+"""Niceness of the saving process, for a lower priority than the process that drives the robot."""
 logger = logging.getLogger("handloom.teleop")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SaveJob:
-    """A take that is on the disk and is to become an episode."""
+    """A take on disk that is to become an episode."""
 
     take: Take
     record: EpisodeRecord
     settings: RunSettings
     folder: Path
-    """Where the episode goes."""
+    """Folder of the episode."""
 
 
 def written(job: SaveJob) -> Receipt:
-    """Write the episode of a take and return its receipt, which is not in the journal yet."""
+    """Write the episode of a take and return its receipt, which is not yet in the journal."""
     watch = Stopwatch()
-    # What is there is of another take: it stays until the new one is whole. A kill before the rename leaves the take.
+    # An existing episode of another take stays until the new one is complete. A kill before the rename leaves the take.
     fresh = job.folder.with_name(f"{job.folder.name}{PARTIAL}-take")
     remove_folder(fresh)
     write_episode(job.settings, build_scene(job.record.instance), job.record, fresh, watch)
@@ -59,22 +59,22 @@ def written_aside(job: SaveJob) -> Receipt:
 
 
 class InlineSaver:
-    """Saves here and now.
+    """Saves synchronously in this process.
 
     Args:
-        done: Told about every episode that was written.
+        done: Called after every written episode.
     """
 
     def __init__(self, done: Callable[[SaveJob, Receipt], None]) -> None:
         self._done = done
 
     def submit(self, job: SaveJob) -> None:
-        """Save a take; what the operating system refuses is tried again twice, and raised then."""
+        """Save a take; errors of the operating system lead to two retries and are then raised."""
         for pause in PAUSES:
             try:
                 return self._done(job, written(job))
             except (OSError, MemoryError) as error:
-                logger.warning("teleop: saving failed and is tried again: %s", error)
+                logger.warning("teleop: saving failed and is retried: %s", error)
                 time.sleep(pause)
         self._done(job, written(job))
 
@@ -87,11 +87,11 @@ class InlineSaver:
 
 
 class BackgroundSaver:
-    """Saves takes one by one in a separate process and keeps those that could not be saved.
+    """Saves takes one by one in a separate process, and keeps those that could not be saved.
 
     Args:
-        done: Told, in the saver's thread, about every episode that was written.
-        tell: Told how many takes wait and what keeps them from being saved, which is empty when nothing does.
+        done: Called in the saver's thread after every written episode.
+        tell: Called with the number of pending takes and the problem that prevents saving, empty if there is none.
         function: Writes an episode.
     """
 
@@ -128,7 +128,7 @@ class BackgroundSaver:
             self._changed.notify_all()
 
     def close(self) -> list[Take]:
-        """Wait until everything is saved or has been refused again; return what is left."""
+        """Wait until everything is saved or has failed again; return the remaining takes."""
         with self._changed:
             self._closing = self._asked = True
             self._changed.notify_all()
@@ -149,7 +149,7 @@ class BackgroundSaver:
                     failures = 0
                     self._tell(len(self._jobs), "")
                 return
-            except Exception as error:  # Whatever it is: the take is on the disk and here, and nothing may end this.
+            except Exception as error:  # Any error: the take is on disk and in memory, and this thread must not end.
                 logger.warning("teleop: saving failed: %s", error)
                 failures += 1
                 if failures > len(PAUSES) and self._gives_up(str(error) or type(error).__name__):
@@ -157,7 +157,7 @@ class BackgroundSaver:
                 time.sleep(PAUSES[min(failures, len(PAUSES)) - 1])
 
     def _turns(self) -> Iterator[SaveJob]:
-        """Yield the job whose turn it is, until the saver is closed; a job stays until it is done."""
+        """Yield the next job until the saver is closed; a job stays in the queue until it is done."""
         while True:
             with self._changed:
                 while not self._jobs:
@@ -168,7 +168,7 @@ class BackgroundSaver:
             yield job
 
     def _gives_up(self, why: str) -> bool:
-        """Tell the operator and wait to be asked; return True when the saver is being closed."""
+        """Inform the operator and wait for a retry; return True if the saver is being closed."""
         with self._changed:
             if self._closing:
                 return True

@@ -1,4 +1,4 @@
-"""Builds the next scene while the operator works in the current one, so that *Save* continues at once."""
+"""Preparation of the next scene while the operator works in the current one, so that *Save* continues at once."""
 
 import threading
 from collections.abc import Callable
@@ -8,10 +8,11 @@ from handloom.scene import Scene
 
 
 class SceneAhead:
-    """One scene, built in a thread before it is needed.
+    """A scene that is built in a thread before it is needed.
 
     Args:
-        build: Returns the scene of an episode; one that cannot be sampled raises and is requested again later.
+        build: Returns the scene of an episode; a scene that cannot be sampled raises an error and is requested again
+            later.
     """
 
     def __init__(self, build: Callable[[int], Scene]) -> None:
@@ -21,7 +22,7 @@ class SceneAhead:
         self._built: dict[int, Scene] = {}
 
     def begin(self, episode: int) -> None:
-        """Build the scene of an episode, unless one is being built already."""
+        """Build the scene of an episode, unless one is already being built."""
         with self._lock:
             if self._ahead is not None and (self._ahead[0] == episode or self._ahead[1].is_alive()):
                 return
@@ -31,7 +32,7 @@ class SceneAhead:
             thread.start()
 
     def take(self, episode: int) -> Scene | None:
-        """Return the scene of an episode if it was begun, waiting for it; None if it was not. It is given once."""
+        """Wait for the scene of an episode and return it, once; None if it was not started."""
         with self._lock:
             ahead = self._ahead
             if ahead is None or ahead[0] != episode:
@@ -41,7 +42,7 @@ class SceneAhead:
         return self._built.pop(episode, None)
 
     def close(self) -> None:
-        """Wait for what is being built; it is not wanted any more."""
+        """Wait for the scene being built, which is no longer needed."""
         with self._lock:
             ahead, self._ahead = self._ahead, None
         if ahead is not None:

@@ -1,4 +1,4 @@
-"""Cuts pauses out of a demonstration: people look and think, and two thirds of what keys record is standing still."""
+"""Removal of pauses from a demonstration: two thirds of a keyboard recording is standstill."""
 
 from dataclasses import replace
 
@@ -9,20 +9,20 @@ from handloom.arrays import Array
 from handloom.values import EpisodeRecord
 
 STILL = 5e-4
-"""Largest change of any coordinate in a frame that counts as standing still [m or rad]; 0.015 m/s at 30 frames/s."""
+"""Maximum change of a coordinate per frame that counts as standstill [m or rad]; 0.015 m/s at 30 frames/s."""
 KEPT = 0.2
-"""Length kept at either end of a pause [s], so that motions end and begin smoothly."""
+"""Time kept at either end of a pause [s], so that motions end and start smoothly."""
 
 
 def without_pauses(record: EpisodeRecord, model: mujoco.MjModel, longest: float) -> EpisodeRecord:
-    """Return a record whose demonstration has no pause longer than some time [s].
+    """Return a record whose demonstration has no pause longer than a given time.
 
-    What is cut stays in the record: it was simulated, is archived and replays; the frames of the dataset leave it out.
+    The cut frames stay in the record, which is archived and replays completely; only the dataset omits them.
 
     Args:
-        record: What happened.
+        record: The episode record.
         model: The model of its scene.
-        longest: Longest pause that is kept whole [s]; 0 cuts nothing.
+        longest: Longest pause that is kept completely [s]; 0 cuts nothing.
     """
     fps = record.instance.fps
     if longest <= 0.0 or record.frames < 2:
@@ -41,8 +41,8 @@ def without_pauses(record: EpisodeRecord, model: mujoco.MjModel, longest: float)
 
 
 def _moves(record: EpisodeRecord, model: mujoco.MjModel) -> Array:
-    """Return for every frame whether something is commanded to move or moves (frames,)."""
-    places = record.states[:, 1 : 1 + model.nq]  # Behind the time.
+    """Return for every frame (frames,) whether anything moves or is commanded to move."""
+    places = record.states[:, 1 : 1 + model.nq]  # After the time.
     told = np.zeros(record.frames)
     told[1:] = np.abs(np.diff(record.applied, axis=0)).max(axis=1)
     moved = np.abs(np.diff(places, axis=0)).max(axis=1)
@@ -50,6 +50,6 @@ def _moves(record: EpisodeRecord, model: mujoco.MjModel) -> Array:
 
 
 def _runs(mask: Array) -> list[tuple[int, int]]:
-    """Return the stretches, first and one past the last, in which a mask (n,) is true."""
+    """Return the spans (first, one past the last) in which a mask (n,) is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
     return [(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]

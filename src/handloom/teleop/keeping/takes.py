@@ -1,8 +1,8 @@
 """An operator's takes: device input, one file each, on disk before it is processed.
 
-A scene can be sampled again; a person cannot be asked to repeat a take. So every take has its own number, no take
-overwrites another, and the journal says which one became the episode. A take without a receipt is one that was being
-saved when the program ended; carried out again it gives the episode, bit for bit.
+A scene can be sampled again, but a take cannot be repeated. So every take has its own number, no take overwrites
+another, and the journal records which one became the episode. A take without a receipt was being saved when the program
+ended; replaying it gives the episode, bit for bit.
 """
 
 import re
@@ -22,11 +22,11 @@ class Take:
 
     episode: int
     number: int
-    """From 1 in the order of saving."""
+    """Number from 1, in the order of saving."""
 
     @property
     def file_name(self) -> str:
-        """Name of its file; the first take of a scene, which is mostly the only one, has the plain one."""
+        """Name of its file; the first take of a scene, usually the only one, has no number."""
         return f"episode_{self.episode:06d}" + (f"_take_{self.number}" if self.number > 1 else "") + ".jsonl"
 
 
@@ -34,7 +34,7 @@ class Takes:
     """The takes of a run.
 
     Args:
-        folder: Where their files are.
+        folder: Folder of their files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,15 +50,15 @@ class Takes:
         return self.folder / take.file_name
 
     def write(self, episode: int, recording: DeviceRecording) -> Take:
-        """Write a new take of a scene; when this returns, it is on the disk."""
+        """Write a new take of a scene; it is on disk when this returns."""
         take = Take(episode, 1 + max((take.number for take in self if take.episode == episode), default=0))
         with atomic_write(self.path(take)) as partial:
-            partial.unlink(missing_ok=True)  # What a kill left.
+            partial.unlink(missing_ok=True)  # Left by a kill.
             recording.write(partial)
         return take
 
     def unfinished(self, done: Mapping[int, int]) -> list[Take]:
-        """Return the last take of every scene that is not done, or was done with an earlier take.
+        """Return the last take of every scene that has no episode, or an episode of an earlier take.
 
         Args:
             done: Scene > number of the take that became its episode; 0 if none did.

@@ -1,4 +1,4 @@
-"""The run of one or more operators: which scenes are free, and how takes become episodes of the dataset."""
+"""The run of one or more operators: assignment of scenes, and conversion of takes to episodes of the dataset."""
 
 import logging
 import threading
@@ -33,37 +33,37 @@ logger = logging.getLogger("handloom.teleop")
 
 @dataclass
 class TeleopRun:
-    """Operators' sessions in the folder of a run.
+    """The operators' sessions in the folder of a run.
 
-    Every scene is an attempt of the run: what is saved gets images, an archive and a receipt by the same code as a
-    scripted episode, so the dataset is the same kind of dataset and ``handloom verify`` replays it. Several operators
-    have a scene each; none is offered twice.
+    Every scene is an attempt of the run. A saved attempt gets images, an archive and a receipt by the same code as a
+    scripted episode, so the dataset has the same format and ``handloom verify`` replays it. Several operators have a
+    scene each; no scene is offered twice.
     """
 
     run: RunDirectory
     task: Task
     scale: float = 1.0
-    """Metres of a tool per metre of a hand."""
+    """Metres of tool motion per metre of hand motion."""
     trim: float = 0.0
     """Pauses longer than this are cut out of demonstrations [s]; 0 cuts none."""
     background: bool = False
     """Save in another process while the operator continues with the next scene."""
     policy: str = ""
-    """Name of the source that is a policy, which drives while no one corrects it; empty for none."""
+    """Name of the policy that drives while no one corrects it; empty for none."""
     receipts: dict[int, Receipt] = field(default_factory=dict)
-    """Attempts that are done, those of earlier sessions among them."""
+    """Finished attempts, including those of earlier sessions."""
 
     def __post_init__(self) -> None:
-        """Go on where an earlier session of this run ended."""
+        """Continue where an earlier session of this run ended."""
         self.takes = Takes(self.run.path / "inputs")
         self.unsaved: list[Take] = []
-        """Takes that could not be written when the session ended; the next one tries again."""
+        """Takes that could not be written when the session ended; the next session tries again."""
         self.sessions: list[OperatorSession] = []
-        """The operators at work."""
+        """The active operators."""
         self._submitted: set[int] = set()
-        """Scenes whose takes are being written, or were in this session."""
+        """Scenes whose takes are being written, or were written in this session."""
         self._claimed: set[int] = set()
-        """Scenes that operators are at."""
+        """Scenes in which operators are working."""
         self._noting = threading.Lock()
         self._ahead = SceneAhead(self._build)
         self.saver: InlineSaver | BackgroundSaver = InlineSaver(self._is_written)
@@ -98,7 +98,7 @@ class TeleopRun:
             self.merge()
 
     def _work(self) -> None:
-        """Let every operator work, the first one in this thread; one whose session breaks ends those of all."""
+        """Let every operator work, the first one in this thread; an error in one session ends all of them."""
         errors: list[BaseException] = []
 
         def work(session: OperatorSession) -> None:
@@ -122,58 +122,58 @@ class TeleopRun:
             raise errors[0]
 
     def claim(self, episode: int | None = None) -> int | None:
-        """Take a scene for an operator: a given one, or the next that no one has; None when there are no more."""
+        """Assign a scene to an operator: a given one, or the next free one; None if there are no more."""
         with self._noting:
             if episode is None:
                 episode = self._next_free()
-            elif not self.has_demonstration(episode):  # It was dropped, and is wanted back.
+            elif not self.has_demonstration(episode):  # It was dropped and is being brought back.
                 self.receipts = {e: r for e, r in self.receipts.items() if e != episode}
             if episode is not None:
                 self._claimed.add(episode)
             return episode
 
     def _next_free(self) -> int | None:
-        """Return the first scene that no one has."""
+        """Return the first free scene."""
         taken = self._claimed | self._submitted
         return next((e for e in range(LAST_SCENE) if e not in self.receipts and e not in taken), None)
 
     def look_ahead(self) -> None:
-        """Build the scene that the next operator who leaves one will get."""
+        """Build the scene for the next operator who leaves one."""
         with self._noting:
             episode = self._next_free()
         if episode is not None:
             self._ahead.begin(episode)
 
     def release(self, episode: int) -> None:
-        """An operator has left a scene."""
+        """Release the scene of an operator."""
         with self._noting:
             self._claimed.discard(episode)
 
     def has_demonstration(self, episode: int) -> bool:
-        """Return whether a scene was saved: then a new take replaces it when it is saved, and not before."""
+        """Return whether a scene was saved; a new take then replaces it only when saved."""
         receipt = self.receipts.get(episode)
         return episode in self._submitted or (receipt is not None and receipt.take > 0)
 
     def discard(self, episode: int) -> None:
-        """A scene is not wanted; a demonstration that it has stays."""
+        """Discard a scene; an existing demonstration of it stays."""
         if not self.has_demonstration(episode):
             self._note(Receipt(episode=episode, success=False, stage="execute", reason="discarded"))
 
     def recover(self) -> int:
-        """Make episodes of takes that are on the disk and became none; return how many there were."""
+        """Convert the takes on disk that have no episode; return their number."""
         takes = self.takes.unfinished({episode: receipt.take for episode, receipt in self.receipts.items()})
-        for session in self.sessions if takes else ():  # The page has no scene yet, and says what keeps it waiting.
+        for session in self.sessions if takes else ():  # The page has no scene yet, and shows the reason.
             session.view.saving(len(takes), "")
         for take in takes:
             try:
                 record = self._again(DeviceRecording.read(self.takes.path(take)))
             except HandloomError as error:
-                logger.warning("teleop: %s was not saved and cannot be carried out again: %s", take.file_name, error)
+                logger.warning("teleop: %s was not saved and cannot be replayed: %s", take.file_name, error)
                 continue  # The file stays; the scene is offered again, and its next take gets its own number.
             if self.may_save(record):
                 self.submit(take, record)
             elif take.episode not in self.receipts:
-                # It was saved by another version, which judged otherwise: it stays in inputs/.
+                # Another version saved it and judged it differently: it stays in inputs/.
                 reason = record.failure.reason if record.failure else "no_frames"
                 self._note(
                     Receipt(episode=take.episode, success=False, stage="execute", reason=reason, take=take.number)
@@ -181,14 +181,14 @@ class TeleopRun:
         return len(takes)
 
     def merge(self) -> None:
-        """Merge what was saved into the dataset of the run, and failures that were kept into theirs."""
+        """Merge the saved episodes into the dataset of the run, and saved failures into theirs."""
         if self.receipts:
             merged = {*attempts_in(self.run.dataset), *attempts_in(self.run.failures)}
             again = {e for e in merged if (self.run.episodes / folder_name(e)).is_dir()}
             merge_run(self.run, dict(sorted(self.receipts.items())), replaced=again)
 
     def scene_of(self, episode: int) -> Scene | None:
-        """Return a scene; None when it cannot be sampled, which is noted."""
+        """Return a scene; None if it cannot be sampled, which is recorded."""
         if (scene := self._ahead.take(episode)) is not None:
             return scene
         try:
@@ -202,7 +202,7 @@ class TeleopRun:
         return build_scene(sample_task(self.task, self.run.settings.seed, episode))
 
     def may_save(self, record: EpisodeRecord) -> bool:
-        """Return whether an attempt may be kept."""
+        """Return whether an attempt may be saved."""
         return bool(record.frames) and (record.success or self.run.settings.keep_failures)
 
     def attempt(
@@ -215,15 +215,16 @@ class TeleopRun:
         resumed: DeviceRecording | None = None,
         corrects: bool | None = None,
     ) -> tuple[OperatorSource, EpisodeRecord]:
-        """Let an operator carry out a scene.
+        """Let an operator perform the task in a scene.
 
         Args:
-            scene: The scene in its first state.
+            scene: The scene in its initial state.
             operator: The operator's devices.
-            on_frame: Told before every frame.
-            scale: Metres of a tool per metre of a hand, if not those of the session.
-            resumed: What was done before.
-            corrects: Whether a recording has what a policy asked for; None lets the policy of the run drive.
+            on_frame: Called before every frame.
+            scale: Metres of tool motion per metre of hand motion, if not those of the session.
+            resumed: Recording of
+                the earlier part.
+            corrects: Whether a recording contains a policy's targets; None lets the policy of the run drive.
         """
         instance = scene.instance
         stages = worded_skills(self.task, instance)
@@ -246,12 +247,12 @@ class TeleopRun:
     def take_of(
         self, source: OperatorSource, record: EpisodeRecord, *, instruction: str = ""
     ) -> tuple[DeviceRecording, EpisodeRecord]:
-        """Return what is kept of an attempt: what the devices said, and what happened, without pauses.
+        """Return the data to save of an attempt: device samples, and the episode record without pauses.
 
         Args:
-            source: Who carried it out.
-            record: What happened.
-            instruction: What the robot was told, in the operator's words; empty keeps the task's.
+            source: Performed the attempt.
+            record: The episode record.
+            instruction: Instruction in the operator's words; empty keeps the task's.
         """
         recording = source.device_recording
         facts: dict[str, Any] = {**recording.facts, "scale": self.scale}
@@ -266,7 +267,7 @@ class TeleopRun:
         return replace(recording, facts=facts), record
 
     def submit(self, take: Take, record: EpisodeRecord) -> None:
-        """Have the saver turn a take on disk into an episode."""
+        """Have the saver convert a take on disk to an episode."""
         folder = self.run.episodes / folder_name(take.episode)
         self.saver.submit(SaveJob(take=take, record=record, settings=self.run.settings, folder=folder))
         self._submitted.add(take.episode)
@@ -281,7 +282,7 @@ class TeleopRun:
             session.view.saving(waiting, problem)
 
     def replay(self, recording: DeviceRecording) -> EpisodeRecord:
-        """Carry out what devices said in an earlier session again and save the episode, which is the same bit for bit.
+        """Replay the device samples of an earlier session and save the episode, which is the same bit for bit.
 
         Raises:
             InputError: The recording belongs to another task or seed, or does not come from a session.
@@ -295,17 +296,17 @@ class TeleopRun:
         return record
 
     def _again(self, recording: DeviceRecording) -> EpisodeRecord:
-        """Carry out what devices said in an earlier session."""
+        """Replay the device samples of an earlier session."""
         facts = recording.facts
         known = {"task": self.task.name, "seed": self.run.settings.seed}
         for name, value in known.items():
             if facts.get(name) != value:
-                raise InputError(f"the recording is of {name} {facts.get(name)!r}, this run has {value!r}")
+                raise InputError(f"the recording belongs to {name} {facts.get(name)!r}, this run has {value!r}")
         episode, instruction = facts.get("episode"), facts.get("instruction", "")
         numbers = [facts.get("scale", 1.0), facts.get("trim", 0.0)]
         good = all(isinstance(number, int | float) for number in numbers)
         if not isinstance(episode, int) or not good or not isinstance(instruction, str):
-            raise InputError("the recording does not say of which episode it is; was it made by handloom teleop?")
+            raise InputError("the recording has no episode number; was it made by handloom teleop?")
         scene = self._build(episode)
         operator = RecordedInput(recording)
         corrects = facts.get("corrects") is True

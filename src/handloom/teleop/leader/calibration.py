@@ -1,4 +1,4 @@
-"""Where the joints of a leader are when its servos say so: LeRobot's files, or measured here."""
+"""Calibration of a leader's joints from its servo positions: LeRobot's files, or measured here."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from handloom.teleop.leader.serial_line import LeaderError
 from handloom.teleop.leader.servo_bus import COUNTS
 
 LEAST_RANGE = 200
-"""A joint that was moved by less [counts] was not moved through its range: 18 degrees."""
+"""Minimum motion of a joint through its range [counts]: 18 degrees."""
 
 
 class MotorEntry(TypedDict):
-    """A motor in a file of LeRobot's."""
+    """A motor in a LeRobot file."""
 
     id: Annotated[int, Field(ge=0, le=253)]
     drive_mode: Annotated[int, Field(ge=0, le=1)]
@@ -31,13 +31,13 @@ class MotorEntry(TypedDict):
 
 @dataclass(frozen=True, kw_only=True)
 class MotorCalibration:
-    """One servo: the fields, and their meaning, are those of LeRobot's calibration files."""
+    """One servo, with the fields of LeRobot's calibration files."""
 
     id: int
     drive_mode: int = 0
-    """1 for a servo that turns the other way."""
+    """1 for a servo with reversed direction."""
     homing_offset: int = 0
-    """What is to be added to the position [counts], with the sign of the servo's own register."""
+    """Offset to add to the position [counts], with the sign of the servo's own register."""
     range_min: int = 0
     """Position at one end of the joint [counts], after the offset."""
     range_max: int = COUNTS - 1
@@ -48,7 +48,7 @@ class MotorCalibration:
         return -turned if self.drive_mode else turned
 
     def closedness(self, counts: float) -> float:
-        """Return how far a gripper is closed, 0..1: the lower end of its range is closed."""
+        """Return the closedness of a gripper, 0..1; the lower end of its range is closed."""
         share = (counts - self.range_min) / max(1, self.range_max - self.range_min)
         return min(max(share if self.drive_mode else 1.0 - share, 0.0), 1.0)
 
@@ -58,16 +58,16 @@ Calibration = Mapping[str, MotorCalibration]
 
 
 def read_calibration(file: Path, joints: Sequence[str]) -> Calibration:
-    """Read a calibration, as LeRobot writes it for leaders.
+    """Read a calibration in LeRobot's format for leaders.
 
     Raises:
-        FileError: There is none, it is broken, or joints are missing.
+        FileError: There is no calibration, it is damaged, or joints are missing.
     """
     found = read_json(file, dict[str, MotorEntry])
     missing = [joint for joint in joints if joint not in found]
     if missing:
         raise FileError(
-            f"{file}: the calibration has no {', '.join(missing)}; it has {', '.join(found)}: is it of this kind?"
+            f"{file}: the calibration has no {', '.join(missing)}; it has {', '.join(found)}; is the kind right?"
         )
     for joint in joints:
         if found[joint]["range_max"] <= found[joint]["range_min"]:
@@ -76,7 +76,7 @@ def read_calibration(file: Path, joints: Sequence[str]) -> Calibration:
 
 
 def write_calibration(file: Path, calibration: Calibration) -> None:
-    """Write a calibration, as LeRobot reads it."""
+    """Write a calibration in LeRobot's format."""
     file.parent.mkdir(parents=True, exist_ok=True)
     content: dict[str, Any] = {joint: asdict(motor) for joint, motor in calibration.items()}
     write_json(file, content)
@@ -90,14 +90,14 @@ def measured_calibration(
     offset_sign: int,
     moving: Callable[[], bool],
 ) -> Calibration:
-    """Return a calibration from a leader that stands in the middle of its ranges and is then moved through them.
+    """Return a calibration, measured on a leader that is moved from the middle through its ranges.
 
     Args:
         joints: Joint name > number of its servo.
         positions: Returns the positions of all servos [counts].
-        offsets: What servos add to their positions by themselves [counts].
+        offsets: Offsets that the servos themselves add to their positions [counts].
         offset_sign: Sign of the servos' own register of the offset.
-        moving: Tells whether someone still moves the leader; asked before every reading.
+        moving: Returns whether someone is still moving the leader; called before every reading.
 
     Raises:
         LeaderError: A joint was not moved.
@@ -112,7 +112,7 @@ def measured_calibration(
             lowest[joint], highest[joint] = min(lowest[joint], counts), max(highest[joint], counts)
     still = [joint for joint in joints if highest[joint] - lowest[joint] < LEAST_RANGE]
     if still:
-        raise LeaderError(f"not moved through their ranges: {', '.join(still)}; begin again and move every joint")
+        raise LeaderError(f"not moved through their ranges: {', '.join(still)}; start again and move every joint")
     return {
         joint: MotorCalibration(
             id=servo,

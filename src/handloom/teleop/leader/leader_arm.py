@@ -1,4 +1,4 @@
-"""A leader arm: which servos it has, and what they say in joints of the follower."""
+"""A leader arm: its servos, and their positions as joints of the follower."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ SIDES = ("left", "right")
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderKind:
-    """A make of leader arm."""
+    """A model of leader arm."""
 
     protocol: ServoProtocol
     joints: tuple[str, ...] = JOINTS
-    """Base to wrist; servo 1 is the first one, and the gripper is the last."""
+    """From base to wrist; servo 1 is the first joint, and the gripper is the last."""
 
     @property
     def servos(self) -> dict[str, int]:
-        """Joint name > number of its servo, the gripper among them."""
+        """Joint name > number of its servo, including the gripper."""
         return {name: number for number, name in enumerate((*self.joints, GRIPPER), start=1)}
 
 
@@ -39,26 +39,26 @@ KINDS: Mapping[str, LeaderKind] = {
     "so100": LeaderKind(protocol=FeetechProtocol()),
     "koch": LeaderKind(protocol=DynamixelProtocol()),
 }
-"""Name of a make > what it is."""
+"""Name of a model > its description."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeaderSpec:
-    """A leader as it is named on the command line: ``[left:|right:]KIND=PORT[,CALIBRATION]``."""
+    """A leader as given on the command line: ``[left:|right:]KIND=PORT[,CALIBRATION]``."""
 
     kind: str
     port: str
     side: str = ""
     """``left`` or ``right``; empty for the only arm."""
     calibration: Path
-    """File of its calibration."""
+    """Calibration file."""
 
     @classmethod
     def parsed(cls, text: str) -> "LeaderSpec":
-        """Read a leader.
+        """Parse a leader.
 
         Raises:
-            InputError: It is written otherwise.
+            InputError: It has another format.
         """
         head, equals, rest = text.partition("=")
         side, colon, kind = head.rpartition(":")
@@ -74,7 +74,7 @@ class LeaderSpec:
 
     @property
     def device(self) -> str:
-        """The controller in whose place it is; a leader without a side leads the right arm, or the only one."""
+        """The controller that it replaces; a leader without a side leads the right arm, or the only one."""
         return f"controller_{self.side or 'right'}"
 
 
@@ -88,7 +88,7 @@ def check_leaders(task: Task, seed: int, leaders: Sequence[LeaderSpec]) -> None:
         return
     try:
         scene = build_scene(sample_task(task, seed, 0))
-    except SamplingError:  # Then the first scene that can be sampled shows it.
+    except SamplingError:  # The first scene that can be sampled then shows it.
         return
     arms = {arm.device: arm for arm in RobotTeleop(scene).arms}
     for number, leader in enumerate(leaders):
@@ -96,11 +96,11 @@ def check_leaders(task: Task, seed: int, leaders: Sequence[LeaderSpec]) -> None:
         if arm is None:
             raise InputError(f"the leader on {leader.port} has no arm to lead; {task.name} has {', '.join(arms)}")
         if leader.device in [other.device for other in leaders[:number]]:
-            raise InputError(f"two leaders for one arm, on {leader.port}, too; write left: and right: before them")
+            raise InputError(f"a second leader for one arm, on {leader.port}; write left: and right: before them")
         if arm.follower.chain.dof != len(joints):
             raise InputError(
                 f"a {leader.kind} leader has {len(joints)} joints, the arm {arm.name} of {task.name} has "
-                f"{arm.follower.chain.dof}; it can lead arms that are built like it, such as that of so101_stack_cubes"
+                f"{arm.follower.chain.dof}; it can lead arms with the same joints, such as that of so101_stack_cubes"
             )
 
 
@@ -108,7 +108,7 @@ class LeaderArm:
     """An open leader; a context manager.
 
     Args:
-        kind: Its make.
+        kind: Its model.
         line: Its serial line.
     """
 
@@ -121,7 +121,7 @@ class LeaderArm:
 
     @classmethod
     def opened(cls, spec: LeaderSpec) -> "LeaderArm":
-        """Open a leader, switch its motors off, and take over its calibration."""
+        """Open a leader, switch its motors off, and apply its calibration."""
         kind = KINDS[spec.kind]
         calibration = read_calibration(spec.calibration, tuple(kind.servos))
         arm = cls(kind, SerialLine(spec.port))
@@ -134,7 +134,7 @@ class LeaderArm:
         return arm
 
     def calibrate(self, calibration: Calibration) -> None:
-        """Take over a calibration; offsets that servos do not add by themselves are added here."""
+        """Apply a calibration; offsets that the servos do not add themselves are added here."""
         own, sign = self.bus.offsets(), self.kind.protocol.offset_sign
         self._calibration = calibration
         self._added = {motor.id: sign * motor.homing_offset - own[motor.id] for motor in calibration.values()}
@@ -151,7 +151,7 @@ class LeaderArm:
         self._line.close()
 
     def sample(self) -> LeaderSnapshot:
-        """Return where the leader is now.
+        """Return the current position of the leader.
 
         Raises:
             LeaderError: A servo does not answer.
@@ -162,7 +162,7 @@ class LeaderArm:
         return LeaderSnapshot(joints=joints, gripper=self._calibration[GRIPPER].closedness(counts[GRIPPER]))
 
     def _counts(self, name: str, raw: int) -> float:
-        """Return a position with its offset, without jumps where a turn is complete [counts]."""
+        """Return a position with its offset, without jumps at full turns [counts]."""
         motor = self._calibration[name]
         counts = raw + self._added[motor.id]
         near = self._last.get(name, 0.5 * (motor.range_min + motor.range_max))

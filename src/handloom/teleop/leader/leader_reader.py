@@ -1,4 +1,4 @@
-"""Reads a leader arm again and again, and opens it again when it was unplugged."""
+"""Continuous reading of a leader arm, which is reopened after it was unplugged."""
 
 import threading
 import time
@@ -9,9 +9,9 @@ from handloom.teleop.leader.leader_arm import LeaderArm, LeaderSpec
 from handloom.teleop.leader.serial_line import LeaderError
 
 PERIOD = 1.0 / 120.0
-"""From reading to reading [s]: twice per tick of the robot."""
+"""Interval between readings [s]: two per tick of the robot."""
 AGAIN = 1.0
-"""After this a leader that was lost is opened again [s]."""
+"""Time after which a lost leader is opened again [s]."""
 
 
 class LeaderReader:
@@ -19,9 +19,9 @@ class LeaderReader:
 
     Args:
         spec: The leader.
-        on_sample: Given every sample.
-        tell: Told what is wrong with it, and nothing when all is well again.
-        opened: Opens it.
+        on_sample: Called with every sample.
+        tell: Called with the problem, and with an empty string once it is solved.
+        opened: Opens the leader.
     """
 
     def __init__(
@@ -60,5 +60,5 @@ class LeaderReader:
                         self._ends.wait(max(0.0, begin + PERIOD - time.monotonic()))
             except LeaderError as error:
                 well = False
-                self._tell(f"The leader cannot be read, the arm holds: {error}")
+                self._tell(f"The leader cannot be read; the arm holds: {error}")
                 self._ends.wait(AGAIN)

@@ -9,7 +9,7 @@ from pathlib import Path
 from handloom.errors import HandloomError
 
 BAUD = 1_000_000
-"""What the servos of SO-101 and Koch leaders are set to."""
+"""Baud rate of the servos of SO-101 and Koch leaders."""
 
 
 class LeaderError(HandloomError):
@@ -24,7 +24,7 @@ class SerialLine:
         baud: Bits per second.
 
     Raises:
-        LeaderError: There is no such port, it is someone else's, or it does not know the rate.
+        LeaderError: There is no such port, it may not be opened, or it does not support the rate.
     """
 
     def __init__(self, port: str | Path, *, baud: int = BAUD) -> None:
@@ -44,13 +44,13 @@ class SerialLine:
             self._configure(baud)
         except (termios.error, LeaderError) as error:
             os.close(self._file)
-            raise LeaderError(f"{self.port}: is no serial port of {baud} baud: {error}") from error
+            raise LeaderError(f"{self.port}: not a serial port with {baud} baud: {error}") from error
 
     def _configure(self, baud: int) -> None:
-        """Set the rate, eight bits without parity, and no translation of anything."""
+        """Set the rate, eight bits without parity, and raw mode."""
         speed = getattr(termios, f"B{baud}", None)
         if speed is None:
-            raise LeaderError(f"this system has no rate of {baud} baud")
+            raise LeaderError(f"this system does not support {baud} baud")
         settings = termios.tcgetattr(self._file)
         settings[0] = settings[1] = settings[3] = 0
         settings[2] = termios.CS8 | termios.CREAD | termios.CLOCAL
@@ -71,7 +71,7 @@ class SerialLine:
             self._file = -1
 
     def ask(self, packet: bytes) -> None:
-        """Forget what came unasked, and write a packet."""
+        """Discard unexpected input, and write a packet."""
         try:
             termios.tcflush(self._file, termios.TCIFLUSH)
             while packet:
@@ -80,7 +80,7 @@ class SerialLine:
             raise LeaderError(f"{self.port}: cannot be written to; is it still plugged in? ({error})") from error
 
     def read(self, seconds: float) -> bytes:
-        """Return what has come, waiting for it for at most some time [s]; empty when nothing came."""
+        """Return the received bytes, after waiting for at most a given time [s]; empty if there are none."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -94,11 +94,11 @@ class SerialLine:
             except (OSError, ValueError) as error:
                 raise LeaderError(f"{self.port}: cannot be read; is it still plugged in? ({error})") from error
             if not found:
-                raise LeaderError(f"{self.port}: is closed at the other end; is it still plugged in?")
+                raise LeaderError(f"{self.port}: closed at the other end; is it still plugged in?")
             return found
 
 
 def _ports() -> str:
-    """Return the serial ports of this machine in words."""
+    """Return the serial ports of this machine as text."""
     found = sorted(str(port) for kind in ("ttyACM*", "ttyUSB*", "cu.usb*") for port in Path("/dev").glob(kind))
-    return ", ".join(found) or "none at all: is the leader plugged in and powered?"
+    return ", ".join(found) or "none; is the leader plugged in and powered?"

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 from handloom.teleop.leader.serial_line import LeaderError, SerialLine
 
 REPLY = 0.03
-"""How long the answers of one question may take [s]; six servos at 1 Mbaud need 2 ms, a USB adapter up to 16 ms."""
+"""Time limit for the answers to one request [s]; six servos at 1 Mbaud need 2 ms, a USB adapter up to 16 ms."""
 TRIES = 3
 """Attempts per request before the bus counts as silent."""
 COUNTS = 4096
@@ -18,7 +18,7 @@ HEADER = b"\xff\xff"
 
 
 class ServoProtocol(Protocol):
-    """How questions are written and answers are found in a stream of bytes."""
+    """Format of requests, and of answers in a stream of bytes."""
 
     position: tuple[int, int]
     """Register of the present position: address and length."""
@@ -27,14 +27,14 @@ class ServoProtocol(Protocol):
     torque: tuple[int, int]
     """Register that switches the motor on and off."""
     offset_sign: int
-    """What the offset is multiplied by when it is added to the position."""
+    """Factor of the offset when it is added to the position."""
 
     def question(self, kind: int, servo: int, params: bytes) -> bytes:
         """Return a packet."""
         ...
 
     def registers(self, register: tuple[int, int]) -> bytes:
-        """Return the parameters that name a register."""
+        """Return the parameters that select a register."""
         ...
 
     def answers(self, stream: bytes) -> Iterator[tuple[int, bytes, int]]:
@@ -42,7 +42,7 @@ class ServoProtocol(Protocol):
         ...
 
     def number(self, data: bytes, register: tuple[int, int]) -> int:
-        """Return the number that a register holds."""
+        """Return the number in a register."""
         ...
 
 
@@ -52,7 +52,7 @@ class FeetechProtocol:
     position, offset, torque = (56, 2), (31, 2), (40, 1)
     offset_sign = -1
     SIGNS: ClassVar = {(56, 2): 15, (31, 2): 11}
-    """The bit that is the sign; the others are the magnitude."""
+    """The sign bit; the other bits are the magnitude."""
 
     def question(self, kind: int, servo: int, params: bytes) -> bytes:
         """Return a packet."""
@@ -60,11 +60,11 @@ class FeetechProtocol:
         return HEADER + body + bytes([_inverted_sum(body)])
 
     def registers(self, register: tuple[int, int]) -> bytes:
-        """Return the parameters that name a register."""
+        """Return the parameters that select a register."""
         return bytes(register)
 
     def answers(self, stream: bytes) -> Iterator[tuple[int, bytes, int]]:
-        """Yield servo, data and the place behind each whole answer."""
+        """Yield servo, data and end position of each complete answer."""
         place = 0
         while (place := stream.find(HEADER, place)) >= 0 and place + 4 <= len(stream):
             servo, length = stream[place + 2 : place + 4]
@@ -80,7 +80,7 @@ class FeetechProtocol:
                 place += 1
 
     def number(self, data: bytes, register: tuple[int, int]) -> int:
-        """Return the number that a register holds: sign and magnitude, lowest byte first."""
+        """Return the number in a register: sign and magnitude, lowest byte first."""
         value, sign = int.from_bytes(data, "little"), self.SIGNS.get(register)
         if sign is None:
             return value
@@ -103,7 +103,7 @@ class DynamixelProtocol:
         return packet + crc16(packet).to_bytes(2, "little")
 
     def registers(self, register: tuple[int, int]) -> bytes:
-        """Return the parameters that name a register."""
+        """Return the parameters that select a register."""
         return b"".join(value.to_bytes(2, "little") for value in register)
 
     def answers(self, stream: bytes) -> Iterator[tuple[int, bytes, int]]:
@@ -123,7 +123,7 @@ class DynamixelProtocol:
             place = end
 
     def number(self, data: bytes, register: tuple[int, int]) -> int:
-        """Return the number that a register holds: two's complement, lowest byte first."""
+        """Return the number in a register: two's complement, lowest byte first."""
         return int.from_bytes(data, "little", signed=register[1] > 1)
 
 
@@ -146,7 +146,7 @@ class ServoBus:
 
     Args:
         line: The line.
-        protocol: What the servos speak.
+        protocol: Protocol of the servos.
         servos: Numbers of the servos.
     """
 
@@ -158,7 +158,7 @@ class ServoBus:
         return self.read(self._protocol.position)
 
     def offsets(self) -> dict[int, int]:
-        """Return the offset every servo adds to its position [counts]."""
+        """Return the offset that every servo adds to its position [counts]."""
         return {servo: self._protocol.offset_sign * n for servo, n in self.read(self._protocol.offset).items()}
 
     def release(self) -> None:
@@ -169,17 +169,17 @@ class ServoBus:
             self._asked(self._protocol.question(WRITE, servo, address + b"\x00"), (servo,), 0)
 
     def read(self, register: tuple[int, int]) -> dict[int, int]:
-        """Return a register of every servo, in one question to all of them.
+        """Return a register of every servo, with one request to all of them.
 
         Raises:
-            LeaderError: A servo does not answer; it says which.
+            LeaderError: A servo does not answer; the message names it.
         """
         params = self._protocol.registers(register) + bytes(self._servos)
         found = self._asked(self._protocol.question(SYNC_READ, BROADCAST, params), self._servos, register[1])
         return {servo: self._protocol.number(found[servo], register) for servo in self._servos}
 
     def _asked(self, question: bytes, servos: Sequence[int], length: int) -> dict[int, bytes]:
-        """Return the answers of servos to a request, which is repeated when one is missing."""
+        """Return the answers of servos to a request, which is repeated if one is missing."""
         found: dict[int, bytes] = {}
         for _ in range(TRIES):
             self._line.ask(question)
@@ -193,6 +193,6 @@ class ServoBus:
                 return found
         missing = ", ".join(str(servo) for servo in servos if servo not in found)
         raise LeaderError(
-            f"{self._line.port}: no answer of servo {missing}; is the leader powered, are its servos numbered "
-            f"{', '.join(map(str, self._servos))}, and is it the kind that was named?"
+            f"{self._line.port}: no answer from servo {missing}; is the leader powered, are its servos numbered "
+            f"{', '.join(map(str, self._servos))}, and is its kind right?"
         )

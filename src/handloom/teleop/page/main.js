@@ -34,8 +34,8 @@ function connect() {
 async function lost() {
   let status = 0;
   try { status = (await fetch(`check?token=${encodeURIComponent(token)}`, { cache: "no-store" })).status; } catch { /* Nobody is there. */ }
-  if (status === 403) return banner("This address does not open this session: its token is not the one of this run. Open the address that handloom printed.");
-  banner(status === 0 ? "Nobody answers: handloom is not running, or the network is gone. The robot has stopped. Trying again …"
+  if (status === 403) return banner("This address has the token of another run. Open the address that handloom printed.");
+  banner(status === 0 ? "No answer: handloom is not running, or the network is down. The robot has stopped. Trying again …"
     : "Not connected; the robot has stopped. Trying again …");
   setTimeout(connect, Math.min(5000, 400 * attempts));
 }
@@ -93,7 +93,7 @@ function show() {
   const body = document.body.dataset;
   const ended = state.phase === "over";
   [body.state, body.phase, body.role] = [ended ? "over" : state.state, state.phase, state.role];
-  text("task", `${state.task} · scene ${state.episode ?? "…"}${state.is_again ? ", once more" : ""}${state.desks > 1 ? ` · desk ${state.desk} of ${state.desks}` : ""}`);
+  text("task", `${state.task} · scene ${state.episode ?? "…"}${state.is_again ? ", again" : ""}${state.desks > 1 ? ` · desk ${state.desk} of ${state.desks}` : ""}`);
   text("instruction", state.said || (state.instruction ?? "preparing the scene …"));
   text("chip-state", ended ? (state.outcome?.success ? "done" : "over") : state.state);
   $("chip-recording").hidden = !state.recording;
@@ -134,7 +134,7 @@ function finished() {
 function hint() {
   if (state.role !== "control" || state.state === "running" || !["ready", "driving"].includes(state.phase)) return "";
   const touch = !$("pads").hidden;
-  if (state.seconds > 0) return touch ? "Time stands still: press Start to go on" : "Time stands still: press Start (Enter) to go on";
+  if (state.seconds > 0) return touch ? "Time is stopped: press Start to continue" : "Time is stopped: press Start (Enter) to continue";
   return touch ? "Press Start, then move the hand with the pads" : "Press Start (Enter), then move the hand with W A S D, E Q; ? shows all keys";
 }
 
@@ -147,7 +147,7 @@ function showViews() {
   $("views").replaceChildren(...names.filter((name) => name !== RIGHT_EYE).map((name, index) => {
     const figure = document.createElement("figure"), canvas = document.createElement("canvas"), caption = document.createElement("figcaption");
     figure.className = index === 0 ? "view large" : "view";
-    figure.title = "Drag to move, wheel for up and down, right button to turn; double click shows it large";
+    figure.title = "Drag to move, wheel for up and down, right button to turn; double-click to enlarge";
     canvas.id = `view-${name}`;
     caption.textContent = name;
     figure.append(canvas, caption);
@@ -189,7 +189,7 @@ function showGoals() {
   $("outcome").hidden = !state.outcome;
   if (state.outcome) {
     $("outcome").className = state.outcome.success ? "success" : "";
-    text("outcome", state.outcome.success ? `✓ ${state.outcome.text} Save it (Finish saves it, too), or go back and do better.` : `Not done: ${state.outcome.text}`);
+    text("outcome", state.outcome.success ? `✓ ${state.outcome.text} Save it (Finish also saves it), or go back and improve it.` : `Not done: ${state.outcome.text}`);
   }
 }
 
@@ -199,7 +199,7 @@ function showWords() {
   if ($("mark-list").dataset.known === known) return;
   $("mark-list").dataset.known = known;
   $("mark-list").replaceChildren(...(state.suggestions ?? []).map((words) => new Option(words, words)));
-  $("mark-text").placeholder = state.suggestions?.[0] ? `next: ${state.suggestions[0]}` : "sub-task from now on";
+  $("mark-text").placeholder = state.suggestions?.[0] ? `next: ${state.suggestions[0]}` : "sub-task that starts now";
 }
 
 function item(words) {
@@ -216,7 +216,7 @@ function showArms() {
     const entry = document.createElement("li"), name = document.createElement("b"), clutch = document.createElement("span");
     name.textContent = (arms.length > 1 ? arm.name : arm.robot).replaceAll("_", " ");
     const live = state.state === "running" && state.phase !== "over", held = live && arm.held_up, engaged = live && arm.engaged;
-    clutch.textContent = arm.joining ? "joining the leader" : held ? "held up" : engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
+    clutch.textContent = arm.joining ? "moving to the leader" : held ? "blocked" : engaged ? "engaged" : arm.driver === "policy" ? "policy" : "free";
     clutch.className = held ? "clutch held-up" : engaged ? "clutch engaged" : "clutch";
     if (arm.device === hands.active && !xr) entry.className = "active";
     entry.append(name, clutch);
@@ -267,7 +267,7 @@ function save() {
   if (state.problem && state.phase !== "over") return command("retry");
   if (!maySave()) return;
   if (state.phase === "over") { command("save"); if (state.problem) command("retry"); }
-  else sure("save", "Save this attempt as a failure? Press once more.");
+  else sure("save", "Save this attempt as a failure? Press again.");
 }
 
 const BUTTONS = {
@@ -276,14 +276,14 @@ const BUTTONS = {
   save,
   rewind: () => send({ type: "command", command: "rewind", seconds: 2 }),
   undo: () => state.may_undo && command("undo"),
-  reset: () => sure("reset", "Drop this attempt and try again? Press once more. Bring back (U) undoes it."),
-  discard: () => sure("discard", "Go on to the next scene without saving? Press once more. Bring back (U) undoes it."),
-  finish: () => (state.phase === "over" ? command("finish") : sure("finish", "Finish, without this attempt? Press once more.")),
+  reset: () => sure("reset", "Drop this attempt and try again? Press again to confirm. Bring back (U) undoes this."),
+  discard: () => sure("discard", "Go to the next scene without saving? Press again to confirm. Bring back (U) undoes this."),
+  finish: () => (state.phase === "over" ? command("finish") : sure("finish", "Finish without saving this attempt? Press again.")),
   more: () => { const open = document.body.classList.toggle("more"); $("more").setAttribute("aria-expanded", String(open)); },
   claim: () => command("claim"),
   mark: () => { send({ type: "mark", kind: "subtask", text: $("mark-text").value }); $("mark-text").value = ""; },
   say: () => { send({ type: "mark", kind: "instruction", text: $("said-text").value }); $("said-text").value = ""; },
-  again: () => state.may_again && sure("again", "Leave this attempt and record the scene that was saved last once more? Press again."),
+  again: () => state.may_again && sure("again", "Leave this attempt and record the last saved scene again? Press again to confirm."),
   takeover: () => { if (state.policy && state.state === "running") hands.holding = !hands.holding; show(); },
   joints: () => { sliders.toggle(); $("joints-toggle").setAttribute("aria-expanded", String(sliders.open)); show(); },
   swap: () => hands.swap((state.arms ?? []).map((arm) => arm.device)),

@@ -251,11 +251,11 @@ export class XrHands {
   write() {
     const state = this.status?.() ?? {};
     const left = Math.max(0, (state.limit ?? 0) - (state.seconds ?? 0));
-    const held = (state.arms ?? []).some((arm) => arm.held_up) ? "  ·  held up" : "";
+    const held = (state.arms ?? []).some((arm) => arm.held_up) ? "  ·  blocked" : "";
     const first = `${state.state ?? ""}  ·  ${(state.seconds ?? 0).toFixed(0)} s, ${left.toFixed(0)} s left  ·  ${state.saved ?? 0} saved${held}`;
     const terms = (state.goals ?? []).flatMap((goal) => goal.terms), missing = terms.filter(([, holds]) => !holds);
     const goal = terms.length ? [`${terms.length - missing.length} of ${terms.length}`, ...missing.map(([name]) => `○ ${name.replaceAll("_", " ")}`)].join("   ") : "";
-    const second = state.outcome ? (state.outcome.success ? "✓ Done: B saves it" : state.outcome.text) : state.said || state.instruction || "";
+    const second = state.outcome ? (state.outcome.success ? "✓ Done: press B to save" : state.outcome.text) : state.said || state.instruction || "";
     const lines = [first, second, state.notice || [state.mark, goal].filter(Boolean).join("  ·  ")];
     const key = lines.join("\n");
     if (this.written === key) return;

@@ -1,4 +1,4 @@
-"""The scene from where the eyes of a headset are: the operator's view, moved and turned with the head."""
+"""The scene as seen by the eyes of a headset: the operator's view, moved and rotated with the head."""
 
 from dataclasses import dataclass, replace
 
@@ -9,14 +9,14 @@ from handloom.spatial import make_pose, matrix_from_quat, pos_quat_from_pose
 from handloom.values import CameraSpec
 
 WIDE = 1.7
-"""Width of what an eye sees at a distance of one [1]: 81 degrees, most of what a headset shows."""
+"""Width of an eye's view at a distance of one [1]: 81 degrees, most of a headset's view."""
 R_HEAD_CAMERA = np.diag([1.0, -1.0, -1.0])
-"""A head has y up and looks along -z, a camera has y down and looks along z."""
+"""A head has y up and looks along -z; a camera has y down and looks along z."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadPose:
-    """A head in the frame in which its view was centred: right, up and back as seen by the viewer."""
+    """Head pose in the frame in which its view was centred: right, up and back for the viewer."""
 
     seq: int
     """Number by which the page identifies the pose."""
@@ -27,15 +27,15 @@ class HeadPose:
 
     @property
     def T_level_head(self) -> Array:  # noqa: N802 - frame notation
-        """Its pose (4, 4)."""
+        """The pose (4, 4)."""
         x, y, z, w = self.orientation
         return make_pose(matrix_from_quat(np.array([w, x, y, z])), np.array(self.position))
 
 
 def level_frame(camera: CameraSpec) -> Array:
-    """Return the frame (4, 4), in the camera's parent, of someone at the camera who looks level the same way.
+    """Return the frame (4, 4), in the camera's parent, of a level head at the camera that looks the same way.
 
-    Its axes are right, up and back. A headset knows which way is down: only the direction is the camera's.
+    Its axes are right, up and back. A headset measures which way is down, so only the heading is the camera's.
     """
     ahead = matrix_from_quat(np.array(camera.quat))[:, 2].copy()
     ahead[2] = 0.0
@@ -49,9 +49,9 @@ def eye_of(camera: CameraSpec, head: HeadPose, *, aside: float, name: str) -> Ca
     """Return the camera of an eye.
 
     Args:
-        camera: The view that the head had when it was centred.
-        head: Where it is now.
-        aside: How far the eye is to the right of the middle of the head [m].
+        camera: The view at which the head was centred.
+        head: Current head pose.
+        aside: Distance of the eye to the right of the middle of the head [m].
         name: Name of the eye's view.
     """
     T = level_frame(camera) @ head.T_level_head @ make_pose(R_HEAD_CAMERA, np.array([aside, 0.0, 0.0]))

@@ -1,4 +1,4 @@
-"""What the page shows: the scene, the state of the session, the goals and their status."""
+"""Contents of the page: the scene, the state of the session, the goals and their status."""
 
 import threading
 import time
@@ -24,13 +24,12 @@ class PageView:
     """Collects facts from the simulation and publishes them with the state of the session.
 
     Args:
-        live: The operator's side of the session.
-        images: Draws the scene.
+        live: Input of the operator. images: Renders the scene.
         publish: Sends a state to every page.
         task: Name of the task.
-        keeps_failures: Whether attempts that did not succeed may be saved.
+        keeps_failures: Whether failed attempts may be saved.
         policy: Name of the policy that drives while no one corrects it; empty for none.
-        saved: Demonstrations of earlier sessions.
+        saved: Number of demonstrations of earlier sessions.
     """
 
     def __init__(
@@ -55,7 +54,7 @@ class PageView:
         self._scene: Scene | None = None
 
     def show(self, **facts: Any) -> None:
-        """Change facts and send them; called from any thread."""
+        """Change facts and send them; may be called from any thread."""
         with self._lock:
             self._facts |= facts
             waits = list(self._live.latencies)
@@ -90,7 +89,7 @@ class PageView:
         self._pictures.show(scene)
 
     def cameras_changed(self) -> None:
-        """Other views are drawn from now on; called from any thread."""
+        """Update the page because other views are rendered from now on; may be called from any thread."""
         scene = self._scene
         self.show(**({} if scene is None else {"cameras": self._cameras(scene)}))
 
@@ -107,7 +106,7 @@ class PageView:
         running = self._live.state == ExecutionState.RUNNING
         soon = frame and time.monotonic() - self._sent < 1.0 / STATE_RATE
         if soon and source.is_catching_up:
-            return  # Who goes back waits for it: no time is lost with showing what was seen before.
+            return  # An operator who goes back is waiting: spend no time on showing frames seen before.
         self._touching = _touching(source)
         self._pictures.offer(scene.world.save_state())
         if soon and running:
@@ -130,32 +129,32 @@ class PageView:
         )
 
     def outcome(self, record: EpisodeRecord, *, may_save: bool) -> None:
-        """An attempt is over."""
+        """An attempt has ended."""
         if self._scene is not None:
             self._pictures.offer(self._scene.world.save_state())
         outcome = {"success": record.success, "text": _words(record), "may_save": may_save}
         self.show(phase="over", recording=False, outcome=outcome)
 
     def finishing(self) -> None:
-        """The session is over; what waits is being written and merged."""
+        """The session has ended; pending takes are being written and merged."""
         self.show(phase="finishing", recording=False)
 
     def saving(self, waiting: int, problem: str) -> None:
-        """Show how many demonstrations are being written, and the problem if there is one."""
+        """Show the number of demonstrations being written, and any problem."""
         told = f"Not written yet: {problem}. Nothing is lost: press Save to try again." if problem else ""
         self.show(waiting=waiting, problem=told)
 
     def not_saved(self, why: str) -> None:
-        """It could not be written; it is still there and may be saved again."""
+        """The demonstration could not be written; it still exists and may be saved again."""
         self.show(phase="over", problem=f"Not saved: {why}. Nothing is lost: press Save to try again.")
 
     def saved(self, episodes: int) -> None:
-        """A demonstration was written; show how many there are now."""
+        """Show the number of demonstrations after one was written."""
         self.show(saved=episodes)
 
 
 def _words(record: EpisodeRecord) -> str:
-    """Say in a sentence how an attempt ended."""
+    """Describe in a sentence how an attempt ended."""
     if record.failure is None:
         return "The task is done."
     instance = record.instance
@@ -166,7 +165,7 @@ def _words(record: EpisodeRecord) -> str:
 
 
 def _touching(source: OperatorSource) -> frozenset[str]:
-    """Return the arms whose fingers touch something that is not their own hand."""
+    """Return the arms whose fingers touch something other than their own hand."""
     world, found = source.scene.world, set[str]()
     bodies = world.model.geom_bodyid[world.data.contact.geom]
     for arm in source.robot.arms:
@@ -199,7 +198,7 @@ def _arms(source: OperatorSource, touching: frozenset[str]) -> list[dict[str, An
 
 
 def _by_object(terms: Sequence[tuple[Check, bool]]) -> list[tuple[str, list[tuple[Check, bool]]]]:
-    """Return the terms of a goal by the object that they are about."""
+    """Return the terms of a goal by the object they refer to."""
     about: dict[str, list[tuple[Check, bool]]] = {}
     for term, held in terms:
         given = term.arguments

@@ -1,4 +1,4 @@
-"""Images of the running scene, drawn beside the simulation and packed as JPEG."""
+"""Images of the running scene, rendered in parallel with the simulation and encoded as JPEG."""
 
 import io
 import threading
@@ -27,16 +27,16 @@ STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 class PictureStream:
-    """Continuously draws the newest state it was given, in its own thread.
+    """Continuously renders the newest state, in its own thread.
 
-    States that come faster than they can be drawn are skipped; physics never waits for an image.
+    States that arrive faster than they can be rendered are skipped; physics never waits for an image.
 
     Args:
-        publish: Given the JPEG files of all cameras, in their order, from the drawing thread.
-        size: Width and height that the large image fits into [px]; the others are half as wide and high.
-        preset: How much work goes into an image.
-        backend: What draws: ``cpu`` or ``cuda``.
-        cameras: Names of the views to draw, ``operator`` among them; all if none are given.
+        publish: Called with the JPEG files of all cameras, in their order, in the rendering thread.
+        size: Maximum width and height of the large image [px]; the others are half as wide and high.
+        preset: Image quality.
+        backend: Renderer: ``cpu`` or ``cuda``.
+        cameras: Names of the views to render, including ``operator``; empty means all.
     """
 
     def __init__(
@@ -58,35 +58,36 @@ class PictureStream:
         self._last: Array | None = None
         self._closed = False
         self.eye_distance = 0.0
-        """Of a headset [m]: the operator's view is then drawn a second time, for the right eye; 0 draws it once."""
+        """Eye distance of a headset [m]: the operator's view is then also rendered for the right eye; 0 renders it
+        once."""
         self._head: HeadPose | None = None
-        """Where the head is that the operator's view follows; None while it stands still."""
+        """Pose of the head that the operator's view follows; None while it is fixed."""
         self.drawn_head = 0
-        """Number of the head's pose that the last images were drawn for; 0 for none."""
+        """Number of the head pose for which the last images were rendered; 0 for none."""
         self.drawn: deque[float] = deque(maxlen=300)
-        """When the last sets of images were finished [s]."""
+        """Times at which the last sets of images were finished [s]."""
         self._thread = threading.Thread(target=self._run, name="pictures", daemon=True)
         self._thread.start()
 
     @property
     def stamp(self) -> bytes:
-        """What the images of the last set begin with: the number of the head's pose that they were drawn for."""
+        """Prefix of the images of the last set: the number of the head pose for which they were rendered."""
         return self.drawn_head.to_bytes(4, "little")
 
     def show(self, scene: Scene) -> None:
-        """Draw another scene from now on; its model is read, its state is offered."""
+        """Render another scene from now on; its model is read here, its states are offered later."""
         with self._changed:
             self._scene = scene
         self.offer(scene.world.save_state())
 
     def offer(self, state: Array) -> None:
-        """Give a newer state."""
+        """Pass a newer state."""
         with self._changed:
             self._state = self._last = state
             self._changed.notify_all()
 
     def see_with(self, eye_distance: float) -> None:
-        """Draw for eyes so far apart [m] from now on, 0 for one; the last state is drawn again, for time may stand."""
+        """Render for this eye distance [m] from now on (0: one view), and render the last state again."""
         with self._changed:
             self.eye_distance = eye_distance
             self._head = self._head if eye_distance > 0.0 else None
@@ -94,7 +95,7 @@ class PictureStream:
             self._changed.notify_all()
 
     def look_from(self, head: HeadPose) -> bool:
-        """Draw the operator's view from where the head is; return whether it did not follow a head before."""
+        """Render the operator's view from the head; return whether it did not follow a head before."""
         with self._changed:
             if self.eye_distance <= 0.0:
                 return False
@@ -104,7 +105,7 @@ class PictureStream:
             return before is None
 
     def show_large(self, name: str, width: int, height: int) -> None:
-        """Draw a view as large as it is shown [px], within the size of this stream, and the others small."""
+        """Render a view at the size shown [px], within the size of this stream, and the others small."""
         with self._changed:
             self._large, self._shown = name, (min(width, self._size[0]), min(height, self._size[1]))
             self._state = self._last if self._state is None else self._state
@@ -118,11 +119,11 @@ class PictureStream:
         self._thread.join()
 
     def cameras_of(self, scene: Scene, head: HeadPose | None = None) -> tuple[CameraSpec, ...]:
-        """Return the cameras to draw; first called in the initial state of a scene, which decides the view.
+        """Return the cameras to render; first called in the initial state of a scene, which determines the view.
 
         Args:
             scene: The scene.
-            head: Where the head is; None takes the pose that was heard last.
+            head: Pose of the head; None takes the last received pose.
         """
         if self._views is None or self._views[0] is not scene:
             self._views = scene, self._chosen(scene)
@@ -170,10 +171,10 @@ class LiveDrawing:
     """A renderer with its own state.
 
     Args:
-        scene: What is drawn; only its model is read.
+        scene: The scene to render; only its model is read.
         cameras: The views.
-        preset: How much work goes into an image.
-        backend: What draws.
+        preset: Image quality.
+        backend: Renderer.
     """
 
     def __init__(self, scene: Scene, cameras: tuple[CameraSpec, ...], preset: str, backend: str = "cpu") -> None:
@@ -199,24 +200,24 @@ OPERATOR = "operator"
 """Name of the view over the robot's shoulder."""
 SHOULDERS = ((-0.7, 0.42, 0.75), (-0.7, -0.42, 0.75), (-0.25, 0.6, 0.8))
 HEADS = ((-0.42, 0.0, 0.85), (-0.16, 0.0, 0.8), (-0.03, 0.0, 0.75))
-"""Where its eye may be, beside one arm or between two: ahead, to the left of and above what is handled [m]. The first
-from which most of that is seen is taken."""
+"""Possible positions of its eye, beside one arm or between two: ahead, to the left of and above the handled objects
+[m]. The first from which most of them are visible is taken."""
 ABOVE = ((-0.75, 0.0, 0.9), (-0.5, 0.0, 0.9), (-0.3, 0.0, 0.9))
-"""The same for a base that drives: far enough back to see what it drives to."""
+"""The same for a mobile base: far enough back to see its destination."""
 AT_HAND = 0.7
-"""How far ahead of such a base its hands work [m]."""
+"""Distance ahead of such a base at which its hands work [m]."""
 LARGE_ARM = 0.45
-"""The robot stands this far from what a large arm handles [m]; a smaller one is viewed from closer."""
+"""Distance of a robot with a large arm from the handled objects [m]; a smaller one is viewed from closer."""
 
 
 def check_views(task: Task, seed: int, names: Sequence[str]) -> None:
     """Refuse names of views that a task does not have.
 
     Raises:
-        HandloomError: There is no such view; the nearest one is named.
+        HandloomError: There is no such view; the message suggests a similar name.
     """
     if names:
-        with suppress(SamplingError):  # Then the first scene that can be sampled says it.
+        with suppress(SamplingError):  # The first scene that can be sampled then reports it.
             known = (OPERATOR, *(camera.name for camera in sample_task(task, seed, 0).cameras))
             for name in names:
                 if name not in known:
@@ -224,7 +225,7 @@ def check_views(task: Task, seed: int, names: Sequence[str]) -> None:
 
 
 def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
-    """Return a camera that looks where the robot looks, so that left is left; it is shown, not recorded."""
+    """Return a camera that looks the same way as the robot, so that left is left; it is shown, not recorded."""
     robot = scene.instance.robots[0]
     R = matrix_from_quat(np.array(robot.quat))
     handled = [np.array(obj.position) for obj in scene.instance.objects if not obj.fixed and obj.solid]
@@ -233,16 +234,16 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
     centre = np.mean(handled, axis=0)
     away = float((R.T @ (centre - np.array(robot.position)))[0])
     base = scene.robot(robot.name).base
-    if base is not None:  # What it will handle may be in another room: it looks where its hands work.
+    if base is not None:  # The objects may be in another room, so look at the working area of the hands.
         away = AT_HAND
         centre = np.array([*(np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2], centre[2]])
-    # What lies far to one side draws the view only half-way.
+    # Objects far to one side shift the view only halfway.
     centre[:2] = 0.5 * (centre[:2] + (np.array(robot.position) + R @ np.array([away, 0.0, 0.0]))[:2])
     two = sum(len(r.arms) for r in scene.robots.values()) > 1
     share = 1.0 if two else float(np.clip(away / LARGE_ARM, 0.5, 1.0))
     places = ABOVE if base is not None else HEADS if two else SHOULDERS
     eyes = [centre + share * (R @ np.array(place)) for place in places]
-    # A head that blocks the view of the space between the hands also blocks what happens there.
+    # A robot head that blocks the view of the space between the hands also hides the work there.
     watched = [*handled, *(centre + R @ np.array([0.0, side, 0.0]) for side in (-0.15, 0.0, 0.15))]
     eye = max(eyes, key=lambda eye: sum(_sees(scene, eye, point) for point in watched))
     width, height = size
@@ -253,7 +254,7 @@ def operator_view(scene: Scene, size: tuple[int, int]) -> CameraSpec:
 
 
 def _carried(camera: CameraSpec, body: str, T_world_body: Array) -> CameraSpec:
-    """Return a camera that rides on a body, from where it is fixed in the world now."""
+    """Return a camera fixed to a body, at its current pose in the world."""
     position, quat = pos_quat_from_pose(invert_pose(T_world_body) @ camera.T_parent_camera)
     return replace(camera, parent=body, position=tuple(position.tolist()), quat=tuple(quat.tolist()))
 
@@ -263,13 +264,13 @@ RIGHT_EYE = "operator_right"
 
 
 def right_eye(left: CameraSpec, distance: float) -> CameraSpec:
-    """Return a camera beside another one, to the right of it by a distance [m], that looks the same way."""
+    """Return a camera at a distance [m] to the right of another one, looking the same way."""
     x, y, z = (np.array(left.position) + matrix_from_quat(np.array(left.quat)) @ (distance, 0.0, 0.0)).tolist()
     return replace(left, name=RIGHT_EYE, position=(x, y, z))
 
 
 def _sees(scene: Scene, eye: Array, point: Array) -> bool:
-    """Return whether nothing large blocks the view from an eye to a point (3,) [m], up to 10 cm before the point."""
+    """Return whether nothing large blocks the view from an eye to within 10 cm of a point (3,) [m]."""
     way = point - eye
     distance = mujoco.mj_ray(
         scene.world.model, scene.world.data, eye, way / np.linalg.norm(way), None, True, -1, np.zeros(1, np.int32), None
@@ -278,13 +279,13 @@ def _sees(scene: Scene, eye: Array, point: Array) -> bool:
 
 
 def fitted(camera: CameraSpec, width: int, height: int) -> CameraSpec:
-    """Return a camera on the largest pixel grid of its own shape that fits into a size [px]."""
+    """Return the camera with the largest image of the same aspect ratio that fits into a size [px]."""
     share = min(width / camera.width, height / camera.height)
     return camera.resized(max(16, round(camera.width * share)), max(16, round(camera.height * share)))
 
 
 def jpeg(image: np.ndarray) -> bytes:
-    """Pack an image (h, w, 3) uint8."""
+    """Encode an image (h, w, 3) uint8."""
     packed = io.BytesIO()
     Image.fromarray(image).save(packed, format="JPEG", quality=QUALITY)
     return packed.getvalue()

@@ -1,4 +1,4 @@
-"""Speaks with the page: one socket per client, one client in control."""
+"""Communication with the page: one socket per client, one client in control."""
 
 import asyncio
 import contextlib
@@ -17,15 +17,15 @@ from handloom.web.gate import Gate
 PAGE = Path(__file__).parents[1] / "page"
 MOST_CLIENTS = 8
 BURST, RATE = 300.0, 300.0
-"""Messages that a client may send at once, and per second from then on; more are dropped unread. A page sends 125
-samples and, with a headset, 45 poses of the head."""
+"""Maximum messages from a client at once, and per second after that; more are dropped unread. A page sends 125 samples
+and, with a headset, 45 head poses per second."""
 FAREWELL = 1.0
-"""How long the last state may take to reach the pages when the server closes [s]."""
+"""Time limit for sending the last state to the pages when the server closes [s]."""
 logger = logging.getLogger("handloom.teleop")
 
 
 class DeskState:
-    """The place of one operator: who controls there, and what is shown."""
+    """The desk of one operator: the client in control, and the data shown."""
 
     def __init__(self) -> None:
         self.controller: Client | None = None
@@ -39,7 +39,7 @@ class Client:
     def __init__(self, socket: Socket, desk: int) -> None:
         self.socket, self.desk = socket, desk
         self.session = secrets.token_hex(8)
-        """What its messages must contain, so that those of an earlier connection are worth nothing on this one."""
+        """Token that its messages must contain, so that messages of an earlier connection are invalid on this one."""
         self.wake = asyncio.Event()
         self.sent_pictures = -1
         self.sent_state = -1
@@ -60,17 +60,17 @@ class Client:
 class TeleopServer:
     """The page's server, in its own thread.
 
-    Anyone with the token may open the page; the first one controls, the others watch until they claim control after it
-    has left. With several desks the next one gets the next desk; a page that is loaded again goes back to its own.
-    Pages of other origins are refused, so that no web site can drive a robot behind its visitor's back.
+    Anyone with the token may open the page. The first client has control; the others watch until it has left and they
+    claim control. With several desks, the next client gets the next desk; a page that is reloaded returns to its own.
+    Pages of other origins are refused, so that no web site can drive a robot without its visitor's knowledge.
 
     Args:
         token: What the address must contain.
-        on_message: Told about every sample and command of the client in control of a desk.
-        on_control: Told when someone takes control of a desk (True) and when no one has it any more (False).
-        desks: Operators at the same time, each with a scene.
+        on_message: Called with every sample and command of the client in control of a desk.
+        on_control: Called when someone takes control of a desk (True) and when no one has it any more (False).
+        desks: Number of operators at the same time, each with a scene.
         host: Address to listen at.
-        port: Port; 0 takes a free one.
+        port: Port; 0 chooses a free one.
         certificate: Certificate and key files for HTTPS; None serves HTTP.
     """
 
@@ -90,9 +90,9 @@ class TeleopServer:
         self._desks = [DeskState() for _ in range(desks)]
         most = MOST_CLIENTS + 2 * (desks - 1)
         self.refused: dict[str, int] = {}
-        """Why messages and clients were refused, and how often."""
+        """Reasons for refused messages and clients, with counts."""
         self._answers: set[asyncio.Task[None]] = set()
-        """Tasks must be held by someone until they are done."""
+        """asyncio tasks need a reference until they are done."""
         app = WebApp(
             token,
             StaticFiles({"": PAGE}),
@@ -116,7 +116,7 @@ class TeleopServer:
         """Listen.
 
         Raises:
-            FileError: The address cannot be listened at.
+            FileError: It cannot listen at the address.
         """
         self._server.start()
 
@@ -126,17 +126,17 @@ class TeleopServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Address at which it listens."""
         return self._server.port
 
     @property
     def gate(self) -> Gate | None:
-        """Who is in the door; there once it listens."""
+        """The pending connections; set once the server listens."""
         return self._server.gate
 
     @property
     def address(self) -> str:
-        """What to open in a browser."""
+        """Address to open in a browser."""
         return self._server.address
 
     def publish_state(self, state: dict[str, Any], desk: int = 0) -> None:
@@ -166,7 +166,7 @@ class TeleopServer:
                 client.wake.set()
 
     async def _say_farewell(self) -> None:
-        """Wait until the pages have heard how it ended."""
+        """Wait until the pages have received the final state."""
         end = self._loop.time() + FAREWELL
         while self._loop.time() < end and any(c.sent_state != self._desks[c.desk].state[0] for c in self._clients):
             await asyncio.sleep(0.01)
@@ -193,7 +193,7 @@ class TeleopServer:
             self._wake_all_states()
 
     def _desk_for(self, wanted: str) -> int:
-        """Return the desk that a page had before, else the first that no one controls, else the first one."""
+        """Return the previous desk of a page, else the first one without a client in control, else the first one."""
         if wanted.isascii() and wanted.isdecimal() and len(wanted) < 4 and 1 <= int(wanted) <= len(self._desks):
             return int(wanted) - 1
         return next((k for k, desk in enumerate(self._desks) if desk.controller is None), 0)
@@ -203,7 +203,7 @@ class TeleopServer:
         self._on_control(True, client.desk)
 
     def _wake_all_states(self) -> None:
-        """Let every client hear who is in control."""
+        """Tell every client who has control."""
         for client in self._clients:
             client.sent_state = -1
             client.wake.set()
@@ -224,7 +224,7 @@ class TeleopServer:
                 self._take(client)
                 self._wake_all_states()
         elif client is not self._desks[client.desk].controller:
-            self._complain("samples or commands of a client that watches")
+            self._complain("samples or commands from a watching client")
         else:
             self._on_message(message, client.desk)
 
@@ -236,11 +236,11 @@ class TeleopServer:
     async def _send_quietly(self, client: Client, text: str) -> None:
         try:
             await client.socket.send(text)
-        except Exception:  # The reader of this socket notices that it is gone.
+        except Exception:  # The reader of this socket notices that the client is gone.
             return
 
     async def _send(self, client: Client) -> None:
-        """Send whatever is newer than what a client has, one after another."""
+        """Send a client everything newer than its data, one item after another."""
         while True:
             await client.wake.wait()
             client.wake.clear()
@@ -267,9 +267,9 @@ class TeleopServer:
         kind = why.partition(":")[0]
         self.refused[kind] = self.refused.get(kind, 0) + 1
         if self.refused[kind] == 1:
-            logger.warning("teleop: %s (said once)", why)
+            logger.warning("teleop: %s (reported once)", why)
 
 
 def _good(request: Request) -> Response:
-    """Tell a page whether its token is valid: browsers give no reason when a socket is refused."""
+    """Tell a page whether its token is valid; browsers give no reason when a socket is refused."""
     return text_response("good")

@@ -1,1 +1,1 @@
-"""What a person says to a running episode: devices, state, the source of its commands."""
+"""Operator input of a running episode: devices, state, the source of its commands."""

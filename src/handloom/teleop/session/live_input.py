@@ -20,22 +20,22 @@ from handloom.teleop.serving.messages import InputMessage
 STALE = 0.2
 """Samples older than this are ignored [s]: the clutch holds until the next one."""
 LATE = 0.25
-"""A session that is behind by more than this continues from now instead of hurrying [s]."""
+"""A session that lags by more than this continues from now instead of catching up [s]."""
 LATENCIES = 600
-"""How many ages of samples are remembered."""
+"""Number of sample ages to remember."""
 
 Wait = Callable[[threading.Condition, float | None], None]
 
 
 class LiveInput:
-    """The meeting point of the page, which speaks at any time, and the simulation, which asks once per tick.
+    """Connects the page, which sends samples at any time, and the simulation, which reads them once per tick.
 
-    Time of the episode stands still unless the state is RUNNING. A client that is gone stops the session at once, by
-    the same state machine that controller buttons drive: its buttons are then absent.
+    Time of the episode is stopped unless the state is RUNNING. A lost client stops the session at once, through the
+    same state machine as controller buttons: its buttons are then absent.
 
     Args:
         now: Clock [s].
-        wait: Waits on a condition for at most some time [s]; None waits until it is notified.
+        wait: Waits on a condition for at most a given time [s]; None waits until it is notified.
     """
 
     def __init__(
@@ -51,30 +51,30 @@ class LiveInput:
         self._hands: InputMessage | None = None
         self._heard = 0.0
         self._start: tuple[float, int] | None = None
-        """A moment of this clock [s] and the time of the episode at it [ns]; None while time stands still."""
+        """A time of this clock [s] and the corresponding time of the episode [ns]; None while time is stopped."""
         self._broken_off = False
-        """Whether the state was another than RUNNING since the last tick, however shortly."""
+        """Whether the state was not RUNNING since the last tick, however briefly."""
         self._verdict = ""
         self._over = False
         self.back = 0.0
-        """How far the operator wants to go back when the verdict is to [s]."""
+        """Time that the operator wants to go back, if that is the verdict [s]."""
         self._leaders: dict[str, tuple[LeaderSnapshot, float]] = {}
-        """Leader arms by the controller in whose place they are, and when they were read [s]."""
+        """Leader arms by the controller they replace, and the times at which they were read [s]."""
         self.latencies: deque[float] = deque(maxlen=LATENCIES)
-        """Time from the arrival of a sample to its use, of those that were used first [s]."""
+        """Time from the arrival of a sample to its first use [s]."""
         self._used = -1
         self._marks: list[str] = []
         self.instruction = ""
-        """What the operator says the robot was told; empty keeps the task's wording."""
+        """Instruction in the operator's words; empty keeps the task's."""
 
     def mark(self, text: str) -> None:
-        """Name what is recorded from now on; empty words leave the name to the session."""
+        """Name the sub-task recorded from now on; an empty text leaves the name to the session."""
         with self._changed:
             if self.state == ExecutionState.RUNNING:
                 self._marks.append(text)
 
     def say(self, text: str) -> None:
-        """Say what the robot was told in this attempt, in other words than the task's."""
+        """Set the instruction of this attempt, in place of the task's."""
         with self._changed:
             self.instruction = text
 
@@ -85,7 +85,7 @@ class LiveInput:
             return taken
 
     def hear(self, message: InputMessage) -> bool:
-        """Take over a sample; return False when it is not newer than the last one and is ignored."""
+        """Accept a sample; return False if it is not newer than the last one and is ignored."""
         with self._changed:
             if self._hands is not None and message.seq <= self._hands.seq:
                 return False
@@ -93,18 +93,18 @@ class LiveInput:
             return True
 
     def hear_leader(self, device: str, sample: LeaderSnapshot) -> None:
-        """Take over where a leader arm is that stands in the place of a controller."""
+        """Accept the position of a leader arm that replaces a controller."""
         with self._changed:
             self._leaders[device] = sample, self._now()
 
     def connect(self) -> None:
-        """A client takes control: sequence numbers begin again, and nothing moves before it starts."""
+        """Handle that a client takes control: sequence numbers start again, and nothing moves before it starts."""
         with self._changed:
             self._hands, self._used = None, -1
             self._press({}, {})
 
     def disconnect(self) -> None:
-        """The controlling client is gone: the session stops."""
+        """Handle that the client in control is gone: the session stops."""
         with self._changed:
             self._hands, self._used = None, -1
             self._press(None)
@@ -116,18 +116,18 @@ class LiveInput:
                 self._press({}, {DefaultTeleopStateManager.INPUT_RUN_TOGGLE: True})
 
     def pause(self) -> None:
-        """Let time stand still until it is started again."""
+        """Stop time until it is started again."""
         with self._changed:
             if self.state == ExecutionState.RUNNING:
                 self._press({}, {DefaultTeleopStateManager.INPUT_RUN_TOGGLE: True})
 
     def stop(self) -> None:
-        """Kill: as pausing, from whatever state."""
+        """Kill: like pausing, from any state."""
         with self._changed:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
     def end(self, verdict: str, *, for_good: bool = False, back: float = 0.0) -> None:
-        """End the attempt; ``verdict`` says what should become of it, and of all that follow if it is for good."""
+        """End the attempt with a verdict, which also applies to all following attempts if it is for good."""
         with self._changed:
             if self._over and not for_good:
                 return
@@ -136,7 +136,7 @@ class LiveInput:
             self._press({DefaultTeleopStateManager.INPUT_KILL: True})
 
     def begin(self) -> None:
-        """Begin an attempt: stopped, with no verdict and no marks."""
+        """Begin an attempt: stopped, without a verdict or marks."""
         with self._changed:
             self._marks = []
             self._start = None
@@ -146,21 +146,21 @@ class LiveInput:
 
     @property
     def is_decided(self) -> bool:
-        """Whether it is said already what should become of the attempt."""
+        """Whether there is a verdict on the attempt."""
         return bool(self._verdict)
 
     def verdict(self) -> str:
-        """Wait for what should become of the attempt."""
+        """Wait for the verdict on the attempt."""
         with self._changed:
             while not self._verdict:
                 self._wait(self._changed, None)
             return self._verdict
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
-        """Return the samples of a tick when it is due; None once the attempt was ended.
+        """Return the samples of a tick when it is due; None once the attempt has ended.
 
-        When the state is no longer RUNNING, or was not for a moment, one tick more tells the nodes, so that clutches
-        re-arm; then time stands still until it is.
+        After the state leaves RUNNING, even briefly, one more tick informs the nodes, so that clutches re-arm; then
+        time is stopped until the state is RUNNING again.
         """
         with self._changed:
             while not self._verdict:
@@ -187,7 +187,7 @@ class LiveInput:
         return None
 
     def _time_left(self, time_ns: int) -> float:
-        """Return for how long a tick is not due yet [s]."""
+        """Return the time until a tick is due [s]."""
         now = self._now()
         if self._start is not None:
             left = self._start[0] + (time_ns - self._start[1]) * 1e-9 - now
@@ -206,7 +206,7 @@ class LiveInput:
         return message.controller_left, message.controller_right
 
     def _leader(self, device: str) -> LeaderSnapshot | None:
-        """Return the leader arm in the place of a controller, on a serial line or on the page, if it was heard."""
+        """Return the leader arm that replaces a controller, on a serial line or on the page, if it sent samples."""
         now, message = self._now(), self._hands
         sample, heard = self._leaders.get(device, (None, 0.0))
         if sample is not None and now - heard <= STALE:
@@ -217,11 +217,11 @@ class LiveInput:
 
     @property
     def used(self) -> int:
-        """Number of the sample that the last command came from; -1 before the first."""
+        """Number of the sample used by the last command; -1 before the first."""
         return self._used
 
     def _press(self, *presses: dict[str, bool] | None) -> None:
-        """Let the state machine see buttons, one frame after the other; None is a lost connection."""
+        """Pass buttons to the state machine, one frame after another; None is a lost connection."""
         ports = DefaultTeleopStateManager.INPUT_KILL, DefaultTeleopStateManager.INPUT_RUN_TOGGLE
         for press in presses:
             seen = {} if press is None else {p: group_of(bool_signal(p), press.get(p, False)) for p in ports}

@@ -1,4 +1,4 @@
-"""An operator as the command source of an episode: device input becomes targets, frame by frame."""
+"""An operator as the source of an episode: device input becomes targets, frame by frame."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,10 +28,10 @@ TICK_RATE = 60
 
 
 class OperatorInput(Protocol):
-    """What the devices say, tick after tick."""
+    """The device samples, tick by tick."""
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
-        """Return the samples of a tick, waiting for it where time matters; None when the operator is done.
+        """Return the samples of a tick, waiting for it in real time; None when the operator is done.
 
         Args:
             tick: Number of the tick.
@@ -40,12 +40,12 @@ class OperatorInput(Protocol):
         ...
 
     def marks(self, frame: int) -> Sequence[str]:
-        """Return the names that the operator gives to what is recorded from a frame on; empty ones are chosen here."""
+        """Return the names that the operator gives to sub-tasks starting at a frame; empty ones are chosen here."""
         ...
 
 
 class RecordedInput:
-    """Plays a recording of devices, one frame per tick, and ends where it ends.
+    """Plays a recording of devices, one frame per tick, to its end.
 
     Args:
         recording: The recording.
@@ -68,18 +68,18 @@ class ResumedInput:
     """Plays a recording as fast as it can be simulated, then lets the operator continue from there.
 
     Args:
-        recording: What was done before.
+        recording: The earlier part.
         operator: Continues from there.
     """
 
     def __init__(self, recording: DeviceRecording, operator: OperatorInput) -> None:
         self._past, self._operator = RecordedInput(recording), operator
         self.ticks = len(recording)
-        """Ticks played before the operator takes over."""
+        """Number of ticks played before the operator takes over."""
         self._frames = recording.facts.get("frames", 0)
 
     def frame(self, tick: int, time_ns: int) -> DeviceFrame | None:
-        """Return the recorded samples of a tick, then one that lets go of everything, then the operator's."""
+        """Return the recorded samples of a tick, then one that releases everything, then the operator's."""
         if tick < self.ticks:
             return self._past.frame(tick, time_ns)
         if tick == self.ticks:
@@ -92,53 +92,54 @@ class ResumedInput:
 
 
 def recorded_marks(recording: DeviceRecording) -> list[tuple[int, str]]:
-    """Return the frames and names of stretches that were marked while recording.
+    """Return the frames and names of sub-tasks marked while recording.
 
     Raises:
-        InputError: They are written otherwise than this program writes them.
+        InputError: They have another format.
     """
     given = recording.facts.get("marks", [])
     if not isinstance(given, list) or not all(
         isinstance(mark, list) and [type(value) for value in mark] == [int, str] for mark in given
     ):
-        raise InputError("the recording's marks are no list of [frame, words]; was it made by handloom teleop?")
+        raise InputError("the recording's marks are not a list of [frame, words]; was it made by handloom teleop?")
     return [(frame, text) for frame, text in given]
 
 
 CORRECTION = "correction"
-"""Name in the place of a skill, and kind, of a stretch in which a person drove in place of a policy."""
+"""Name, in place of a skill, and kind of a span in which a person drove instead of a policy."""
 
 
 class Autopilot(Protocol):
     """A policy that drives while no one corrects it."""
 
     def command(self, frame: int) -> Array | None:
-        """Return the targets (controls,) of a frame; None asks for nothing."""
+        """Return the targets (controls,) of a frame; None commands nothing."""
         ...
 
     def interrupt(self) -> None:
-        """Someone else has moved the robot."""
+        """Handle that someone else has moved the robot."""
         ...
 
 
 class OperatorSource:
-    """Lets an operator carry out a task until its goals are achieved, the operator ends it, or the frames are used up.
+    """Lets an operator perform a task until its goals are achieved, the operator ends it, or the frames are used up.
 
-    Commands depend on the scene and the samples alone, so that a recording of the samples gives the episode again, bit
+    Commands depend only on the scene and the samples, so that a recording of the samples reproduces the episode, bit
     for bit. Frames before an arm is first engaged are not part of the demonstration.
 
-    With a policy, the policy drives whenever no arm is engaged, within the speeds of the joints; a hand continues from
-    where the policy was, and the policy from where the hand was. What the policy asked for is kept with the samples.
+    With a policy, the policy drives whenever no arm is engaged, within the speed limits of the joints; the hand
+    continues from the policy's position, and the policy from the hand's. The policy's targets are stored with the
+    samples.
 
     Args:
-        scene: The scene in its first state.
-        stages: The skills of the task; the operator is judged by what they do to the world.
-        rng: Draws what the terms draw.
+        scene: The scene in its initial state.
+        stages: The skills of the task; the operator is judged by their effect on the world.
+        rng: Random generator of the terms.
         operator: The operator's devices.
-        scale: Metres of a tool per metre of a hand.
-        on_frame: Told before every frame.
-        policy: Drives while no one else does; without one the robot stands still.
-        corrects: Whether a policy drove, where a recording says what it asked for.
+        scale: Metres of tool motion per metre of hand motion.
+        on_frame: Called before every frame.
+        policy: Drives while no one else does; without one, the robot holds.
+        corrects: Whether a policy drove whose targets are in the recording.
     """
 
     def __init__(
@@ -160,13 +161,13 @@ class OperatorSource:
         self.judge = make_judge(scene, stages, rng)
         self.robot = RobotTeleop(scene, scale=scale)
         self.on_targets: Callable[[], None] = lambda: None
-        """Told when the targets of a frame are there."""
+        """Called when the targets of a frame are known."""
         self.frames: list[DeviceFrame] = []
         """Samples so far, one entry per tick."""
         self.marks: list[tuple[int, str]] = []
-        """Frames from which the names given by the operator apply, and the names."""
+        """Start frames and names of the operator's sub-tasks."""
         self.corrections: list[tuple[int, int]] = []
-        """Frames, first and one past the last, in which a person drove in place of a policy."""
+        """Spans of frames (first, one past the last) in which a person drove instead of a policy."""
         self._policy, self.corrects = policy, corrects or policy is not None
         self._done = 0
         self._suggestions = _words(stages)
@@ -180,12 +181,12 @@ class OperatorSource:
 
     @property
     def scene(self) -> Scene:
-        """The scene it runs in."""
+        """The scene of the episode."""
         return self._scene
 
     @property
     def timeline(self) -> list[SkillSpan]:
-        """What was achieved when, and what the operator named."""
+        """The achieved goals with their times, and the operator's sub-tasks."""
         ends = [*(frame for frame, _ in self.marks[1:]), self._done]
         about = {"robot": "", "arm": "", "skill": MARK, "objects": (), "success": True}
         named = [
@@ -203,7 +204,7 @@ class OperatorSource:
 
     @property
     def suggestions(self) -> tuple[str, ...]:
-        """Names of sub-tasks in the task's own words that were not given yet, in their order."""
+        """The task's own names of sub-tasks that have not been used yet, in order."""
         given = {text for _, text in self.marks}
         return tuple(text for text in self._suggestions if text not in given)
 
@@ -226,7 +227,7 @@ class OperatorSource:
         )
 
     def earlier(self, seconds: float) -> DeviceRecording:
-        """Return what the devices said until some time ago [s], whole frames of it."""
+        """Return the device samples up to some time ago [s], in whole frames."""
         whole = self.device_recording
         frames = max(0, len(self.frames) // self._ticks - round(seconds * self._scene.instance.fps))
         kept = tuple(self.frames[: frames * self._ticks])
@@ -234,12 +235,12 @@ class OperatorSource:
         return DeviceRecording(frames=kept, end_time_ns=self._time_ns(len(kept)), title=whole.title, facts=facts)
 
     def next(self, frame: int) -> Array | None:
-        """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt is over."""
+        """Return the targets (controls,) of a frame; None when the goals are achieved or the attempt has ended."""
         self._done = frame
         self.judge.look(frame)
         for text in self._operator.marks(frame):
             if self.marks and self.marks[-1][0] == frame:
-                self.marks.pop()  # Two names in one frame: the later one holds.
+                self.marks.pop()  # Of two names in one frame, the later one applies.
             self.marks.append((frame, text or next(iter(self.suggestions), f"Step {len(self.marks) + 1}.")))
         self._on_frame(self, frame)
         if self.judge.achieved:
@@ -268,7 +269,7 @@ class OperatorSource:
 
     @property
     def is_corrected(self) -> bool:
-        """Whether a person drives at the moment, and not the policy."""
+        """Whether a person currently drives, and not the policy."""
         return any(arm.is_engaged for arm in self.robot.arms)
 
     def _driven_by_policy(self, frame: int, targets: Array) -> Array:
@@ -294,10 +295,12 @@ class OperatorSource:
         return wanted
 
     def _within_speeds(self, targets: Array) -> Array:
-        """Return targets (controls,) that no arm has to exceed the speed of its joints for."""
+        """Return targets (controls,) that no arm needs to exceed its joint speed limits to follow."""
         world, fps = self._scene.world, self._scene.instance.fps
         if targets.shape != (world.model.nu,):
-            raise InputError(f"the policy of the recording asks for {len(targets)} controls, here are {world.model.nu}")
+            raise InputError(
+                f"the policy of the recording has {len(targets)} controls, this scene has {world.model.nu}"
+            )
         for driven in self.robot.arms:
             index = driven.arm.ctrl_index
             present, reach = world.data.ctrl[index], driven.arm.spec.speed_limit / fps

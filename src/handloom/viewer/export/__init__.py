@@ -1,1 +1,1 @@
-"""What ``handloom view`` writes instead of serving: a static site, a dataset card, a rerun recording."""
+"""Files that ``handloom view`` writes instead of serving: a static site, a dataset card, a rerun recording."""

@@ -1,4 +1,4 @@
-"""A dataset card: what people want to know about datasets before training."""
+"""A dataset card, with the facts that people need before training."""
 
 from collections import Counter
 from typing import Any
@@ -34,7 +34,7 @@ def dataset_card(library: Library) -> str:
             ]
         for source in library.sources(key):
             lines += _of_source(source)
-    lines += ["Open `index.html` through any web server to look at every episode.", ""]
+    lines += ["Open `index.html` through any web server to see every episode.", ""]
     return "\n".join(lines)
 
 
@@ -76,7 +76,7 @@ def _counted(values: list[Any]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text escaped for Markdown: strings from a dataset are not markup."""
+    """Return text escaped for Markdown, since strings from a dataset are not markup."""
     clean = "".join(c if c.isprintable() else " " for c in text)
     for mark in "\\<>|*[]#":
         clean = clean.replace(mark, f"\\{mark}")

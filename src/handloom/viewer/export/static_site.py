@@ -57,7 +57,7 @@ def export_site(
 
 
 class _Site:
-    """Writes the answers of the server as files."""
+    """Writes the responses of the server as files."""
 
     def __init__(self, library: Library, folder: Path) -> None:
         self.library, self.folder = library, folder
@@ -108,7 +108,7 @@ class _Site:
                 _write(self.folder, f"{base}/strip.jpg".lstrip("/"), answer.body)
 
     def video(self, path: str, file: Path) -> None:
-        """Copy a video file once, however many episodes it contains."""
+        """Copy a video file once, regardless of the number of episodes in it."""
         if path not in self._videos:
             self._videos.add(path)
             target = self.place(path)
@@ -131,7 +131,7 @@ class _Site:
         return found
 
     def keep(self, path: str, value: dict[str, Any]) -> None:
-        """Write an answer."""
+        """Write a response."""
         _write(self.folder, f"{path.lstrip('/')}.json", json.dumps(value, separators=(",", ":")).encode())
 
     def _called(self, path: str) -> Any:

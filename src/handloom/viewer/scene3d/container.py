@@ -30,7 +30,7 @@ class Container:
         return reference
 
     def packed(self, header: dict[str, Any]) -> bytes:
-        """Return the file; places of arrays count from the end of the header."""
+        """Return the file; offsets of arrays count from the end of the header."""
         text = json.dumps(header, separators=(",", ":"), allow_nan=False).encode()
         text += b" " * (-(len(MAGIC) + 4 + len(text)) % ALIGNED)
         return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *self._parts])

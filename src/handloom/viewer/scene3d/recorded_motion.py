@@ -27,7 +27,7 @@ MOST_CONTACTS = 48
 MOST_GRASPS = 60
 """Maximum number of grasps shown per object, best first."""
 RESTING, GRIPPED, HIT = 0, 1, 2
-"""Kinds of contact: between objects, a finger on an object, and everything else that a robot touches."""
+"""Kinds of contact: between objects, a finger on an object, and any other contact of a robot."""
 
 
 def recorded_motion(scene: Scene, record: EpisodeRecord) -> bytes:
@@ -91,7 +91,7 @@ def moving_poses(container: Container, poses: NDArray[np.float32]) -> dict[str, 
 
 
 def camera_entry(model: mujoco.MjModel, camera: CameraSpec) -> dict[str, Any]:
-    """Return a camera for the view: intrinsics [px], the body that carries it, its pose in it (OpenCV axes, wxyz)."""
+    """Return a camera for the view: intrinsics [px], parent body, pose in the parent (OpenCV axes, wxyz)."""
     return {
         "name": camera.name,
         "width": camera.width,
@@ -193,7 +193,7 @@ def _grasps(container: Container, scene: Scene, span: SkillSpan, record: Episode
         return ()
     T_object_tool, score = tool_poses_of_grasps(arm.spec, rows)
     best = np.argsort(score, kind="stable")[:MOST_GRASPS]
-    world.restore_state(record.states[span.end])  # In the hand, as it was grasped.
+    world.restore_state(record.states[span.end])  # In the hand, as grasped.
     T_taken = np.linalg.inv(scene.object_pose(name)) @ world.body_pose(arm.tool_body)
     frames = np.searchsorted(record.kept, [span.start, span.end]).tolist()
     entry = hand_entry(

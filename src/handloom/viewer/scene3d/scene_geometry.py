@@ -1,6 +1,6 @@
-"""A model as the renderer draws it, packed into one file for the 3D view: shapes, materials, textures, lights.
+"""A model as rendered, packed into one file for the 3D view: shapes, materials, textures, lights.
 
-Which geoms are drawn, their colours, materials and textures come from the ray caster's own table, so that the view
+The choice of geoms and their colours, materials and textures come from the ray caster's own table, so that the view
 matches the images. Frames: z is up; quaternions are wxyz; lengths in metres; colours are linear light.
 """
 
@@ -76,7 +76,7 @@ def body_poses(data: mujoco.MjData) -> NDArray[np.float32]:
 
 
 class _Geometry:
-    """Writes each shape and texture once, however many geoms use it."""
+    """Writes each shape and texture once, regardless of how many geoms use it."""
 
     def __init__(self, model: mujoco.MjModel, looks: Sequence[Look]) -> None:
         self._model = model
@@ -125,7 +125,7 @@ class _Geometry:
             "mesh": self._mesh(geom, row),
             "color": row[G_COLOR : G_COLOR + 3].tolist(),
             "opacity": float(row[G_ALPHA]),
-            # The exponent of a highlight, as ``finish_row`` writes it, back to a roughness.
+            # Convert the exponent of a highlight, written by ``finish_row``, back to a roughness.
             "roughness": float((2.0 / (2.0 + row[G_SHININESS])) ** 0.25),
             "metal": float(row[G_METAL]),
             "glow": float(row[G_GLOW]),
@@ -237,7 +237,7 @@ def _small_normals(normals: Array) -> NDArray[np.int8]:
 
 
 def _unwrapped(surface: SolidSurface, kind: int, row: NDArray[np.float32], own: Array | None) -> Array:
-    """Return texture coordinates (n, 2) in repeats of the image, first row at the top, as the ray caster has them."""
+    """Return texture coordinates (n, 2) in repeats of the image, first row at the top, as in the ray caster."""
     repeats, shift = row[G_TEX_U : G_TEX_V + 1], row[G_TEX_SHIFT : G_TEX_SHIFT + 2]
     if own is not None:
         return own * repeats

@@ -1,4 +1,4 @@
-"""Requests of the 3D view of an episode: its shapes, its motion, and an image from any angle."""
+"""Requests of an episode's 3D view: shapes, motion, and an image from any angle."""
 
 import threading
 from collections import OrderedDict

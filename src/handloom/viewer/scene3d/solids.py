@@ -1,4 +1,4 @@
-"""Triangles of the simple solids, in the frame of their geom: fine enough that outlines are accurate to a pixel."""
+"""Triangles of the simple solids, in the frame of their geom, fine enough for outlines accurate to a pixel."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 
 AROUND = 64
-"""Edges of a circle; the outline of a ball of 400 pixels is then off by half a pixel."""
+"""Edges of a circle; the outline of a ball of 400 pixels then has an error of half a pixel."""
 SMALL_AROUND = 16
-"""Edges of a circle for balls that occur in large numbers."""
+"""Edges of a circle, for balls in large numbers."""
 ENDLESS = 40.0
 """Half the side of an infinite plane [m]."""
 
@@ -25,7 +25,7 @@ class SolidSurface(NamedTuple):
     triangles: NDArray[np.uint32]
     """(k, 3) indices of points, counter-clockwise seen from outside."""
     turns: Array | None = None
-    """Fraction of a turn around the z axis of each point (n,), 0 to 1; None if not round."""
+    """Angle of each point (n,) around the z axis, in turns from 0 to 1; None if not round."""
 
 
 def plane(half_x: float, half_y: float) -> SolidSurface:
@@ -111,7 +111,7 @@ def _turns(rows: int, around: int) -> Array:
 
 
 def _circle(around: int) -> Array:
-    """Return points (around + 1, 2) on the unit circle; the last is the first again."""
+    """Return points (around + 1, 2) on the unit circle; the last equals the first."""
     angle = 2 * np.pi * np.arange(around + 1) / around
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
 

@@ -37,10 +37,10 @@ def completions(text: str, place: int) -> dict[str, Any]:
 
     Args:
         text: The text of a task file, possibly incomplete.
-        place: Where the cursor is, in characters from the start.
+        place: Position of the cursor, in characters from the start.
 
     Returns:
-        ``from`` and ``to``: what the choice replaces; ``items``: each with ``text``, ``kind`` and ``doc``.
+        ``from`` and ``to``: the range that the choice replaces; ``items``: each with ``text``, ``kind`` and ``doc``.
     """
     place = max(0, min(place, len(text)))
     cursor = cursor_at(text, place)
@@ -73,7 +73,7 @@ def _keys(cursor: Cursor, text: str) -> list[Item]:
     if not path:
         items = [
             *items,
-            *_named(("base",), "key", "A task of the library, or a file of yours, that this one modifies."),
+            *_named(("base",), "key", "A task of the library, or your own file, that this one modifies."),
         ]
     return [item for item in items if item["text"] not in cursor.seen]
 
@@ -146,7 +146,7 @@ def _choices(annotation: Any) -> Iterable[str]:
 
 
 def _inside(path: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a path from inside the task: files may hold a list of tasks."""
+    """Return the path within the task, since files may contain a list of tasks."""
     return path[2:] if path[:2] == ("tasks", "*") else path
 
 

@@ -78,7 +78,7 @@ def _corners(scene: Scene, region: RegionConfig, ranges: RandomConfig) -> Array 
 
 
 def _body(scene: Scene, region: RegionConfig) -> str | None:
-    """Return the part of the target that a region names, if it is a body of it."""
+    """Return the part of the target that a region names, if it is one of the target's bodies."""
     if region.sub_tgt_prim is None:
         return None
     name = region.sub_tgt_prim.rstrip("/").rpartition("/")[2]
@@ -106,9 +106,9 @@ def surface_of(task: Task, scene: Scene) -> str | None:
 
 
 def reach_of_arms(task: Task, scene: Scene) -> Iterator[dict[str, Any]]:
-    """Yield where each arm can bring its fingertips on the task's work surface.
+    """Yield the positions on the task's work surface that the fingertips of each arm can reach.
 
-    Objects are excluded from the collision check: they will lie elsewhere in the next scene.
+    Objects are excluded from the collision check, because they will be elsewhere in the next scene.
 
     Yields:
         ``robot``, ``arm``, ``step`` [m] and the positions (n, 3) [m] reachable from ``above`` and only from the

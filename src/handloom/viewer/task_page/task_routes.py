@@ -29,7 +29,7 @@ class TaskShelf:
         self.names: dict[str, str] = {}
         """Key > name given by the user."""
         self.indices: dict[str, int] = {}
-        """Key > place in the ``tasks`` list of its file, for tasks of packs that share one."""
+        """Key > index in the ``tasks`` list of its file, for tasks of packs that share a file."""
         ours = shipped_tasks()
         for number, name in enumerate(given):
             of_pack = None if Path(name).suffix else find_pack_task(name)
@@ -78,7 +78,7 @@ def task_routes(library: Library, *, edit: bool = False) -> list[Route]:
         except FileNotFoundError as error:
             raise NotFoundError(f"{file}: there is no such file") from error
         except UnicodeDecodeError as error:
-            raise InputError(f"{file}: is not UTF-8 text (byte {error.start}); is this a YAML file?") from error
+            raise InputError(f"{file}: not UTF-8 text (byte {error.start}); is this a YAML file?") from error
         if len(content) > LONGEST_TEXT:
             raise InputError(f"{file}: has {len(content)} characters; the page edits up to {LONGEST_TEXT}")
         facts = {
@@ -141,7 +141,7 @@ def _asked(shelf: TaskShelf, request: Request, what: str) -> dict[str, Any]:
     seed, episode = given.get("seed", 0), given.get("episode", 0)
     for name, value in (("seed", seed), ("episode", episode)):
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**31:
-            raise InputError(f"{name} must be a whole number from 0, got {value!r}")
+            raise InputError(f"{name} must be a whole number >= 0, got {value!r}")
     return {
         "do": what,
         "path": str(shelf.file(request.places["task"])),

@@ -1,8 +1,8 @@
 """The child process of the task page: reads, samples, draws and runs tasks, and reports the results.
 
-The page stays responsive while it works, a task that takes too long is cancelled by killing it, and a crash in a
-native library kills only this process. Requests are JSON, one per line; answers are events of ``container``, each
-after its length.
+The page stays responsive while this process works; a task that takes too long is cancelled by killing it, and a crash
+in a native library kills only this process. Requests are JSON, one per line; answers are events of ``container``, each
+preceded by its length.
 """
 
 import json
@@ -45,7 +45,7 @@ class Remark:
 
     text: str
     line: int = 0
-    """Line of the edited text, from 1; 0 if none applies."""
+    """Line of the edited text, from 1; 0 if there is none."""
     file: str = ""
     """The file concerned, if not the edited one."""
 
@@ -57,11 +57,10 @@ class Remark:
 def remarks(message: str, path: Path, text: str) -> list[Remark]:
     """Return the lines of an error message, each with the corresponding line of the edited text.
 
-    A mistake in a file that the text names as its base is shown at the line that names it.
+    A mistake in a base file is shown at the line that names the file.
 
     Args:
-        message: One mistake per line, ``file:line: key: what``; lines without a location continue the previous
-            one.
+        message: One mistake per line, ``file:line: key: what``; lines without a location continue the previous one.
         path: The edited file.
         text: Its current text.
     """
@@ -96,7 +95,7 @@ LARGEST_PICTURE = 480
 
 
 def check(request: dict[str, Any], emit: Emit) -> None:
-    """Report what is wrong with a text; with ``deep``, check sampled scenes too, as ``handloom check`` does."""
+    """Report the mistakes in a text; with ``deep``, also check sampled scenes, like ``handloom check``."""
     task = _loaded(request)
     notes = [*task.notices, *task.stand_ins, *variety_notes(task)]
     mistakes: list[str] = []

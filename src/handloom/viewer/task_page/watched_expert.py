@@ -34,11 +34,11 @@ from handloom.viewer.scene3d.recorded_motion import hand_entry
 from handloom.viewer.scene3d.scene_geometry import body_poses
 
 Emit = Callable[[bytes], None]
-"""Takes one event: a file of ``container``."""
+"""Receives one event, a file of ``container``."""
 MOST_SHOWN = 96
 """Maximum number of candidates shown per plan."""
 BATCH = 0.08
-"""Frames are sent this often [s]."""
+"""Interval at which frames are sent [s]."""
 LOOK = 3
 """Frames between two evaluations of the goal terms."""
 
@@ -103,7 +103,7 @@ def _shown(count: int, goal: int) -> NDArray[np.intp]:
 
 
 def _dense(path: Array) -> Array:
-    """Return a joint path with points in between, so that its path through space appears as a curve."""
+    """Return a joint path with intermediate points, so that the tool's path appears as a curve."""
     steps = np.linspace(0.0, 1.0, 8, endpoint=False)[:, None]
     between = [a + steps * (b - a) for a, b in pairwise(path)]
     return np.concatenate([*between, path[-1:]])
@@ -141,7 +141,7 @@ class _WatchedSource:
         return self._schedule.phases
 
     def next(self, frame: int) -> Array | None:
-        """Ask the expert; send the state from time to time."""
+        """Return the expert's targets; send the state periodically."""
         self.keep(frame)
         if time.monotonic() - self._sent > BATCH:
             self.flush()
@@ -159,7 +159,7 @@ class _WatchedSource:
         self._add(self._world.save_state())
 
     def finish(self, record: EpisodeRecord) -> None:
-        """Send the frames after the expert finished: targets held, scene at rest."""
+        """Send the frames after the expert has finished, with held targets, until the scene rests."""
         for state in record.states[self._first + len(self._poses) :]:
             self._add(np.ascontiguousarray(state))
         self._judge_at(record.frames)

@@ -23,16 +23,16 @@ BEAT = 0.5
 LAST_WORDS = 3.0
 """Time a child has to cancel its work before it is killed [s]."""
 QUEUE = 20.0
-"""How long a request waits for the previous one [s]."""
+"""Time for which a request waits for the previous one [s]."""
 
 
 class WorkerProcess:
-    """One child process that is kept between requests, since starting it takes longer than most requests."""
+    """A child process that is kept between requests, since starting it takes longer than most requests."""
 
     def __init__(self) -> None:
         self._children: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
-        # When the program or its page ends, nothing else would stop the child.
+        # Nothing else would stop the child when the program or its page ends.
         self._finalizer = weakref.finalize(self, _end, self._children)
 
     @property
@@ -47,7 +47,7 @@ class WorkerProcess:
 
         Args:
             request: The request.
-            seconds: How long it may take [s].
+            seconds: Time limit [s].
             instead: Stop an earlier request; otherwise this one waits for it.
         """
         if instead and self._lock.locked():

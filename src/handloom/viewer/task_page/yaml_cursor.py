@@ -14,9 +14,9 @@ class Level:
     indent: int
     """Column at which its entries begin; -1 inside brackets."""
     key: str = ""
-    """Key of a mapping that was read last; empty in a list and before the first key."""
+    """Last key read of a mapping; empty in a list and before the first key."""
     seen: dict[str, str] = field(default_factory=dict)
-    """Keys of the mapping so far, with their values where those are plain words."""
+    """Keys of the mapping so far, with their values if those are plain words."""
     is_list: bool = False
 
 

@@ -1,9 +1,9 @@
-"""Ambient occlusion in closed form: how much free space lies above a surface point.
+"""Ambient occlusion in closed form: the amount of free space above a surface point.
 
-Two points are taken above the surface, at a small and a larger height. The distance from each to the nearest geom is
-its height in the open and less near a contact or in a corner. Distances are exact for box, sphere, capsule, cylinder
-and plane (``turned_light`` has surfaces of revolution), and lower bounds for ellipsoids and convex meshes; meshes with
-hollows take no part. There is one loop per kind because a branch inside would not vectorise.
+Two points are taken above the surface, at a small and a larger height. The distance from each to the nearest geom
+equals its height in the open, and is less near a contact or in a corner. Distances are exact for box, sphere, capsule,
+cylinder and plane (``turned_light`` has surfaces of revolution), and lower bounds for ellipsoids and convex meshes;
+concave meshes are ignored. There is one loop per kind because a branch inside would not vectorise.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def _lower(lanes, i, near, far):
 
 @picture_kernel(inline="always")
 def _box_distance(x, y, z):
-    """Return the signed distance of a point to a box, given how far it lies beyond each pair of faces."""
+    """Return the signed distance of a point to a box, given its distance beyond each pair of faces."""
     inner = min(max(x, y, z), ZERO)
     x = max(x, ZERO)
     y = max(y, ZERO)
@@ -88,7 +88,7 @@ def _close_cylinder(lanes, rotation, position, low, high, radius, length):
 
 @picture_kernel(inline="always")
 def _capsule_distance(x, y, z, radius, length):
-    """Return the signed distance of a point to a capsule; a sphere is one of length zero."""
+    """Return the signed distance of a point to a capsule; a sphere is a capsule of length zero."""
     z = z - min(max(z, -length), length)
     return np.sqrt(x * x + y * y + z * z) - radius
 
@@ -143,7 +143,7 @@ def close_in(lanes, row, hulls, low, high):
     rotation = rotation_of(row)
     position = position_of(row)
     if kind in (TRIANGLES, BEADS):
-        # The bounding box of a hollow object, or of a heap, says nothing about the space inside it.
+        # The bounding box of a hollow object, or of a heap, gives no information about the space inside it.
         return
     if kind == TURNED:
         close_in_turned(lanes, row, hulls, low, high)

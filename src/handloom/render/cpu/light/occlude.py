@@ -1,4 +1,4 @@
-"""Ambient occlusion of a batch: find the geoms near its surface points, and let them close in."""
+"""Ambient occlusion of a batch: find the geoms near its surface points, and apply them."""
 
 import numpy as np
 
@@ -37,25 +37,25 @@ from handloom.render.cpu.rays.space import (
     sole_geom,
 )
 
-# To group the lanes costs as much as to let this many geoms close in.
+# Grouping the lanes costs as much as applying this many geoms.
 WORTH_GROUPS = 8
 
 
 @picture_kernel
 def is_near(row, space, reach):
-    """Return whether a geom, picked by its bounding box, is near; only a plane, which has none, may not be."""
+    """Return whether a geom selected by its bounding box is near; only a plane, which has no box, may not be."""
     return int(row[G_TYPE]) != PLANE or height_above(row, space) < reach
 
 
 @picture_kernel(inline="always")
 def place_of(g):
-    """Return where a geom is in the table of bounding boxes."""
+    """Return the index of a geom in the table of bounding boxes."""
     return g // VECTOR * BOX_BLOCK + g % VECTOR
 
 
 @picture_kernel(inline="always")
 def _list_near(scene, canvas, sole, far):
-    """List the geoms near the batch but the one that fills it; return their number."""
+    """List the geoms near the batch, except the one that fills it; return their number."""
     space = canvas.spaces[ABOVE]
     pick_near(canvas.picked, scene.boxes, space, far)
     count = 0
@@ -66,7 +66,7 @@ def _list_near(scene, canvas, sole, far):
         for g in range(8 * word, 8 * word + 8):
             if canvas.picked[g] == 0 or not is_near(scene.geoms[g], space, far):
                 continue
-            # A convex geom leaves the space above itself free, a vessel does not.
+            # A convex geom leaves the space above itself free; a vessel does not.
             if np.float32(g) != sole or scene.geoms[g, G_TYPE] == TURNED:
                 canvas.near[count] = g
                 count += 1
@@ -75,7 +75,7 @@ def _list_near(scene, canvas, sole, far):
 
 @picture_kernel
 def _nearest_first(boxes, near, count):
-    """Bring the geom with the least gap to the front of the list."""
+    """Move the geom with the smallest gap to the front of the list."""
     least = BIG
     for k in range(count):
         gap = boxes[place_of(near[k]) + B_GAP]
@@ -88,14 +88,14 @@ def _nearest_first(boxes, near, count):
 def occlude(lanes, scene, canvas):
     """Turn the free distance above each surface point into the ambient factor, left in NEAR_GAP.
 
-    A geom matters only when it comes closer than ``far`` to a point ``far`` above the surface; then it need not be
-    looked at twice for the lower point, whose sphere lies inside that of the upper one. And it matters only when it
-    can come closer than what is there already does: most of what surrounds a hand lies behind something nearer.
+    A geom matters only if it is closer than ``far`` to a point ``far`` above the surface. The lower point needs no
+    separate test, because its sphere lies inside that of the upper point. It also matters only if it can be closer than
+    the geoms found so far: most geoms around a hand are behind a nearer one.
 
     Args:
         lanes: Flat batch with surface points and normals.
         scene: ``SceneArrays``.
-        canvas: ``CanvasArrays`` with the space of the batch; geoms that are near are noted as touching.
+        canvas: ``CanvasArrays`` with the space of the batch; near geoms are marked as touching.
     """
     world = scene.world
     near, far, floor = world[W_AO_LOW], world[W_AO_HIGH], world[W_AO_FLOOR]

@@ -1,9 +1,9 @@
-"""Soft shadows: how much of a lamp's disc does a geom hide from each surface point.
+"""Soft shadows: the fraction of a lamp's disc that a geom hides from each surface point.
 
 For the segment from the surface point (t = 0) to the lamp (t = 1), every kind of geom has a closed form for the signed
-distance d between the segment and the geom's silhouette, and for the t where they are closest. Seen from the surface
-point the lamp's disc has radius ``radius * t`` there, so the hidden part is close to ``1/2 - d / (2 radius t)``:
-penumbras widen with the distance of the caster and contacts stay sharp. One evaluation replaces dozens of shadow rays.
+distance d between the segment and the geom's silhouette, and for the t where they are closest. As seen from the surface
+point, the lamp's disc has radius ``radius * t`` there, so the hidden part is close to ``1/2 - d / (2 radius t)``:
+penumbras widen with the distance of the caster, and contacts stay sharp. One evaluation replaces dozens of shadow rays.
 """
 
 import numpy as np
@@ -54,10 +54,11 @@ def _clamp01(t):
 
 @picture_kernel(inline="always")
 def _within(gap, t0, t1, along, extent):
-    """Return the signed distance and where on the segment it is; 1 where the solid is not between point and lamp.
+    """Return the signed distance and its position on the segment; 1 if the solid is not between point and lamp.
 
-    A line that hits is in the solid from t0 to t1. For one that misses, these say nothing when it runs along a face;
-    the solid's centre on the segment, ``along``, and half its length there, ``extent``, bound where they are close.
+    A line that hits the solid is inside it from t0 to t1. For a line that misses it, these values are useless along a
+    face; the position of the solid's centre on the segment, ``along``, and half its length there, ``extent``, then
+    bound the closest point.
     """
     hits = t0 <= t1
     first = t0 if hits else along - extent
@@ -68,7 +69,7 @@ def _within(gap, t0, t1, along, extent):
 
 @picture_kernel(inline="always")
 def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz, nearness):
-    """Return signed distance to the nearest silhouette edge and where; from overlaps of the slabs' intervals."""
+    """Return the signed distance to the nearest silhouette edge and its position, from the slabs' overlaps."""
     ix = ONE / (x + TINY)
     iy = ONE / (y + TINY)
     iz = ONE / (z + TINY)
@@ -77,7 +78,7 @@ def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz, nearness):
     t0 = max(mx - kx, my - ky, mz - kz)
     t1 = min(mx + kx, my + ky, mz + kz)
     xx, yy, zz = ix * ix, iy * iy, iz * iz
-    # The least of three quotients p / sqrt(a), found without roots and divisions from their signed squares.
+    # The smallest of three quotients p / sqrt(a), found without roots and divisions from their signed squares.
     p, a = kx + ky - abs(mx - my), xx + yy
     q, b = kx + kz - abs(mx - mz), xx + zz
     r, c = ky + kz - abs(my - mz), yy + zz
@@ -95,7 +96,7 @@ def _box_gap(ox, oy, oz, x, y, z, sx, sy, sz, nearness):
 
 @picture_kernel(inline="always")
 def _cylinder_gap(ox, oy, oz, x, y, z, radius, length, nearness):
-    """Return signed distance to the silhouette, the larger of side and rim, and where."""
+    """Return the signed distance to the silhouette (the larger of side and rim) and its position."""
     flat = np.sqrt(x * x + y * y + TINY)
     inverse = ONE / flat
     aside = abs(ox * y - oy * x) * inverse
@@ -115,7 +116,7 @@ def _cylinder_gap(ox, oy, oz, x, y, z, radius, length, nearness):
 
 @picture_kernel(inline="always")
 def _capsule_gap(ox, oy, oz, x, y, z, radius, length, nearness):
-    """Return distance between segment and axis minus the radius, and where; two alternating projections."""
+    """Return the distance from segment to axis minus the radius, and its position; two alternating projections."""
     flat = ox * x + oy * y
     t = _clamp01(-flat / (x * x + y * y + TINY))
     end = min(max(oz + t * z, -length), length)
@@ -127,7 +128,7 @@ def _capsule_gap(ox, oy, oz, x, y, z, radius, length, nearness):
 
 @picture_kernel(inline="always")
 def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
-    """Return distance to the unit sphere after scaling, times the smallest radius, and where."""
+    """Return the distance to the unit sphere after scaling, times the smallest radius, and its position."""
     ox, oy, oz = ox * kx, oy * ky, oz * kz
     x, y, z = x * kx, y * ky, z * kz
     t = _clamp01(-(ox * x + oy * y + oz * z) / (x * x + y * y + z * z))
@@ -137,10 +138,10 @@ def _ellipsoid_gap(ox, oy, oz, x, y, z, kx, ky, kz, smallest):
 
 @picture_kernel(inline="always")
 def _darken(lanes, i, gap, t, radius, gid):
-    """Add what is hidden; a convex geom never shades itself beyond its own horizon.
+    """Add the hidden part; a convex geom never shades itself beyond its own horizon.
 
-    Two pieces of one object that meet hide complementary parts of the lamp from a point that sees their seam, so the
-    sum leaves no light between them.
+    Two adjacent pieces of one object hide complementary parts of the lamp from a point that sees their seam, so their
+    sum leaks no light.
     """
     hidden = min(max(HALF - HALF * gap / (radius * t + CONTACT), ZERO), ONE)
     lanes[i + SHADE] = min(lanes[i + SHADE] + (hidden if lanes[i + ID] != gid else ZERO), ONE)
@@ -150,7 +151,8 @@ def _darken(lanes, i, gap, t, radius, gid):
 def _shade_polytope(lanes, row, caster, hulls, radius, gid):
     """Clip the segment by the half spaces; the gap is the distance to the edge of the last face entered and first left.
 
-    Where the segment passes a thin plate, these two are parallel and their edge is far away: all is hidden.
+    If the segment passes through a thin plate, these faces are parallel and their edge is far away: everything is
+    hidden.
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
@@ -238,7 +240,7 @@ def _shade_ellipsoid(lanes, rotation, position, lamp, size, radius, gid):
 
 @picture_kernel
 def shade(lanes, row, gid, caster, hulls, light):
-    """Raise SHADE where the geom hides the light from the surface points; one loop per kind, without branches.
+    """Raise SHADE for surface points from which the geom hides the light; one loop per kind, without branches.
 
     Args:
         lanes: Flat batch with surface points in PX, PY, PZ and NEARNESS of the light.

@@ -1,4 +1,4 @@
-"""Shading: light arriving, material, tone map.
+"""Shading: incoming light, material, tone map.
 
 Everything is linear light until the end; then a filmic curve rolls off the highlights and sRGB encodes the result.
 """
@@ -66,25 +66,25 @@ from handloom.render.cpu.layout import (
     ZERO,
 )
 
-# Filmic curve: the rational fit of the ACES reference tone map by Narkowicz (2015).
+# Filmic curve: Narkowicz's rational fit of the ACES reference tone map (2015).
 FILM_A, FILM_B, FILM_C, FILM_D, FILM_E = (np.float32(v) for v in (2.51, 0.03, 2.43, 0.59, 0.14))
 # sRGB encoding as a sum of square roots of linear light, scaled to 0..255: within 0.3 of a grey level from the seventh
 # level on, and within 2.5 in the near black below.
 SRGB_2, SRGB_4, SRGB_8, SRGB_1 = (np.float32(255 * v) for v in (0.662002687, 0.684122060, -0.323583601, -0.0225411470))
-# How much sharper a mirror image of the ambient light is than its diffuse light.
+# Sharpness of a reflection of the ambient light, relative to its diffuse light.
 MIRROR_CONTRAST = np.float32(1.6)
 TWO = np.float32(2)
-# Share that a surface of full specular mirrors when looked at face on; one of 0.5, like most, has 4 %.
+# Share of light reflected face-on by a surface of full specular; a typical surface of 0.5 reflects 4 %.
 FACE_ON = np.float32(0.08)
-# Half width of the blur of a mirrored edge, as the tangent of an angle: of a perfect mirror, and of a rough surface.
+# Half width of the blur of a reflected edge, as the tangent of an angle: for a perfect mirror, and for a rough surface.
 SHARPEST_EDGE, BLUR = np.float32(0.02), np.float32(1.6)
-# What is clear and more specular than this hides what is behind where it mirrors.
+# A clear surface with a higher specular hides what is behind its reflections.
 CLEAR_COAT = np.float32(0.7)
 
 
 @picture_kernel
 def add_light(lanes, light, view):
-    """Add one light's diffuse part and highlight, weighed by what SHADE leaves of it."""
+    """Add one light's diffuse part and highlight, weighted by the part that SHADE leaves."""
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     wx, wy, wz = light[L_W], light[L_W + 1], light[L_W + 2]
     dr, dg, db = light[L_DIFFUSE], light[L_DIFFUSE + 1], light[L_DIFFUSE + 2]
@@ -133,7 +133,7 @@ def add_light(lanes, light, view):
 
 @picture_kernel
 def add_soft_light(lanes, light, view):
-    """Add a light that casts no shadows; without a highlight colour, its diffuse part alone."""
+    """Add a light that casts no shadows; without a highlight colour, only its diffuse part."""
     if light[L_SPECULAR] + light[L_SPECULAR + 1] + light[L_SPECULAR + 2] > ZERO:
         for i in range(LANES):
             lanes[i + SHADE] = ZERO
@@ -161,10 +161,10 @@ def add_soft_light(lanes, light, view):
 
 @picture_kernel
 def _look_around(lanes, world, view):
-    """Write what a mirror in place of each surface would show, blurred by its roughness.
+    """Write the reflection of each surface, blurred by its roughness.
 
-    MIRROR_R, MIRROR_G, MIRROR_B get the light, MIRROR_WEIGHT the share that is mirrored: Schlick's Fresnel term, less
-    at the rim of what is rough. The ambient light has no edges; panes do, which blur with the width of the highlight.
+    MIRROR_R, MIRROR_G, MIRROR_B get the light, MIRROR_WEIGHT the reflected share: Schlick's Fresnel term, less at the
+    rim of rough surfaces. The ambient light has no edges; those of panes blur with the width of the highlight.
     """
     r0, r1, r2, r3 = world[W_AMBIENT], world[W_AMBIENT + 3], world[W_AMBIENT + 6], world[W_AMBIENT + 9]
     g0, g1, g2, g3 = world[W_AMBIENT + 1], world[W_AMBIENT + 4], world[W_AMBIENT + 7], world[W_AMBIENT + 10]
@@ -186,7 +186,7 @@ def _look_around(lanes, world, view):
         mx = twice * nx - vx * inverse
         my = twice * ny - vy * inverse
         mz = twice * nz - vz * inverse
-        # Of a highlight of that exponent: the roughness squared.
+        # Squared roughness of a highlight with this exponent.
         spread = np.sqrt(TWO / (lanes[i + SHININESS] + TWO))
         metal = lanes[i + METAL]
         specular = lanes[i + SPECULAR]
@@ -209,13 +209,13 @@ def _look_around(lanes, world, view):
 
 @picture_kernel
 def _mirror_window(lanes, pane):
-    """Add one pane to the light that is mirrored."""
+    """Add one pane to the reflected light."""
     wx, wy, wz = pane[P_W], pane[P_W + 1], pane[P_W + 2]
     ux, uy, uz = pane[P_U], pane[P_U + 1], pane[P_U + 2]
     vx, vy, vz = pane[P_V], pane[P_V + 1], pane[P_V + 2]
     red, green, blue = pane[P_COLOR], pane[P_COLOR + 1], pane[P_COLOR + 2]
     bars = pane[P_BARS]
-    # Edges blur by an angle, which is more of a small pane than of a large one.
+    # Edges blur by an angle, which is a larger fraction of a small pane.
     u_scale = np.sqrt(ux * ux + uy * uy + uz * uz)
     v_scale = np.sqrt(vx * vx + vy * vy + vz * vz)
     for i in range(LANES):
@@ -228,7 +228,7 @@ def _mirror_window(lanes, pane):
         v = abs(vx * x + vy * y + vz * z) * scale
         blur = lanes[i + MIRROR_BLUR]
         a, b = blur * u_scale, blur * v_scale
-        # A box blurred by a box: a ramp at the edges, and no more light than there was.
+        # A box blurred by a box: a ramp at the edges, with the same amount of light.
         inside = min(max(HALF + (ONE - u) * HALF / a, ZERO), ONE) * min(max(HALF + (ONE - v) * HALF / b, ZERO), ONE)
         inside *= min(ONE / a, ONE) * min(ONE / b, ONE)
         clear = min(max((u - bars) / a + HALF, a), ONE) * min(max((v - bars) / b + HALF, b), ONE)
@@ -250,8 +250,8 @@ def _sensor(albedo, metal, ambient, light, glow, shine, mirror):
 def shade_surface(lanes, world, view):
     """Turn albedo, light and surroundings into screen colours 0..255 in RED, GREEN, BLUE.
 
-    Surroundings light a surface from all sides, and what shines mirrors them. Clear coats that shine (glass, water)
-    hide what is behind them where they mirror.
+    The surroundings light a surface from all sides, and shiny surfaces reflect them. The reflections of clear shiny
+    surfaces (glass, water) hide what is behind them.
     """
     r0, r1, r2, r3 = world[W_AMBIENT], world[W_AMBIENT + 3], world[W_AMBIENT + 6], world[W_AMBIENT + 9]
     g0, g1, g2, g3 = world[W_AMBIENT + 1], world[W_AMBIENT + 4], world[W_AMBIENT + 7], world[W_AMBIENT + 10]
@@ -306,7 +306,7 @@ def shade_surface(lanes, world, view):
 
 @picture_kernel
 def _paint_sky(lanes, world):
-    """Put the sky where nothing was hit; there the normal is the direction of the ray."""
+    """Write the sky to lanes that hit nothing; their normal is the direction of the ray."""
     open_lanes = 0
     for i in range(LANES):
         open_lanes += lanes[i + ID] < ZERO
@@ -328,8 +328,8 @@ def _paint_sky(lanes, world):
 
 @picture_kernel
 def _develop(lanes):
-    """Roll the highlights off and encode linear light as sRGB 0..255."""
-    # The three channels lie one after another, so one loop encodes them all.
+    """Roll off the highlights and encode linear light as sRGB 0..255."""
+    # The three channels are contiguous, so one loop encodes them all.
     for i in range(3 * LANES):
         x = lanes[i + RED]
         x = x * (FILM_A * x + FILM_B) / (x * (FILM_C * x + FILM_D) + FILM_E)

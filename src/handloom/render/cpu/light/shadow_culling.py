@@ -1,7 +1,7 @@
 """Shadows of a batch of surface points: cull the geoms that cast none in two passes, then shade with the rest.
 
 The first pass culls all geoms at once by rectangles in the light's image plane and by the faces of their boxes, the
-second each geom that is left per surface point (a lane of the batch) by its turned rectangle. A quarter remains.
+second culls each remaining geom per surface point (a lane of the batch) by its rotated rectangle. A quarter remains.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ from handloom.render.cpu.rays.beads import shade_beads
 from handloom.render.cpu.rays.space import bounds, box_along, middle_of
 from handloom.render.cpu.rays.triangles import MITRE, shade_triangles
 
-# Below this distance along a light's axis its image plane is of no use for culling [m].
+# Below this distance along a light's axis, its image plane is useless for culling [m].
 LIGHT_NEAR = np.float32(0.02)
 
 
@@ -71,8 +71,8 @@ LIGHT_NEAR = np.float32(0.02)
 def _find_patch(lanes, light):
     """Return the patch of a light's image plane that holds the lit surface points.
 
-    Left, right, top, bottom and the farthest distance along its axis; left exceeds right when it reaches none of them.
-    NEARNESS and the places of the points are filled on the way.
+    Left, right, top, bottom and the largest distance along its axis; left exceeds right if there are no lit points.
+    NEARNESS and the positions of the points are also written.
     """
     lx, ly, lz = light[L_POS], light[L_POS + 1], light[L_POS + 2]
     ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
@@ -105,10 +105,10 @@ def _find_patch(lanes, light):
 
 @picture_kernel(inline="always")
 def _face_between(boxes, i, caster, j, center, half, radius):
-    """Return whether a face across axis ``j`` of a box has both a space and a light before it.
+    """Return whether both a space and a light are in front of one of a box's two faces along axis ``j``.
 
-    At ``t`` on the way to the light a penumbra is ``radius t`` wide, and CONTACT more. Both ends of the way are that
-    far from the face, so all of it is.
+    At ``t`` on the path to the light, a penumbra is ``radius t`` wide, plus CONTACT. Both ends of the path have at
+    least this distance from the face, and so does all of it.
     """
     edge = boxes[i + j + B_HALF] + CONTACT
     before = (center - half > edge) & (caster - radius > edge)
@@ -117,10 +117,10 @@ def _face_between(boxes, i, caster, j, center, half, radius):
 
 @picture_kernel
 def pick_casters(picked, casters, boxes, light, patch, space):
-    """Mark the geoms that can stand between a light and some surface points.
+    """Mark the geoms that can be between a light and some surface points.
 
     By upright rectangles in the light's image plane, widened by the penumbra, which is
-    ``radius (1 / w_geom - 1 / w_surface)``, next to nothing for objects that stand on the surface; and by the faces of
+    ``radius (1 / w_geom - 1 / w_surface)``, almost zero for objects that stand on the surface; and by the faces of
     bounding boxes.
 
     Args:
@@ -156,9 +156,9 @@ def pick_casters(picked, casters, boxes, light, patch, space):
 
 @picture_kernel
 def _any_behind(lanes, caster, radius, gid):
-    """Return whether any lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it.
+    """Return whether any lane lies in the rotated rectangle of a geom, widened by its own penumbra, and behind it.
 
-    Lanes that show geom ``gid`` do not count, nor those that are all in the dark already.
+    Lanes that show geom ``gid``, or that are already completely dark, do not count.
     """
     x, y = caster[C_DIRECTION], caster[C_DIRECTION + VECTOR]
     a0, a1, b0, b1 = caster[C_ALONG_LOW], caster[C_ALONG_HIGH], caster[C_ACROSS_LOW], caster[C_ACROSS_HIGH]
@@ -178,12 +178,13 @@ def _any_behind(lanes, caster, radius, gid):
 
 @picture_kernel(inline="always")
 def cast_shadows(lanes, scene, canvas, k):
-    """Fill SHADE for light ``k`` from the geoms that can stand between it and the surface points.
+    """Fill SHADE for light ``k`` from the geoms that can be between it and the surface points.
 
     Args:
         lanes: Flat batch with surface points and normals.
         scene: ``SceneArrays``.
-        canvas: ``CanvasArrays`` with the space of the batch; its patch is written, geoms that may shade are noted.
+        canvas: ``CanvasArrays`` with the space of the batch; its patch is written, geoms that may cast shadows are
+            marked.
         k: Row of the light.
     """
     light = scene.lights[k]
@@ -209,7 +210,7 @@ def cast_shadows(lanes, scene, canvas, k):
             mesh = row[G_TYPE] == TRIANGLES
             beads = row[G_TYPE] == BEADS
             turned = row[G_TYPE] == TURNED
-            # A convex geom throws no shadow on itself; a mesh or a vessel does, and a bead on another.
+            # A convex geom casts no shadow on itself; a mesh or a vessel does, and so does a bead on another bead.
             if not (endless or _any_behind(lanes, caster, radius, BIG if mesh or beads or turned else gid)):
                 continue
             if mesh:

@@ -1,9 +1,9 @@
 """Shadows and ambient occlusion of surfaces of revolution, in closed form.
 
-On its way to the lamp a ray is at distance ``rho(t)`` from the axis, a convex function. It is blocked where that is
-less than the radius of the outside at the same height, unless it runs in the cavity all the way out: there it must be
-less than the radius of the cavity. The first is a minimum over each piece of the outline, known in closed form; the
-second a maximum, which is at one end of a piece. Both join without a seam from piece to piece, so no light leaks.
+On its path to the lamp, a ray has the distance ``rho(t)`` from the axis, a convex function. It is blocked if this is
+less than the outer radius at the same height, unless the ray leaves through the cavity: there it must stay less than
+the radius of the cavity. The first test needs a minimum over each piece of the outline, known in closed form; the
+second a maximum, which is at one end of a piece. Both are continuous from piece to piece, so no light leaks.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ SUNK = np.float32(1e-3)
 
 @picture_kernel
 def _aim_at_lamp(lanes, row, caster):
-    """Write point (A, B, C) and way to the lamp (D, E, F) in the geom frame; nothing is hidden yet (G, H)."""
+    """Write point (A, B, C) and path to the lamp (D, E, F) in the geom frame, with nothing hidden yet (G, H)."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
     lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
@@ -75,7 +75,7 @@ def _aim_at_lamp(lanes, row, caster):
 
 @picture_kernel
 def _block_level(lanes, radius, height, lamp):
-    """Raise G by what a level disc hides."""
+    """Raise G by the part that a horizontal disc hides."""
     for i in range(LANES):
         z = lanes[i + SPARE_F]
         t = (height - lanes[i + SPARE_C]) / (z if z != ZERO else TINY)
@@ -89,7 +89,7 @@ def _block_level(lanes, radius, height, lamp):
 
 @picture_kernel
 def _block_cone(lanes, r0, z0, slope, z1, lamp):
-    """Raise G by what the solid inside one piece of the outside hides."""
+    """Raise G by the part that the solid inside one piece of the outside hides."""
     cosine = ONE / np.sqrt(ONE + slope * slope)
     for i in range(LANES):
         ox = lanes[i + SPARE_A]
@@ -120,7 +120,7 @@ def _block_cone(lanes, r0, z0, slope, z1, lamp):
 
 @picture_kernel
 def _leave_cavity(lanes, r0, z0, slope, z1, lamp):
-    """Raise H by what one piece of the cavity's wall hides from points inside."""
+    """Raise H by the part that one piece of the cavity's wall hides from points inside."""
     for i in range(LANES):
         ox = lanes[i + SPARE_A]
         oy = lanes[i + SPARE_B]
@@ -145,7 +145,7 @@ def _leave_cavity(lanes, r0, z0, slope, z1, lamp):
 
 @picture_kernel
 def shade_turned(lanes, row, caster, hulls, light):
-    """Raise SHADE by what a surface of revolution hides of a lamp; it shades itself too."""
+    """Raise SHADE by the part of a lamp that a surface of revolution hides, also from itself."""
     lamp = light[L_RADIUS]
     _aim_at_lamp(lanes, row, caster)
     start = int(row[G_HULL]) + 2 * int(row[G_HULL_COUNT])

@@ -1,1 +1,1 @@
-"""What is read from the model once: shapes, materials, meshes, textures, lights, and where each frame places them."""
+"""Model data read once (shapes, materials, meshes, textures, lights), and their placement in each frame."""

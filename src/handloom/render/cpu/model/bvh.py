@@ -1,7 +1,7 @@
-"""Triangles of the model's meshes and height fields, and bounding volume hierarchies of them, built once per mesh.
+"""Triangles of the model's meshes and height fields, and their bounding volume hierarchies, built once per mesh.
 
 A binary hierarchy is built first; then levels are joined until a node has up to WIDTH children, whose boxes are tested
-together (``wide_tests``). Triangles are sorted into blocks, one per leaf, that are tested together too.
+together (``wide_tests``). Triangles are sorted into blocks, one per leaf, which are also tested together.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ CREASE_COSINE = 0.5
 
 
 class TriangleMesh(NamedTuple):
-    """Triangles with what shading needs at their corners."""
+    """Triangles with shading data at their corners."""
 
     corners: Array
     """(k, 3, 3) [m], in the geom frame."""
@@ -90,27 +90,31 @@ WIDTH = 8
 LINKS = 24
 """First column of a node's links."""
 BINS = 12
-"""Places along each axis at which a node may be split."""
+"""Number of candidate split positions along each axis of a node."""
 DEEPEST = 40
-"""Below this many levels nodes are halved, so that no traversal needs a longer list than STACK."""
+"""Below this level, nodes are halved, so that no traversal needs more than STACK entries."""
 STACK = 512
-"""Nodes that may wait while a ray goes through a mesh: WIDTH - 1 per level, of DEEPEST and as many as 24 halves."""
+"""Maximum number of pending nodes while a ray traverses a mesh: WIDTH - 1 per level, for DEEPEST and up to 24
+halvings."""
 STEPS = 65535
-"""Boxes are kept in 16 bits, in steps of the mesh's greatest extent over this."""
+"""Boxes are stored in 16 bits, in steps of the mesh's largest extent over this."""
 ROUNDING = 1e-5
-"""Boxes are widened by this part of the mesh's size: a ray of its own must not slip between two of them."""
+"""Boxes are widened by this fraction of the mesh's size, so that no ray slips between two of them."""
 CACHE_LINE = 64
 
 
 class Hierarchy(NamedTuple):
-    """Meshes ready for the kernels. Memory decides how fast they are drawn: a node is two cache lines, not thirteen."""
+    """Meshes ready for the kernels.
+
+    Memory determines their rendering speed: a node takes two cache lines, not thirteen.
+    """
 
     nodes: NDArray[np.int32]
-    """(n, 32): as 16-bit numbers the children's low x, y, z and high x, y, z, WIDTH each, in steps of the grid; then
-    from LINKS on where they are: a node, or, negative, ``-1 - block`` for a leaf. A child that is missing is a point
-    in the grid's last corner."""
+    """(n, 32): as 16-bit numbers, the children's low x, y, z and high x, y, z, WIDTH each, in steps of the grid; then,
+    from LINKS on, their links: a node, or ``-1 - block`` (negative) for a leaf. A missing child is a point in the
+    grid's last corner."""
     grids: NDArray[np.float32]
-    """(m, 4) per mesh: where the steps begin [m], and steps per metre."""
+    """(m, 4) per mesh: origin of the steps [m], and steps per metre."""
     triangles: NDArray[np.float32]
     """(blocks, 9 * BLOCK): first corner and the two edges from it [m], coordinate by coordinate."""
     corners: NDArray[np.float32]
@@ -118,7 +122,7 @@ class Hierarchy(NamedTuple):
 
 
 def build_hierarchy(mesh: TriangleMesh) -> Hierarchy:
-    """Split where the surface area heuristic expects the least work, until BLOCK triangles are left."""
+    """Split by the surface area heuristic until BLOCK triangles are left."""
     order, boxes, links = split_boxes(mesh.corners.min(axis=1), mesh.corners.max(axis=1))
     leaves = links[links[:, 1] > 0]
     order = order[leaves[:, :1] + np.minimum(np.arange(BLOCK), leaves[:, 1:] - 1)].ravel()
@@ -141,7 +145,7 @@ def build_hierarchy(mesh: TriangleMesh) -> Hierarchy:
 
 
 def _pack(children: NDArray[np.int64], steps: NDArray[np.uint16], links: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return nodes as in ``Hierarchy``, from the binary nodes (n, WIDTH) that are their children; -1 for none."""
+    """Return nodes as in ``Hierarchy``, from the binary nodes (n, WIDTH) that are their children (-1 for none)."""
     nodes = np.zeros((len(children), 32), np.int32)
     boxes = np.where((children >= 0)[..., None], steps[children], STEPS)
     nodes[:, :LINKS] = boxes.swapaxes(1, 2).reshape(-1, 6 * WIDTH).astype(np.uint16).view(np.int32)
@@ -157,8 +161,8 @@ def _pack(children: NDArray[np.int64], steps: NDArray[np.uint16], links: NDArray
 def join_levels(boxes, links):
     """Return the children (n, WIDTH) of wide nodes, level by level: binary nodes, -1 for none.
 
-    The binary children with the greatest surfaces give way to their own, as long as there is room. The inner nodes
-    among the children, in the order in which they occur, are the second and following wide nodes.
+    The binary children with the largest surfaces are replaced by their own children, as long as there is room. The
+    inner nodes among the children, in order of occurrence, are the second and following wide nodes.
     """
     children = np.full((len(boxes), WIDTH), -1)
     roots = np.zeros(len(boxes), np.int64)
@@ -191,12 +195,12 @@ def split_boxes(low, high):
     """Return a hierarchy of boxes in depth-first order: members, leaf after leaf, node bounds and links.
 
     Args:
-        low: Least corners (k, 3) [m].
-        high: Greatest corners (k, 3) [m].
+        low: Lowest corners (k, 3) [m].
+        high: Highest corners (k, 3) [m].
 
     Returns:
-        Order (k,) int64, bounds (n, 6) float64 and links (n, 2) int32: of a leaf its first member and how many, of
-        others the second child (the first is the next node) and 0.
+        Order (k,) int64, bounds (n, 6) float64 and links (n, 2) int32: for a leaf, its first member and their number;
+        for others, the second child (the first is the next node) and 0.
     """
     count = len(low)
     order = np.arange(count)
@@ -229,7 +233,7 @@ def split_boxes(low, high):
 
 @kernel
 def _partition(low, high, order, spare, first, end, level):
-    """Bring the members of a node's first child to its front; return where those of the second begin."""
+    """Move the members of a node's first child to its front; return the start of the second child's."""
     best, best_axis, best_bin = np.inf, -1, 0
     starts, scales = np.zeros(3), np.zeros(3)
     for axis in range(3):
@@ -275,7 +279,7 @@ def _partition(low, high, order, spare, first, end, level):
 
 @kernel
 def _sweep(bounds, counts, costs):
-    """Write the work of all bins up to each: members times half the surface of their common box; 0 without members."""
+    """Write the cumulative cost of the bins: members times half the surface of their common box; 0 without members."""
     x0, y0, z0, x1, y1, z1 = np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf
     members = 0.0
     for b in range(len(counts)):
@@ -305,7 +309,7 @@ def join_hierarchies(parts: list[Hierarchy]) -> tuple[Hierarchy, list[int]]:
 
 
 def _join(parts: list[NDArray]) -> NDArray:
-    """Return rows of several arrays in one that begins with a cache line."""
+    """Return the rows of several arrays in one array aligned to a cache line."""
     shape = (sum(len(part) for part in parts), parts[0].shape[1])
     size = int(np.prod(shape)) * parts[0].itemsize
     memory = np.empty(size + CACHE_LINE, np.uint8)

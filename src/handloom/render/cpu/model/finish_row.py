@@ -34,11 +34,11 @@ from handloom.render.cpu.model.texture import TextureKey
 from handloom.render.materials import Finish, material
 from handloom.render.pictures import linear_from_srgb
 
-# How many pieces there are of one pattern; which part of one is seen is another number of the seed.
+# Number of variants of one pattern; another part of the seed selects the visible part of a variant.
 PIECES = 4
-# The same of prints, which tell goods of one kind from each other.
+# The same for prints, which distinguish goods of one kind.
 PRINTS = 12
-# Highlights are no sharper than this exponent: a lamp has a size.
+# Maximum exponent of highlights, because lamps have a size.
 SHARPEST = 600.0
 
 
@@ -55,7 +55,7 @@ def write_finish(finish: Finish, row: NDArray[np.float32]) -> TextureKey | None:
 
 
 def wrap_pattern(finish: Finish, row: NDArray[np.float32]) -> None:
-    """Lay the pattern around what is round and along the longest side of what is not."""
+    """Wrap the pattern around round shapes, and lay it along the longest side of others."""
     kind, half = int(row[G_TYPE]), row[G_HALF : G_HALF + 3]
     if material(finish.material).fits:
         _fit_print(row, kind, half)
@@ -69,11 +69,11 @@ def wrap_pattern(finish: Finish, row: NDArray[np.float32]) -> None:
 
 
 def _fit_print(row: NDArray[np.float32], kind: int, half: NDArray[np.float32]) -> None:
-    """Let a print cover the front of a box once, and what is round twice, front and back."""
+    """Let a print cover the front of a box once, and a round shape twice, front and back."""
     wide, deep, high = (2 * float(h) for h in half)
     lies = kind == BOX and high < min(wide, deep)
     row[G_TEX_U], row[G_TEX_V] = 1.0 / wide, 1.0 / (deep if lies else high)
-    # Letters of a title that is wide and low stay sharp at the price of some flicker.
+    # The letters of a wide, low title stay sharp at the price of some flicker.
     row[G_TEX_DENSITY] = math.sqrt(float(row[G_TEX_U]) * float(row[G_TEX_V]))
     row[G_TEX_ALONG] = READABLE
     if kind != BOX:

@@ -64,30 +64,30 @@ from handloom.render.cpu.model.texture import TextureKey
 from handloom.render.looks import Look, Swept, Turned, tables_of_turned
 from handloom.render.pictures import linear_from_srgb
 
-# Geom groups 0 to 2 are drawn, as in MuJoCo's own viewers; collision geoms live in group 3.
+# Geom groups 0 to 2 are rendered, as in MuJoCo's own viewers; collision geoms are in group 3.
 DRAWN_GROUPS = 3
-# What MuJoCo gives a geom that names no colour; a material's colour then shows instead.
+# MuJoCo's default colour of a geom; the material's colour is then used instead.
 DEFAULT_RGBA = np.array([0.5, 0.5, 0.5, 1.0], np.float32)
-# What MuJoCo gives a geom without material.
+# MuJoCo's defaults for a geom without a material.
 DEFAULT_SPECULAR, DEFAULT_SHININESS = 0.5, 0.5
-# More transparent objects throw no shadow.
+# More transparent objects cast no shadow.
 SHADOW_ALPHA = 0.5
 # A polytope costs one plane per face and ray; beyond this many faces a hierarchy of triangles is cheaper.
 MAX_FACES = 96
-# How far a vertex may lie outside a face for the mesh still to count as convex, relative to its size.
+# Maximum distance of a vertex outside a face of a convex mesh, relative to its size.
 CONVEX_TOLERANCE = 1e-5
-# From this many equal balls on, one row for all of them is cheaper than a row each.
+# From this number of equal balls, one row for all of them is cheaper than one row each.
 LEAST_BEADS = 32
 
 
 def drawn_geoms(model: mujoco.MjModel) -> NDArray[np.int32]:
-    """Return the ids of the geoms that are drawn: groups 0 to 2, not fully transparent."""
+    """Return the ids of the rendered geoms: groups 0 to 2, not fully transparent."""
     alpha = np.array([geom_rgba(model, g)[3] for g in range(model.ngeom)])
     return np.flatnonzero((model.geom_group < DRAWN_GROUPS) & (alpha > 0)).astype(np.int32)
 
 
 def split_beads(model: mujoco.MjModel, ids: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the geoms that get a row each, and those that are drawn as beads: many balls that differ in place only."""
+    """Return the geoms that get a row each, and those rendered as beads: many balls that differ only in position."""
     looks: dict[tuple[float, ...], list[int]] = {}
     for geom in ids[model.geom_type[ids] == SPHERE].tolist():
         if _texture_of(model, geom)[0] < 0:
@@ -101,14 +101,14 @@ def split_beads(model: mujoco.MjModel, ids: NDArray[np.int32]) -> tuple[NDArray[
 
 
 def geom_rgba(model: mujoco.MjModel, geom: int) -> NDArray[np.float32]:
-    """Return the colour (4,) a geom is drawn with: its own, or its material's when it names none."""
+    """Return the colour (4,) of a geom: its own, or its material's if it has none."""
     material = model.geom_matid[geom]
     own = model.geom_rgba[geom]
     return model.mat_rgba[material] if material >= 0 and np.array_equal(own, DEFAULT_RGBA) else own
 
 
 def hull_of_mesh(model: mujoco.MjModel, mesh: int) -> NDArray[np.float32] | None:
-    """Return the half spaces (k, 4) of a mesh, or None when it is not convex or has too many faces."""
+    """Return the half spaces (k, 4) of a mesh, or None if it is not convex or has too many faces."""
     vertices = _slice(model.mesh_vert, model.mesh_vertadr, model.mesh_vertnum, mesh).astype(float)
     faces = _slice(model.mesh_face, model.mesh_faceadr, model.mesh_facenum, mesh)
     a, b, c = (vertices[faces[:, k]] for k in range(3))
@@ -189,14 +189,14 @@ def _write_material(model: mujoco.MjModel, geom: int, row: NDArray[np.float32]) 
 
 
 class GeomTable(NamedTuple):
-    """Shapes and materials of the drawn geoms."""
+    """Shapes and materials of the rendered geoms."""
 
     geoms: NDArray[np.float32]
     """(g, GEOM_COLUMNS)."""
     hulls: NDArray[np.float32]
     """Half spaces (k, 4)."""
     meshes: Hierarchy
-    """Triangles of everything that is not a simple solid."""
+    """Triangles of all shapes that are not simple solids."""
     textures: list[TextureKey]
     """The textures in use, in the order of the texture table: ids in the model, or pattern and seed."""
 
@@ -204,16 +204,16 @@ class GeomTable(NamedTuple):
 def build_geom_table(
     model: mujoco.MjModel, ids: NDArray[np.int32], beads: NDArray[np.int32], looks: Sequence[Look | None] = ()
 ) -> GeomTable:
-    """Read shapes and materials of the drawn geoms; beads get one row, the last.
+    """Read shapes and materials of the rendered geoms; all beads share the last row.
 
     Args:
         model: The model.
         ids: Geoms with a row each.
         beads: Geoms that share the last row.
-        looks: What is drawn in place of each geom of ``ids``; None draws the geom itself. Empty: none has a look.
+        looks: Shapes to render in place of each geom of ``ids``; None renders the geom itself. Empty means no looks.
 
     Raises:
-        InputError: A geom has a shape that cannot be drawn.
+        InputError: A geom has a shape that cannot be rendered.
     """
     rows = np.concatenate([ids, beads[:1]])
     table = np.zeros((len(rows), GEOM_COLUMNS), np.float32)
@@ -264,14 +264,14 @@ class _ShapeTables:
         self._part_of: dict[tuple[int, int], int] = {}
 
     def write(self, geom: int, row: NDArray[np.float32], *, smooth: bool = False) -> None:
-        """Write where the shape of a geom is found; for triangles, for now, the number of their part.
+        """Write the location of a geom's shape; for triangles, the number of their part for now.
 
-        What is to look smooth has its normals interpolated over triangles, convex or not.
+        Smooth shapes have interpolated normals over triangles, convex or not.
         """
         kind, item = int(self._model.geom_type[geom]), int(self._model.geom_dataid[geom])
         if kind in (PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX):
             return
-        # An image that is laid out over the corners needs the triangles, convex or not.
+        # An image mapped by texture coordinates needs the triangles, convex or not.
         mapped = kind == MESH and row[G_TEXTURE] >= 0 and self._model.mesh_texcoordadr[item] >= 0
         if kind == MESH and not mapped and not smooth and self._hull(item) is not None:
             row[G_HULL], row[G_HULL_COUNT] = self._hull(item) or (0, 0)
@@ -279,8 +279,8 @@ class _ShapeTables:
         if kind not in (MESH, HEIGHT_FIELD):
             shape = mujoco.mjtGeom(kind).name
             raise InputError(
-                f"geom {self._model.geom(geom).name!r} has the shape {shape}, which cannot be drawn; "
-                "give it a mesh for looks and move it to group 3"
+                f"geom {self._model.geom(geom).name!r} has the shape {shape}, which cannot be rendered; give it a "
+                f"visual mesh and move it to group 3"
             )
         if (kind, item) not in self._part_of:
             self._part_of[kind, item] = len(self._parts)
@@ -320,7 +320,7 @@ class _ShapeTables:
         row[G_BOX : G_BOX + 3], row[G_HALF : G_HALF + 3] = (low + high) / 2, (high - low) / 2
 
     def finish(self, table: NDArray[np.float32]) -> tuple[NDArray[np.float32], Hierarchy]:
-        """Return half spaces and joined triangles, and turn part numbers into node numbers."""
+        """Return half spaces and joined triangles, and convert part numbers to node numbers."""
         meshes, first_nodes = join_hierarchies(self._parts)
         for row in table:
             if row[G_TYPE] == TRIANGLES:
@@ -328,7 +328,7 @@ class _ShapeTables:
         return np.concatenate(self._hulls), meshes
 
     def _hull(self, mesh: int) -> tuple[int, int] | None:
-        """Return first half space and number of half spaces of a convex mesh, or None for triangles."""
+        """Return the first half space and the number of half spaces of a convex mesh, or None for triangles."""
         if mesh not in self._hull_at:
             hull = hull_of_mesh(self._model, mesh)
             self._hull_at[mesh] = None if hull is None else (self._next_face, len(hull))
@@ -338,9 +338,9 @@ class _ShapeTables:
         return self._hull_at[mesh]
 
     def _repeats(self, geom: int) -> NDArray[np.float32]:
-        """Return the repeats of a mapped texture per unit of its coordinates: those of the material.
+        """Return the repeats of a mapped texture per unit of its coordinates, which are those of the material.
 
-        A material with ``texuniform`` repeats by the size of the geom, here too, as MuJoCo's classic renderer has it.
+        A material with ``texuniform`` repeats by the size of the geom, as in MuJoCo's classic renderer.
         """
         material = int(self._model.geom_matid[geom])
         if material < 0:

@@ -1,7 +1,7 @@
 """Lights and surroundings, read from the model.
 
-MJCF light colours are meant for a renderer that adds and displays them without tone mapping. The gains below turn them
-into linear light so that a scene lit for MuJoCo's own renderer comes out equally bright.
+MJCF light colours are meant for a renderer that adds and displays them without tone mapping. The gains below convert
+them to linear light so that a scene lit for MuJoCo's own renderer is equally bright.
 """
 
 import math
@@ -48,23 +48,24 @@ DIFFUSE_GAIN = 1.6
 SPECULAR_GAIN = 1.6
 AMBIENT_GAIN = 1.1
 EXPOSURE = 0.62
-# A bulb radius of 2 cm is what the compiler writes when the model says nothing; a lamp in a room is softer than that.
+# The compiler's default bulb radius is 2 cm; lamps in a room are softer.
 DEFAULT_BULB_RADIUS, SOFT_BULB_RADIUS = 0.02, 0.08
-# A directional light is a lamp this many scene extents away, as wide as a lightly clouded sun (radius over distance).
+# A directional light is a lamp this many scene extents away, with the width of a lightly clouded sun (radius over
+# distance).
 SUN_DISTANCE, SUN_RADIUS = 30.0, 0.02
-# A spot is full up to this part of its cutoff angle and fades beyond, as a real lamp does.
+# A spot has full intensity up to this fraction of its cutoff angle and fades beyond, like a real lamp.
 FULL_CONE = 0.67
-# How much of a pane's light, times the solid angle it fills, brightens the side that faces it.
+# Fraction of a pane's light, times its solid angle, that brightens the side facing it.
 PANE_GLOW = 0.03
-# Zenith, horizon and nadir of the sky when the model has no skybox, linear RGB.
+# Zenith, horizon and nadir of the sky if the model has no skybox, linear RGB.
 DAY = ((0.30, 0.42, 0.62), (0.78, 0.82, 0.86), (0.34, 0.33, 0.32))
 SKY_FACES = 6
-# Heights of the two probes of ambient occlusion [m] and what light is left in the tightest corner.
+# Heights of the two probes of ambient occlusion [m], and the light left in the tightest corner.
 AO_LOW, AO_HIGH, AO_FLOOR = 0.025, 0.10, 0.25
 
 
 def active_lights(model: mujoco.MjModel) -> list[int]:
-    """Return the ids of the lights that shine from somewhere."""
+    """Return the ids of the active lights that have a position or direction."""
     return [
         k
         for k in range(model.nlight)
@@ -73,7 +74,7 @@ def active_lights(model: mujoco.MjModel) -> list[int]:
 
 
 def make_light_table(model: mujoco.MjModel) -> NDArray[np.float32]:
-    """Return the light table: one row per active light, then one for the headlight when it is on."""
+    """Return the light table: one row per active light, then one for the headlight if it is on."""
     headlight = 1 if model.vis.headlight.active else 0
     lights = active_lights(model)
     table = np.zeros((len(lights) + headlight, LIGHT_COLUMNS), np.float32)
@@ -105,7 +106,7 @@ def _frame_of(w: Array) -> list[float]:
     x, y, z = w.tolist()
     length = math.sqrt(x * x + y * y + z * z) or 1.0
     x, y, z = x / length, y / length, z / length
-    # u is at right angles to w and to the world axis that w leans on least of y and x.
+    # u is perpendicular to w and to whichever of the world axes y and x is less aligned with w.
     ux, uy, uz = (z, 0.0, -x) if abs(y) < 0.9 else (0.0, -z, y)
     length = math.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / length, uy / length, uz / length
@@ -113,7 +114,7 @@ def _frame_of(w: Array) -> list[float]:
 
 
 def place_lamps(model: mujoco.MjModel, data: mujoco.MjData, lights: list[int], table: NDArray[np.float32]) -> None:
-    """Write where the active lights are now and where they look."""
+    """Write the current positions and directions of the active lights."""
     center = model.stat.center
     for row, k in zip(table, lights, strict=False):
         position, direction = data.light_xpos[k], data.light_xdir[k]
@@ -133,17 +134,17 @@ def sky_of(model: mujoco.MjModel) -> tuple[Array, Array, Array]:
         return np.array(DAY[0]), np.array(DAY[1]), np.array(DAY[2])
     image = texture_image(model, int(skies[0])).astype(float)
     side = image.shape[1]
-    # Six faces below each other: right, left, up, down, front, back. One face alone stands for all of them.
+    # Six faces below each other: right, left, up, down, front, back. A single face is used for all of them.
     faces = image.reshape(-1, side, side, 3)
     up, down = (faces[2], faces[3]) if len(faces) == SKY_FACES else (faces[0], faces[0])
     around = faces[[0, 1, 4, 5]] if len(faces) == SKY_FACES else faces
     middle = around[:, side // 2 - 1 : side // 2 + 1].mean(axis=(0, 1, 2))
-    # The curve of the screen takes light off again; a skybox says what is to be seen.
+    # Undo the tone curve, because a skybox defines the displayed colour.
     return up.mean(axis=(0, 1)) / EXPOSURE, middle / EXPOSURE, down.mean(axis=(0, 1)) / EXPOSURE
 
 
 def build_world(model: mujoco.MjModel, *, reflections: bool = True) -> NDArray[np.float32]:
-    """Return the surroundings: ambient light, sky, panes that are mirrored, exposure, ambient occlusion."""
+    """Return the surroundings: ambient light, sky, reflected panes, exposure, ambient occlusion."""
     world = np.zeros(WORLD_COLUMNS, np.float32)
     ambient = np.zeros(3)
     if model.vis.headlight.active:

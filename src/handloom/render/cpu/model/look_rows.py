@@ -1,4 +1,4 @@
-"""Looks in the geom table: which rows they take, and where they stand."""
+"""Looks in the geom table: their rows and poses."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,9 +14,9 @@ from handloom.spatial import matrix_from_quat
 def apply_looks(
     model: mujoco.MjModel, ids: NDArray[np.int32], looks: Sequence[Look]
 ) -> tuple[NDArray[np.int32], dict[int, Look]]:
-    """Return the geoms that keep a row, and the look of those that have one: the first of the geoms it hides.
+    """Return the geoms that keep a row, and their looks; a look takes the row of the first geom that it hides.
 
-    A look whose first geom is not drawn, or not in the model, is not drawn either.
+    A look whose first geom is not rendered, or not in the model, is not rendered either.
     """
     drawn, hidden, shown = set(ids.tolist()), set[int](), dict[int, Look]()
     for look in looks:
@@ -28,7 +28,7 @@ def apply_looks(
 
 
 class PlacedLooks:
-    """Moves the looks that have a frame of their own with their bodies."""
+    """Moves the looks that have their own frame with their bodies."""
 
     def __init__(self, model: mujoco.MjModel, ids: NDArray[np.int32], looks: Mapping[int, Look]) -> None:
         own = [

@@ -1,8 +1,8 @@
 """Culling outlines: where the bounding box of a geom appears in an image.
 
-An outline is the convex hull of the projected box, stored as one interval per row of tiles. Rows need no sorting and no
-polygon clipping: every edge of the box widens the intervals of the rows it crosses. Where the box reaches behind the
-camera it is cut at a plane before the camera, and the hull of the cut is one of its faces.
+An outline is the convex hull of the projected box, stored as one interval per row of tiles. No sorting or polygon
+clipping is needed: every edge of the box widens the intervals of the rows it crosses. If the box reaches behind the
+camera, it is cut at a plane in front of the camera, and the cut is one of its faces.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def _box_in_view(row, points):
 
 @picture_kernel
 def _project(points, k, view):
-    """Turn a point in the camera frame into tile columns and rows, in place; its depth stays."""
+    """Convert a point in the camera frame to tile columns and rows, in place; its depth is kept."""
     points[0, k] = (view[V_CX] + points[0, k] / (view[V_INV_FX] * points[2, k])) / TILE_WIDTH
     points[1, k] = (view[V_CY] + points[1, k] / (view[V_INV_FY] * points[2, k])) / TILE_HEIGHT
 
@@ -70,7 +70,7 @@ def _widen(points, j, k, spans):
 
 @picture_kernel
 def _cut(points, near):
-    """Write the points where edges of the box pass the near plane behind its corners; return one past the last."""
+    """Write the points where edges of the box cross the near plane after its corners; return one past the last."""
     end = CORNERS
     for k in range(CORNERS):
         for bit in range(3):
@@ -86,12 +86,12 @@ def _cut(points, near):
 
 @picture_kernel
 def outline(row, view, near, points, spans):
-    """Fill intervals (rows, 2) of tile columns with the outline of a geom; low exceeds high where it is not seen.
+    """Fill intervals (rows, 2) of tile columns with the outline of a geom; low exceeds high in rows without it.
 
     Args:
         row: Geom row, placed in the world and for the camera.
         view: Camera row.
-        near: Depth of the plane before which nothing is drawn [m].
+        near: Depth of the plane in front of which nothing is rendered [m].
         points: Scratch (3, CORNERS + CUTS) float64.
         spans: The intervals, float64.
     """

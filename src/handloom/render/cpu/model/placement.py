@@ -1,8 +1,8 @@
-"""Placement: what changes with every frame: geoms as the camera and as every shadow light sees them.
+"""Placement, which changes with every frame: geoms as seen by the camera and by every shadow light.
 
 A light's image plane is at distance 1 from it. The outline of a geom there is the hull of the projected corners of
-its bounding box, kept as an upright rectangle, which culls all geoms at once, and as one turned along the geom's
-longest axis, which fits the links of an arm much closer.
+its bounding box, stored as an upright rectangle, which culls all geoms at once, and as a rectangle rotated to the
+geom's longest axis, which fits the links of an arm much more closely.
 """
 
 import math
@@ -54,10 +54,10 @@ from handloom.render.cpu.layout import (
 )
 from handloom.render.cpu.model.outline import CORNERS, FAR_AWAY, outline
 
-# Boxes are cut this much before the near plane of the camera, and never nearer than the second value [m]: a hit is
+# Boxes are cut this much in front of the near plane of the camera, and never nearer than the second value [m]: a hit is
 # never lost to rounding.
 BEFORE_NEAR, LEAST_NEAR = 0.5, 1e-4
-# A geom is taken to be this much nearer to the camera than it is: a factor, and a distance [m].
+# A geom is assumed to be this much nearer to the camera than it is: a factor, and a distance [m].
 CLOSER, BEFORE = 0.999, 1e-3
 
 
@@ -81,12 +81,12 @@ def place_geoms(geoms, boxes, positions, rotations):
 
 @picture_kernel(entry=True)
 def place_view(geoms, view, camera_body, first, last, columns, points, spans):
-    """Write what one camera needs: its axes in every geom frame, and the tiles each geom can be seen in.
+    """Write the data of one camera: its axes in every geom frame, and the tiles in which each geom may be visible.
 
     Args:
         geoms: Geom table with poses.
         view: Camera row.
-        camera_body: Body that rigidly carries the camera; its geoms are see-through from inside.
+        camera_body: Body that rigidly carries the camera; its geoms are transparent from inside.
         first: First tile column of each geom in each tile row (rows, g), written.
         last: One past the last tile column, likewise.
         columns: Number of tile columns.
@@ -126,13 +126,13 @@ def place_view(geoms, view, camera_body, first, last, columns, points, spans):
             last[r, g] = int(np.floor(high)) + 1
 
 
-# Corners nearer to the light than this make the outline endless [m].
+# Corners nearer to the light than this make the outline infinite [m].
 LIGHT_NEAR = 0.02
 
 
 @picture_kernel
 def _project_box(row, light, points):
-    """Project a geom's bounding box onto a light's image plane, to the first two rows; return its least distance."""
+    """Project a geom's bounding box onto a light's image plane (first two rows); return its smallest distance."""
     nearest = FAR_AWAY
     for k in range(CORNERS):
         x = row[G_BOX] + (row[G_HALF] if k & 1 else -row[G_HALF])
@@ -156,7 +156,7 @@ def _project_box(row, light, points):
 
 @picture_kernel
 def _extent(points, x, y):
-    """Return the least and the greatest of ``x u + y v`` over the projected corners."""
+    """Return the minimum and maximum of ``x u + y v`` over the projected corners."""
     low = FAR_AWAY
     high = -FAR_AWAY
     for k in range(CORNERS):
@@ -168,7 +168,7 @@ def _extent(points, x, y):
 
 @picture_kernel
 def _direction(row, points):
-    """Return the unit vector in the image plane along the longest edge of the box, or any when that is a point."""
+    """Return the unit vector in the image plane along the longest edge of the box, or any if that is a point."""
     axis = 0
     for j in range(1, 3):
         if row[G_HALF + j] > row[G_HALF + axis]:
@@ -181,7 +181,7 @@ def _direction(row, points):
 
 @picture_kernel(entry=True)
 def place_lights(geoms, lights, casters, points):
-    """Write what every shadow light sees of every geom: the light in its frame, nearest distance, two rectangles.
+    """Write the data of every geom for every shadow light: the light in its frame, smallest distance, two rectangles.
 
     Args:
         geoms: Geom table with poses.

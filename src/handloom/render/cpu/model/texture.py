@@ -1,7 +1,7 @@
 """Textures: packed mip pyramids of the model's images, and their lookup.
 
 A texel is 32 bits, red in the lowest byte, the height of a relief in the highest. Colours hold the square root of
-linear light: it spends the 8 bits much as sRGB does, and decoding is one multiplication.
+linear light: it uses the 8 bits much like sRGB, and decoding is one multiplication.
 """
 
 from functools import lru_cache
@@ -62,7 +62,7 @@ TextureKey = int | tuple[str, int]
 """A texture of the model by its id, or a pattern by its name and seed."""
 
 TWO, THREE = np.float32(2), np.float32(3)
-# A pixel may cover this many texels before a coarser level is used; higher is sharper and flickers more.
+# A pixel may cover this many texels before a coarser level is used; higher values are sharper and flicker more.
 SHARPNESS = np.float32(1.4)
 TEXEL_SCALE = np.float32(1.0 / (255.0 * 255.0))
 # Linear light of every sRGB byte.
@@ -145,10 +145,10 @@ def _packed_pattern(name: str, seed: int) -> tuple[tuple[int, int, int], NDArray
 
 @picture_kernel
 def _unwrap(lanes, row, gid):
-    """Turn the hit point in the geom frame into texture coordinates, in repeats of the image; 0 in other geoms' lanes.
+    """Convert the hit point in the geom frame to texture coordinates [repeats]; 0 in lanes of other geoms.
 
-    Meshes bring their own coordinates, boxes show the image upright on every face, meshes without coordinates on the
-    side that they face most; other geoms project it along z (caps, planes) or along y (sides).
+    Meshes have their own coordinates; boxes show the image upright on every face; meshes without coordinates are
+    projected along the main direction of the normal; other geoms along z (caps, planes) or y (sides).
     """
     kind = int(row[G_TYPE])
     u_scale = row[G_TEX_U]
@@ -187,12 +187,12 @@ def _unwrap(lanes, row, gid):
         u, v = (t if swap else s), (s if swap else t)
         lanes[i + SPARE_A] = u * u_scale - HALF + u_shift if mine else ZERO
         lanes[i + SPARE_B] = -v * v_scale - HALF + v_shift if mine else ZERO
-        # Which way u and v run, for the relief: 0 along x, 1 along y, 2 along z. Spare F is that of ``greatest``.
+        # Directions of u and v, for the relief: 0 along x, 1 along y, 2 along z. Spare F is that of ``greatest``.
         s_axis = ONE if on_x else ZERO
         t_axis = ONE if flat else TWO
         lanes[i + SPARE_J] = t_axis if swap else s_axis
         lanes[i + SPARE_G] = s_axis if swap else t_axis
-        # Whatever was left here may be infinite, and zero times that is not zero.
+        # Old values here may be infinite, and zero times infinity is not zero.
         lanes[i + SPARE_H] = ZERO
         lanes[i + SPARE_I] = ZERO
 
@@ -211,7 +211,7 @@ def _turn_of(x, y):
 
 @picture_kernel
 def _unwrap_round(lanes, row, gid, is_cylinder):
-    """Lay the texture around the z axis; ends that are level show it from above."""
+    """Wrap the texture around the z axis; horizontal ends show it from above."""
     around, u_scale, v_scale = row[G_TEX_AROUND], row[G_TEX_U], row[G_TEX_V]
     u_shift, v_shift = row[G_TEX_SHIFT], row[G_TEX_SHIFT + 1]
     r2, r5, r8 = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
@@ -270,7 +270,7 @@ def _emboss(lanes, row, gid, corners, width, height):
 
 @picture_kernel
 def _choose_level(lanes, gid, density, levels):
-    """Write the size of the suitable level, relative to the full image, to the third spare quantity: 1, 1/2, 1/4 ..."""
+    """Write the size of the chosen level, relative to the full image, to the third spare quantity: 1, 1/2, 1/4 ..."""
     for i in range(LANES):
         lanes[i + SPARE_C] = ONE
         lanes[i + SPARE_D] = lanes[i + T] * density if lanes[i + ID] == gid else ZERO
@@ -291,7 +291,7 @@ def _find_texels(lanes, corners, width, height):
     """Write the four texels around each lane to ``corners`` (4 * LANES,), relative to the texture's first texel.
 
     All in float32, which is exact for sizes that are powers of two and for fewer than 2^24 texels. The levels before
-    one of w_l x h_l texels hold (w h - w_l h_l) 4 / 3. Leaves the two fractions in the spare quantities.
+    one of w_l x h_l texels have (w h - w_l h_l) 4 / 3 texels. Leaves the two fractions in the spare quantities.
     """
     w = np.float32(width)
     h = np.float32(height)
@@ -334,10 +334,10 @@ def _blend(corners, i, wa, wb, wc, wd, shift):
 
 @picture_kernel
 def sample_texture(lanes, row, gid, textures, texels, corners, pixel):
-    """Multiply the albedo of geom ``gid`` by its texture, bilinear on the level that suits the distance.
+    """Multiply the albedo of geom ``gid`` by its texture, bilinear on the level that fits the distance.
 
     Reads the hit point in the geom frame from the spare quantities and overwrites them. All lanes are looked up, those
-    of other geoms at a harmless place; only the look-up itself is not vector code.
+    of other geoms at a harmless position; only the lookup itself is not vector code.
 
     Args:
         lanes: Flat batch of rays.

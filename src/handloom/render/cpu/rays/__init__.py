@@ -1,1 +1,1 @@
-"""Rays against the scene: which geom is hit, where, and what its surface is there."""
+"""Rays against the scene: the geom that is hit, the hit point, and the surface there."""

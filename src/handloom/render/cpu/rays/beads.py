@@ -1,9 +1,9 @@
-"""Beads: many balls of one size and one material, as the grains of a fluid are, drawn as one geom.
+"""Beads: many balls of one size and material, such as the grains of a fluid, rendered as one geom.
 
-Every stage costs something per geom; three hundred grains with a row each doubled the time of an image. As one row
-they are culled together by a box around all of them, and a batch of rays that the box lets through looks through the
-centres in vector code. Geom ids, depths, normals and shadows are those of separate spheres; beads take no part in
-ambient occlusion, as other hollow shapes do not.
+Every stage has a cost per geom; three hundred grains with a row each doubled the time of an image. As one row, they are
+culled together by a box around all of them, and a batch of rays that hits the box searches the centres in vector code.
+Geom ids, depths, normals and shadows are those of separate spheres; beads are ignored in ambient occlusion, like other
+hollow shapes.
 """
 
 import numpy as np
@@ -55,15 +55,15 @@ from handloom.render.cpu.light.penumbra import CONTACT
 from handloom.render.cpu.rays.geom_frame import eye_of, rays_of
 from handloom.render.cpu.rays.space import bounds
 
-# A bead nearer to a light than this has no place in its image plane and is never culled [m].
+# A bead nearer to a light than this has no position in its image plane and is never culled [m].
 LIGHT_NEAR = np.float32(0.02)
-# The box around a bead, seen from any side, is less than this many radii wide; penumbras reach as far at a corner.
+# The box around a bead is less than this many radii wide from any side; penumbras extend as far at a corner.
 CORNER = np.float32(1.75)
 
 
 @picture_kernel(inline="always")
 def place_of_bead(k):
-    """Return where a bead is in the table of beads."""
+    """Return the index of a bead in the table of beads."""
     return k // VECTOR * BEAD_BLOCK + k % VECTOR
 
 
@@ -104,7 +104,7 @@ def _mark_seen(beads, count, eye, rays, radius, left, right, top, bottom):
 
 @picture_kernel
 def cast_beads(lanes, row, beads, gid):
-    """Keep the nearest hits with the beads in T, ID and, which bead, TRIANGLE."""
+    """Keep the nearest hits with the beads in T, ID and TRIANGLE (the number of the bead)."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     for i in range(LANES):
@@ -157,14 +157,14 @@ def _cast_bead(lanes, ox, oy, oz, r2, gid, number):
 
 @picture_kernel
 def number_beads(lanes, gid):
-    """Make every bead a face of its own, so that edges between beads are anti-aliased."""
+    """Make every bead its own face, so that edges between beads are anti-aliased."""
     for i in range(LANES):
         lanes[i + FACE] = lanes[i + TRIANGLE] if lanes[i + ID] == gid else lanes[i + FACE]
 
 
 @picture_kernel
 def orient_beads(lanes, row, beads, gid):
-    """Write normals and faces of the lanes that show a bead; their surface points are there."""
+    """Write normals and faces of the lanes that show a bead; their surface points are already known."""
     scale = ONE / row[G_SIZE]
     for i in range(LANES):
         if lanes[i + ID] == gid:
@@ -177,7 +177,7 @@ def orient_beads(lanes, row, beads, gid):
 
 @picture_kernel
 def _mark_between(beads, count, radius, caster, light, patch):
-    """Mark the beads that can stand between a light and the surface points of a patch of its image plane."""
+    """Mark the beads that can be between a light and the surface points of a patch of its image plane."""
     lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
     ux, uy, uz = light[L_U], light[L_U + 1], light[L_U + 2]
     vx, vy, vz = light[L_V], light[L_V + 1], light[L_V + 2]
@@ -194,7 +194,7 @@ def _mark_between(beads, count, radius, caster, light, patch):
             u = (x * ux + y * uy + z * uz) * nearest
             v = (x * vx + y * vy + z * vz) * nearest
             penumbra = lamp * (nearest - inverse)
-            # Dividing by the least distance moves the centre outwards, by its fraction of the bead's depth.
+            # Dividing by the smallest distance moves the centre outwards, by its fraction of the bead's depth.
             reach = (around + around * max(abs(u), abs(v)) + around) * nearest + penumbra
             inside = (u - reach <= right) & (u + reach >= left) & (v - reach <= bottom) & (v + reach >= top)
             beads[i + E_MARK] = ONE if (inside & (penumbra >= ZERO)) | (w < LIGHT_NEAR) else ZERO
@@ -202,7 +202,7 @@ def _mark_between(beads, count, radius, caster, light, patch):
 
 @picture_kernel
 def shade_beads(lanes, row, gid, beads, caster, light, patch):
-    """Raise SHADE where beads hide the light from the surface points; a bead throws no shadow on itself."""
+    """Raise SHADE where beads hide the light from the surface points; a bead casts no shadow on itself."""
     radius, count, lamp = row[G_SIZE], int(row[G_HULL_COUNT]), light[L_RADIUS]
     lx, ly, lz = caster[C_POS], caster[C_POS + VECTOR], caster[C_POS + 2 * VECTOR]
     _mark_between(beads, count, radius, caster, light, patch)

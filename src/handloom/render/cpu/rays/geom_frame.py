@@ -1,4 +1,4 @@
-"""Small pieces every kernel needs: rows of the geom table unpacked into locals, lanes moved between frames.
+"""Helpers for all kernels: unpack rows of the geom table into locals, move lanes between frames.
 
 Values are unpacked before a loop because the compiler must assume that a store to the lanes changes the table.
 """

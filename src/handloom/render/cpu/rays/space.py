@@ -1,10 +1,10 @@
-"""Space: world-aligned boxes around the surface points of a batch, bounds over lanes, and how far geoms are.
+"""Spaces: world-aligned boxes around the surface points of a batch, bounds over lanes, and distances to geoms.
 
 IEEE rules keep the compiler from vectorising a loop that carries one minimum, so whole vectors are folded by hand, all
 six bounds side by side.
 
-A box around all points is of little use where the edge of an arm is seen before a wall: it holds all the space between
-them. So the points are grouped by the geom they lie on; each group has boxes of its own.
+A box around all points is useless if the edge of an arm is seen in front of a wall: it contains all the space between
+them. So the points are grouped by the geom they lie on, and each group has its own boxes.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ from handloom.render.cpu.layout import (
 
 @picture_kernel
 def bounds(lanes):
-    """Return the least of spares A, C, E and the greatest of spares B, D, F: (a, b, c, d, e, f).
+    """Return the minima of spares A, C, E and the maxima of spares B, D, F: (a, b, c, d, e, f).
 
     The first vector of each spare quantity is overwritten.
     """
@@ -67,7 +67,7 @@ def bounds(lanes):
 
 @picture_kernel
 def fold(lanes):
-    """Return what ``bounds`` returns, of the first vector of each spare quantity alone."""
+    """Return the same as ``bounds``, from only the first vector of each spare quantity."""
     a, b, c = lanes[SPARE_A], lanes[SPARE_B], lanes[SPARE_C]
     d, e, f = lanes[SPARE_D], lanes[SPARE_E], lanes[SPARE_F]
     for i in range(1, VECTOR):
@@ -82,7 +82,7 @@ def fold(lanes):
 
 @picture_kernel
 def greatest_gaps(lanes):
-    """Return the greatest NEAR_GAP and FAR_GAP; spares E and F are overwritten."""
+    """Return the largest NEAR_GAP and FAR_GAP; spares E and F are overwritten."""
     for i in range(VECTOR):
         lanes[i + SPARE_E] = lanes[i + NEAR_GAP]
         lanes[i + SPARE_F] = lanes[i + FAR_GAP]
@@ -102,7 +102,7 @@ def greatest_gaps(lanes):
 
 @picture_kernel
 def greatest(lanes, quantity):
-    """Return the greatest value of a quantity; spare F is overwritten."""
+    """Return the largest value of a quantity; spare F is overwritten."""
     for i in range(VECTOR):
         lanes[i + SPARE_F] = lanes[i + quantity]
     for k in range(VECTOR, LANES, VECTOR):
@@ -115,7 +115,7 @@ def greatest(lanes, quantity):
     return max(lanes[SPARE_F], lanes[SPARE_F + 1], lanes[SPARE_F + 2], lanes[SPARE_F + 3])
 
 
-# Gaps are taken to be this much smaller than they are, against rounding.
+# Gaps are assumed to be this much smaller, to allow for rounding.
 CLOSER = np.float32(0.9999)
 
 
@@ -142,7 +142,7 @@ def sole_geom(lanes):
 def bound(lanes, lowest, highest, height, space):
     """Write the bounds of the points ``height`` above the lanes that show geoms ``lowest`` to ``highest``.
 
-    Low exceeds high when there are none. Whole vectors are folded on the way, see ``reduce``.
+    Low exceeds high if there are none. Whole vectors are folded; see ``reduce``.
     """
     for i in range(VECTOR):
         lanes[i + SPARE_A] = BIG
@@ -168,7 +168,7 @@ def bound(lanes, lowest, highest, height, space):
 
 @picture_kernel
 def rise(spaces, share):
-    """Write BETWEEN; all points rise by the same fraction of their way from SURFACE to ABOVE, so their bounds do."""
+    """Write BETWEEN; all points, and so their bounds, rise by the same fraction of SURFACE to ABOVE."""
     for i in range(6):
         spaces[BETWEEN, i] = spaces[SURFACE, i] + share * (spaces[ABOVE, i] - spaces[SURFACE, i])
 
@@ -181,11 +181,11 @@ def find_groups(lanes, ids, spaces, height, share):
         lanes: Flat batch with surface points and normals.
         ids: Geom of each group (GROUPS,), written.
         spaces: Spaces of each group (GROUPS, 3, 6), written.
-        height: How far above the surface ABOVE lies [m].
-        share: How much of that height BETWEEN is above it.
+        height: Height of ABOVE above the surface [m].
+        share: Height of BETWEEN, as a fraction of this.
 
     Returns:
-        Number of groups. The last of GROUPS holds all that are left and stands for no geom, so its number is -1.
+        Number of groups. The last of GROUPS holds the rest and belongs to no geom, so its number is -1.
     """
     count = 0
     highest = BIG
@@ -205,11 +205,11 @@ def find_groups(lanes, ids, spaces, height, share):
 
 @picture_kernel(inline="always")
 def box_along(boxes, i, j, x, y, z, dx, dy, dz):
-    """Return how a space lies along axis ``j`` of a box: where its centre (x, y, z) is, how far it reaches from there.
+    """Return the position of a space's centre (x, y, z) along axis ``j`` of a box, and its half extent along it.
 
     Args:
         boxes: Table of bounding boxes.
-        i: Place of the box, with its block.
+        i: Index of the box, including its block.
         j: VECTOR times the number of the axis.
         x: Centre of the space, from the middle of the box [m].
         y: The same.
@@ -237,7 +237,7 @@ def middle_of(space):
 
 @picture_kernel(inline="always")
 def _least_gap(boxes, i, px, py, pz, dx, dy, dz):
-    """Return a distance that no point of a space is nearer to a box than, a little less against rounding [m]."""
+    """Return a lower bound of the distance between a space and a box, slightly reduced to allow for rounding [m]."""
     x = px - boxes[i + B_CENTER]
     y = py - boxes[i + B_CENTER + VECTOR]
     z = pz - boxes[i + B_CENTER + 2 * VECTOR]
@@ -252,7 +252,7 @@ def _least_gap(boxes, i, px, py, pz, dx, dy, dz):
 
 @picture_kernel
 def pick_near(picked, boxes, space, reach):
-    """Write to B_GAP how near every geom can come to a space, and mark those that can come closer than ``reach``."""
+    """Write the smallest possible distance of every geom to a space to B_GAP, and mark geoms closer than ``reach``."""
     px, py, pz, dx, dy, dz = middle_of(space)
     for block in range(boxes.shape[0] // BOX_BLOCK):
         start = block * BOX_BLOCK
@@ -264,7 +264,7 @@ def pick_near(picked, boxes, space, reach):
 
 @picture_kernel
 def find_gaps(boxes, ids, spaces, count):
-    """Write to B_GAP and B_LOW_GAP how near every geom can come to ABOVE and to BETWEEN of other geoms' groups.
+    """Write the smallest possible distance of every geom to ABOVE and BETWEEN of other groups to B_GAP and B_LOW_GAP.
 
     Nothing above a convex surface is closer to it than its height, so the group of the geom itself does not count.
     """
@@ -288,7 +288,7 @@ def find_gaps(boxes, ids, spaces, count):
 
 @picture_kernel
 def height_above(row, space):
-    """Return the least height of a space above a plane [m]."""
+    """Return the smallest height of a space above a plane [m]."""
     nx, ny, nz = row[G_ROT + 2], row[G_ROT + 5], row[G_ROT + 8]
     return (
         nx * ((space[0] if nx > ZERO else space[1]) - row[G_POS])

@@ -1,4 +1,4 @@
-"""Surface: point, normal, face and material of every lane whose nearest geom is the given one."""
+"""Surfaces: point, normal, face and material of every lane whose nearest geom is the given one."""
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def _orient_box(lanes, rotation, size, gid):
 
 @picture_kernel(inline="always")
 def _bend(lanes, i, rotation, nx, ny, nz, share, gid):
-    """Bend the normal towards one given in the geom frame, by a share."""
+    """Bend the normal towards one given in the geom frame, by a fraction."""
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation
     ox, oy, oz = lanes[i + NX], lanes[i + NY], lanes[i + NZ]
     x = ox + share * (r0 * nx + r1 * ny + r2 * nz - ox)
@@ -156,13 +156,13 @@ def _bend(lanes, i, rotation, nx, ny, nz, share, gid):
 
 @picture_kernel(inline="always")
 def _edge_share(lanes, i, edge, pixel):
-    """Return how much of a rounded edge is shown: nothing of one that is half a pixel wide, which would flicker."""
+    """Return the visible fraction of a rounded edge: 0 if it is half a pixel wide, since it would flicker."""
     return min(max(edge / (lanes[i + T] * pixel + TINY) - HALF, ZERO), ONE)
 
 
 @picture_kernel
 def _round_box(lanes, rotation, size, edge, pixel, gid):
-    """Bend the normals of a box near its edges, as if they were rounded."""
+    """Bend the normals of a box near its edges, as if the edges were rounded."""
     sx, sy, sz = size[0] - edge, size[1] - edge, size[2] - edge
     for i in range(LANES):
         x = lanes[i + SPARE_A]
@@ -180,7 +180,7 @@ def _round_box(lanes, rotation, size, edge, pixel, gid):
 
 @picture_kernel
 def _round_cylinder(lanes, rotation, size, edge, pixel, gid):
-    """Bend the normals of a cylinder near its rims, as if they were rounded."""
+    """Bend the normals of a cylinder near its rims, as if the rims were rounded."""
     sr, sz = size[0] - edge, size[1] - edge
     for i in range(LANES):
         x = lanes[i + SPARE_A]
@@ -221,7 +221,7 @@ def _orient_cylinder(lanes, rotation, size, gid):
 
 @picture_kernel
 def _orient_round(lanes, rotation, scales, length, gid):
-    """Normals of a capsule with half length ``length``, or of a sphere or ellipsoid whose axes ``scales`` weigh."""
+    """Write normals of a capsule of half length ``length``, or of a sphere or ellipsoid with weighted axes."""
     ex, ey, ez = scales
     for i in range(LANES):
         z = lanes[i + SPARE_C]
@@ -302,7 +302,7 @@ def covers(lanes, gid):
 
 @picture_kernel
 def find_face(lanes, geoms, g, hulls, best):
-    """Fill FACE (and perhaps the normal) of the lanes whose nearest geom is ``g``, when it has creases at all."""
+    """Fill FACE (and possibly the normal) of the lanes whose nearest geom is ``g``, if it has creases."""
     gid = np.float32(g)
     row = geoms[g]
     kind = int(row[G_TYPE])
@@ -322,7 +322,7 @@ def find_face(lanes, geoms, g, hulls, best):
 
 @picture_kernel
 def describe(lanes, row, gid, hulls, beads, textures, texels, best, corners, pixel):
-    """Fill point, normal, face and material of the lanes whose nearest geom is ``gid``; a mesh has its normals already.
+    """Fill point, normal, face and material of the lanes whose nearest geom is ``gid``; a mesh already has its normals.
 
     Args:
         lanes: Flat batch of rays, see ``layout``.

@@ -1,4 +1,4 @@
-"""Triangle meshes: every ray goes through a hierarchy of boxes by itself."""
+"""Triangle meshes: every ray traverses a hierarchy of boxes by itself."""
 
 import numpy as np
 
@@ -51,16 +51,16 @@ from handloom.render.cpu.rays.wide_tests import cross_triangles, enter_boxes, fi
 
 # More than the step to the next number, so that hits at the same depth are not culled.
 AS_NEAR = np.float32(1 + 3e-7)
-# A single ray goes one way along every axis.
+# A single ray has one direction along every axis.
 NO_SPREAD = (False, False, False)
-# A lamp is four points on its disc, in units of its radius along its two axes.
+# A lamp is represented by four points on its disc, in units of its radius along its two axes.
 LAMP_U = (np.float32(0.6), np.float32(-0.25), np.float32(-0.6), np.float32(0.25))
 LAMP_V = (np.float32(0.25), np.float32(0.6), np.float32(-0.25), np.float32(-0.6))
 LAMP_POINTS = 4
 LAMP_WEIGHT = np.float32(0.25)
-# Penumbras are mitred at corners and reach farther there, by this factor at a right angle.
+# Penumbras are mitred at corners and extend farther there, by this factor at a right angle.
 MITRE = np.float32(1.42)
-# Shadow rays ignore the first part of their way, against hits on the surface they start from.
+# Shadow rays ignore the first part of their path, to avoid hits on the surface they start from.
 SHADOW_START = np.float32(1e-3)
 
 
@@ -74,7 +74,7 @@ def _on_grid(grid, x, y, z):
 def _nearest(lanes, meshes, root, grid, eye, ray, start, best):
     """Return the nearest hit of a ray after ``start`` and before ``best``, and the number of its triangle or -1.
 
-    The nearest child goes first. Nodes that wait are in spares A to D, where the ray enters them in spares E to H.
+    The nearest child is visited first. Pending nodes are in spares A to D, and their entry distances in spares E to H.
     """
     nodes, triangles = meshes.nodes, meshes.triangles
     x, y, z = ray
@@ -117,8 +117,8 @@ def _nearest(lanes, meshes, root, grid, eye, ray, start, best):
 def cast_triangles(lanes, row, meshes, gid):
     """Keep the nearest hits with a triangle mesh in T, ID and TRIANGLE.
 
-    Every ray goes through the hierarchy by itself: a mesh from a scanner has more triangles than it covers pixels, and
-    two neighbouring rays share few of them.
+    Every ray traverses the hierarchy by itself: a scanned mesh has more triangles than pixels, and two neighbouring
+    rays share few of them.
     """
     eye = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -126,7 +126,7 @@ def cast_triangles(lanes, row, meshes, gid):
     for i in range(LANES):
         u, v = lanes[i + U], lanes[i + V]
         ray = (u * ax + v * bx + cx, u * ay + v * by + cy, u * az + v * bz + cz)
-        # Of two geoms at the same depth, the one with the lesser number is seen.
+        # Of two geoms at the same depth, the one with the lower number is visible.
         limit = lanes[i + T] * AS_NEAR if gid < lanes[i + ID] else lanes[i + T]
         t, found = _nearest(lanes, meshes, root, grid, eye, ray, lanes[i + START], limit)
         if found >= 0 and t <= lanes[i + T]:
@@ -139,7 +139,7 @@ def cast_triangles(lanes, row, meshes, gid):
 def orient_triangles(lanes, row, meshes, gid):
     """Write the interpolated normal, turned towards the camera; leave texture coordinates in spares D and E.
 
-    The texture lookup, which comes next, leaves spares D and E alone.
+    The texture lookup, which comes next, does not change spares D and E.
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     ox, oy, oz = eye_of(row)
@@ -202,7 +202,7 @@ def _place_lamp(lanes, row, caster, light):
 
 @picture_kernel
 def _block(lanes, triangles, block, point):
-    """Mark the points of the lamp that a block of triangles hides from a point in spare D; return how many more."""
+    """Mark in spare D the lamp points that a block of triangles hides from a point; return the number of new ones."""
     more = 0
     for s in range(LAMP_POINTS):
         if lanes[s + SPARE_D] == ZERO:
@@ -220,9 +220,9 @@ def _block(lanes, triangles, block, point):
 
 @picture_kernel
 def _count_blocked(lanes, meshes, root, grid, point, lamp):
-    """Return how many points of the lamp a mesh hides from a point; the four rays go together, as a bounded bundle.
+    """Return the number of lamp points that a mesh hides from a point; the four rays are traced as one bounded bundle.
 
-    Boxes and leaves that wait are in spares E to H.
+    Pending boxes and leaves are in spares E to H.
     """
     nodes, triangles = meshes.nodes, meshes.triangles
     px, py, pz = _on_grid(grid, point[0], point[1], point[2])
@@ -254,12 +254,12 @@ def shade_triangles(lanes, row, caster, meshes, light, endless):
     """Raise SHADE by the fraction of four points of the lamp that the mesh hides from each surface point.
 
     Args:
-        lanes: Flat batch with surface points and their places in the light's image plane.
+        lanes: Flat batch with surface points and their positions in the light's image plane.
         row: Geom row of the mesh.
-        caster: What the light sees of the mesh.
+        caster: The mesh as seen by the light.
         meshes: ``Hierarchy`` of all meshes.
         light: Light row.
-        endless: Whether the image plane is of no use, and all points are to be looked at.
+        endless: Whether the image plane is useless, so that all points must be tested.
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     wx, wy, wz = position_of(row)
@@ -276,7 +276,7 @@ def shade_triangles(lanes, row, caster, meshes, light, endless):
 
 @picture_kernel(inline="always")
 def _is_behind(lanes, i, caster, radius):
-    """Return whether a lane lies in the turned rectangle of a geom, widened by its own penumbra, and behind it."""
+    """Return whether a lane lies in the rotated rectangle of a geom, widened by its own penumbra, and behind it."""
     x, y = caster[C_DIRECTION], caster[C_DIRECTION + VECTOR]
     u, v = lanes[i + LAMP_X], lanes[i + LAMP_Y]
     margin = MITRE * radius * (caster[C_INVERSE] - lanes[i + LAMP_INVERSE])

@@ -1,7 +1,7 @@
-"""Surfaces of revolution about z: rays against the cones and rings that their outline sweeps.
+"""Surfaces of revolution about z: rays against the cones and rings swept by their outline.
 
-A ray is moved to its point nearest the middle of the bounding box first, so that all numbers are of the size of the
-object and float32 is exact to micrometres from across a room. Each piece of the outline is then one loop over the
+A ray is moved to its point nearest the middle of the bounding box first, so that all numbers have the size of the
+object and float32 is exact to micrometres even from across a room. Each piece of the outline is then one loop over the
 lanes. Cost per lane and piece: one root, two divisions.
 """
 
@@ -47,13 +47,13 @@ from handloom.render.cpu.rays.geom_frame import eye_of, rays_of, rotation_of
 
 # Pieces overlap by this much, so that no ray slips between two of them [m].
 SEAM = np.float32(2e-7)
-# Pieces flatter than this count as level rings: rise over run.
+# Pieces with a smaller slope (rise over run) count as horizontal rings.
 LEVEL = np.float32(1e-4)
 
 
 @picture_kernel
 def _approach(lanes, row):
-    """Write point (A, B, C) and direction (D, E, F) of every ray near the geom, its start (G) and no hit yet (H, I)."""
+    """Write every ray's point near the geom (A, B, C), direction (D, E, F), start (G), and no hit yet (H, I)."""
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
     mx, my, mz = row[G_BOX], row[G_BOX + 1], row[G_BOX + 2]
@@ -77,7 +77,7 @@ def _approach(lanes, row):
 
 @picture_kernel
 def _cast_ring(lanes, r0, z0, r1, k):
-    """A level piece: the ring between two radii."""
+    """Hit a horizontal piece: the ring between two radii."""
     low = max(min(r0, r1) - SEAM, ZERO)
     high = max(r0, r1) + SEAM
     low *= low
@@ -97,7 +97,7 @@ def _cast_ring(lanes, r0, z0, r1, k):
 
 @picture_kernel
 def _cast_cone(lanes, r0, z0, r1, z1, k):
-    """A cone or cylinder between two heights: x^2 + y^2 = (r0 + slope (z - z0))^2, the stable form of both roots."""
+    """Hit a cone or cylinder between two heights: x^2 + y^2 = (r0 + slope (z - z0))^2, both roots in stable form."""
     slope = (r1 - r0) / (z1 - z0)
     low = min(z0, z1) - SEAM
     high = max(z0, z1) + SEAM
@@ -133,7 +133,7 @@ def _cast_cone(lanes, r0, z0, r1, z1, k):
 
 @picture_kernel
 def cast_turned(lanes, row, hulls, gid):
-    """Keep the nearest hits with a surface of revolution in T, ID and TRIANGLE, which has the piece."""
+    """Keep the nearest hits with a surface of revolution in T, ID and TRIANGLE (the number of the piece)."""
     _approach(lanes, row)
     first = int(row[G_HULL])
     for k in range(int(row[G_HULL_COUNT])):
@@ -160,7 +160,7 @@ def cast_turned(lanes, row, hulls, gid):
 def orient_turned(lanes, row, hulls, gid):
     """Write face and interpolated normal from the hit point in the geom frame, in spares A, B, C.
 
-    The face tells outside from inside, where anti-aliasing looks for edges.
+    The face distinguishes outside from inside, so that anti-aliasing finds the edges between them.
     """
     r0, r1, r2, r3, r4, r5, r6, r7, r8 = rotation_of(row)
     start = int(row[G_HULL])

@@ -1,9 +1,9 @@
-"""Visibility: which geom does each ray hit first, and how far away.
+"""Visibility: the first geom hit by each ray, and its distance.
 
 Rays start at the camera with direction ``u X + v Y + Z``, not normalised, so the ray parameter is planar depth.
 A quadric is solved around the point of closest approach, ``q = o + t_m d``, and the discriminant is ``r^2 - |q|^2``:
 the textbook ``h^2 - a c`` cancels in float32 as soon as the camera is a few radii away.
-From outside the entering hit counts; from inside the leaving one, unless the geom is the camera's own housing.
+From outside, the entering hit counts; from inside, the leaving one, unless the geom is the camera's own housing.
 """
 
 import numpy as np
@@ -39,7 +39,7 @@ from handloom.render.cpu.rays.geom_frame import eye_of, rays_of, size_of
 
 @picture_kernel(inline="always")
 def _keep(lanes, i, hit, enter, leave, inside, gid):
-    """Keep geom ``gid`` in lane ``i`` when its hit is nearer than what was there, or as near and its number less."""
+    """Keep geom ``gid`` in lane ``i`` if its hit is nearer than the present one, or as near and its number lower."""
     near = lanes[i + START]
     t = leave if (enter <= near) & inside else enter
     best = lanes[i + T]
@@ -50,7 +50,7 @@ def _keep(lanes, i, hit, enter, leave, inside, gid):
 
 @picture_kernel
 def _cast_box(lanes, row, inside, gid):
-    """Slab method: the ray is inside where it is between all three pairs of faces."""
+    """Slab method: the ray is inside while it is between all three pairs of faces."""
     sx, sy, sz = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -97,7 +97,7 @@ def _cast_ellipsoid(lanes, row, inside, gid, kx, ky, kz):
 
 @picture_kernel(inline="always")
 def _cap_hit(ox, oy, oz, x, y, z, a, r2, sign):
-    """Return whether the ray meets the end sphere at height ``oz``, and where: first for sign -1, last for +1."""
+    """Return whether the ray meets the end sphere at height ``oz``, and where: first hit for sign -1, last for +1."""
     ia = ONE / a
     middle = -(ox * x + oy * y + oz * z) * ia
     qx = ox + middle * x
@@ -109,7 +109,7 @@ def _cap_hit(ox, oy, oz, x, y, z, a, r2, sign):
 
 @picture_kernel
 def _cast_capsule(lanes, row, inside, gid):
-    """The endless cylinder first; where the ray crosses it beyond an end, the sphere of that end decides."""
+    """Infinite cylinder first; if the ray crosses it beyond an end, the sphere of that end decides."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -144,7 +144,7 @@ def _cast_capsule(lanes, row, inside, gid):
 
 @picture_kernel
 def _cast_cylinder(lanes, row, inside, gid):
-    """The endless cylinder, clipped by the slab between its two caps."""
+    """Infinite cylinder, clipped by the slab between its two caps."""
     radius, length, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -170,7 +170,7 @@ def _cast_cylinder(lanes, row, inside, gid):
 
 @picture_kernel
 def _cast_plane(lanes, row, gid):
-    """A rectangle seen from its front only; a size of zero is endless."""
+    """Rectangle visible only from its front; a size of zero means infinite."""
     sx, sy, _ = size_of(row)
     ox, oy, oz = eye_of(row)
     ax, ay, az, bx, by, bz, cx, cy, cz = rays_of(row)
@@ -226,7 +226,7 @@ def cast(lanes, geoms, g, hulls, layer):
         geoms: Geom table.
         g: Row of the geom.
         hulls: Half spaces (k, 4): outward unit normal, offset.
-        layer: 0, or more behind something transparent, whose own inner wall is not to be hit.
+        layer: 0, or higher behind a transparent surface, whose own inner wall must not be hit.
     """
     row = geoms[g]
     kind = int(row[G_TYPE])

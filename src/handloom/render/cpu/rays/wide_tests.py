@@ -1,8 +1,8 @@
 """A ray against several boxes or triangles at once, in vector registers.
 
-Numba vectorises loops over many lanes only; eight boxes of one node are too few for it, and scalar code took half of
-the time of an image with meshes. These two tests are therefore written as vector instructions of LLVM, which any
-processor carries out with the same bits: plain IEEE operations, element by element.
+Numba vectorises only loops over many lanes; the eight boxes of a node are too few, and scalar code took half the time
+of an image with meshes. These two tests are therefore written as LLVM vector instructions, which give the same bits on
+any processor: plain IEEE operations, element by element.
 """
 
 from typing import Any
@@ -16,18 +16,18 @@ from handloom.render.cpu.model.bvh import BLOCK, WIDTH
 
 FLOAT = ir.FloatType()
 ROUNDING = 1.0000005
-"""Boxes are left later by this factor: three roundings of 32 bits must not make a ray miss a box that it touches."""
+"""Factor on the exit distance of boxes, so that three 32-bit roundings do not make a ray miss a box that it touches."""
 SEAM = 1e-6
 """Neighbouring triangles overlap by this much in barycentric coordinates, so that no ray slips between them."""
 
 
 def _vector_code(function: Any) -> Any:
-    """Make a function that writes instructions callable in kernels; they leave out its first argument."""
+    """Decorate a function that generates instructions, so that kernels can call it without its first argument."""
     return intrinsic(function)
 
 
 class _Vector:
-    """Values in a vector register, while code is written: operators append instructions, numbers are repeated."""
+    """Values in a vector register during code generation: operators append instructions, numbers are repeated."""
 
     def __init__(self, builder: ir.IRBuilder, value: Any) -> None:
         self.builder = builder
@@ -49,7 +49,7 @@ class _Vector:
         return self._with(self.builder.and_, other)
 
     def compare(self, sign: str, other: Any) -> "_Vector":
-        """Return where this is ``sign`` the other; nowhere for NaN."""
+        """Return the mask where this is ``sign`` the other; false for NaN."""
         return _Vector(self.builder, self.builder.fcmp_ordered(sign, self.value, _repeated(self, other)))
 
     def least(self, other: Any) -> "_Vector":
@@ -59,12 +59,12 @@ class _Vector:
         return self.compare(">", other).choose(self, other)
 
     def choose(self, yes: "_Vector", no: Any) -> "_Vector":
-        """Return ``yes`` where this holds, ``no`` elsewhere."""
+        """Return ``yes`` where the mask is true, ``no`` elsewhere."""
         return _Vector(self.builder, self.builder.select(self.value, yes.value, _repeated(yes, no)))
 
 
 def _repeated(like: _Vector, other: Any) -> Any:
-    """Return the register of a vector, or one that repeats a number as often as ``like`` has elements."""
+    """Return the register of a vector, or one that repeats a number for all elements of ``like``."""
     if isinstance(other, _Vector):
         return other.value
     kind = like.value.type
@@ -77,7 +77,7 @@ def _repeated(like: _Vector, other: Any) -> Any:
 
 
 def _address(context: Any, builder: ir.IRBuilder, kind: Any, array: Any, *index: Any) -> Any:
-    """Return where an element of a contiguous array lies."""
+    """Return the address of an element of a contiguous array."""
     box = context.make_array(kind)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, kind, box, list(index))
 
@@ -95,21 +95,21 @@ def _store(builder: ir.IRBuilder, vector: _Vector, address: Any) -> None:
 
 @_vector_code
 def enter_boxes(typing, nodes, node, eye, slow, fast, spread, start, best, lanes, at):
-    """Store where rays enter the children of a node to ``lanes[at]`` and following; return the bits of those they do.
+    """Store the distances at which rays enter a node's children, from ``lanes[at]``; return the bits of those hit.
 
-    A bundle of rays from one point is between two planes from the first moment that one of them is to the last; a
-    single ray is a bundle without width.
+    A bundle of rays from one point counts as between two planes from the time its first ray enters until its last ray
+    leaves; a single ray is a bundle without width.
 
     Args:
         typing: Numba's.
         nodes: Nodes of a ``Hierarchy``.
         node: Number of the node.
-        eye: Where the rays begin, in steps of the mesh's grid.
-        slow: One over the least speed along each axis [1/steps].
-        fast: One over the greatest.
-        spread: Per axis, whether some rays go one way along it and some the other.
-        start: Boxes that are left before do not count.
-        best: Nor those that are entered after.
+        eye: Origin of the rays, in steps of the mesh's grid.
+        slow: One over the lowest speed along each axis [1/steps].
+        fast: One over the highest.
+        spread: Per axis, whether rays go in both directions along it.
+        start: Boxes left before this do not count.
+        best: Boxes entered after this do not count.
         lanes: Flat batch.
         at: First of WIDTH places in it.
     """
@@ -142,7 +142,7 @@ def enter_boxes(typing, nodes, node, eye, slow, fast, spread, start, best, lanes
 
 @_vector_code
 def first_bit(typing, bits):
-    """Return the place of the lowest bit of a number other than 0."""
+    """Return the position of the lowest set bit of a non-zero number."""
 
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
@@ -152,7 +152,7 @@ def first_bit(typing, bits):
 
 @_vector_code
 def cross_triangles(typing, triangles, block, eye, ray, lanes, at):
-    """Store where a ray crosses the triangles of a block to ``lanes[at]`` and following; BIG where it does not.
+    """Store the distances at which a ray crosses the triangles of a block, from ``lanes[at]``; BIG if it misses.
 
     Möller and Trumbore's test.
 
@@ -160,8 +160,8 @@ def cross_triangles(typing, triangles, block, eye, ray, lanes, at):
         typing: Numba's.
         triangles: Blocks of triangles of a ``Hierarchy``.
         block: Number of the block.
-        eye: Where the ray begins [m].
-        ray: Its direction; t is in its lengths.
+        eye: Origin of the ray [m].
+        ray: Its direction; t is in units of its length.
         lanes: Flat batch.
         at: First of BLOCK places in it.
     """

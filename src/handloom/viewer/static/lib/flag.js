@@ -7,7 +7,7 @@ export function flagButton(facts, site) {
   const button = el("button", { type: "button", disabled: !site.edit, title: site.edit ? "Flag this episode with a note (F)" : "Start handloom view with --edit to flag episodes" });
   const note = el("textarea", { rows: 3, maxLength: 2000, "aria-label": "Note" });
   const dialog = el("dialog", { "aria-label": "Flag this episode" },
-    el("form", { method: "dialog" }, el("h2", {}, "Flag this episode"), el("label", {}, "What is wrong with or special about this episode", note),
+    el("form", { method: "dialog" }, el("h2", {}, "Flag this episode"), el("label", {}, "Reason for the flag", note),
       el("div.row", { class: "ends" }, el("button", { value: "cancel" }, "Cancel"), el("button", { value: "remove", class: "remove" }, "Remove the flag"), el("button.primary", { value: "keep" }, "Flag it"))));
   const show = () => {
     button.textContent = flag ? `⚑ ${flag.note || "flagged"}` : "Flag with a note";

@@ -39,7 +39,7 @@ export function spanList(facts, events, clock) {
     return { ...span, node };
   });
   const points = events.map((event) => el("li", {}, el("button.link", { type: "button", class: "num", onclick: () => clock.seek(event.frame) }, `${(event.frame / clock.fps).toFixed(1)} s`), " ", event.label, " ", el("span.chip", {}, event.kind)));
-  const node = el("div", {}, entries.length ? el("ol.spans", {}, entries.map((entry) => entry.node)) : el("p.quiet", {}, "This dataset marks no sub-tasks."),
+  const node = el("div", {}, entries.length ? el("ol.spans", {}, entries.map((entry) => entry.node)) : el("p.quiet", {}, "This dataset has no sub-task marks."),
     points.length ? el("details", {}, el("summary", {}, `${points.length} events`), el("ul.spans", {}, points)) : null);
   const destroy = clock.follow(() => {
     for (const entry of entries) entry.node.classList.toggle("now", clock.frame >= entry.start && clock.frame < entry.stop);

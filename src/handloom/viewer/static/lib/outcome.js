@@ -5,11 +5,11 @@ import { el } from "./dom.js";
 export function outcomeCard(facts) {
   const row = facts.row ?? {};
   const failed = row.success === false || facts.failure;
-  const node = el("section.card", { class: failed ? "fault" : "" }, el("h2", {}, failed ? "Why it failed" : "What counts as success"));
+  const node = el("section.card", { class: failed ? "fault" : "" }, el("h2", {}, failed ? "Why it failed" : "Success criteria"));
   if (failed) node.append(failureTable({ stage: row.failure_stage, reason: row.failure_reason, detail: row.failure_detail, ...(facts.failure ?? {}) }));
-  if (failed && facts.goal?.length) node.append(el("h3", { class: "apart" }, "What counts as success"));
+  if (failed && facts.goal?.length) node.append(el("h3", { class: "apart" }, "Success criteria"));
   if (facts.goal?.length) node.append(el("ul.goal", {}, facts.goal_words?.map((text) => el("li", {}, text)) ?? facts.goal.map((check) => el("li", {}, check.name))));
-  else if (!failed) node.append(el("p.quiet", {}, row.success === true ? "The episode is marked as a success." : "This dataset does not say what counts as success."));
+  else if (!failed) node.append(el("p.quiet", {}, row.success === true ? "The episode is marked as a success." : "This dataset has no success criteria."));
   return node;
 }
 
@@ -20,5 +20,5 @@ export function failureTable(failure) {
   const died = Object.entries(counts ?? {});
   const tests = el("div");
   if (died.length) bars(tests, died.map(([test, count]) => [test.replaceAll("_", " "), count, { kind: "bad" }]));
-  return el("div", {}, el("table", {}, el("tbody", {}, rows.map(([key, value]) => el("tr", {}, el("th", { scope: "row" }, known[key] ?? key), el("td.wrap", {}, typeof value === "object" ? JSON.stringify(value) : String(value)))))), died.length ? el("h3", {}, "Candidates that each test refused") : null, tests);
+  return el("div", {}, el("table", {}, el("tbody", {}, rows.map(([key, value]) => el("tr", {}, el("th", { scope: "row" }, known[key] ?? key), el("td.wrap", {}, typeof value === "object" ? JSON.stringify(value) : String(value)))))), died.length ? el("h3", {}, "Candidates refused by each test") : null, tests);
 }

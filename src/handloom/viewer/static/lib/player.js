@@ -8,7 +8,7 @@ export function player(clock) {
   const readout = el("span.num", { class: "readout" });
   const speed = el("select", { "aria-label": "Speed", onchange: () => clock.setSpeed(Number(speed.value)) }, SPEEDS.map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
   const step = (frames, text, title) => el("button", { type: "button", title, "aria-label": title, onclick: () => { clock.pause(); clock.seek(clock.frame + frames); } }, text);
-  const node = el("div.player", {}, step(-1, "‹", "One frame back (←)"), play, step(1, "›", "One frame on (→)"), readout, el("span.grow"), speed);
+  const node = el("div.player", {}, step(-1, "‹", "One frame back (←)"), play, step(1, "›", "One frame forward (→)"), readout, el("span.grow"), speed);
   const stop = clock.follow(() => {
     play.textContent = clock.playing ? "Pause" : "Play";
     readout.textContent = `${(clock.frame / clock.fps).toFixed(2)} s · frame ${clock.frame} of ${clock.frames - 1}`;

@@ -73,7 +73,7 @@ export async function show(root, { parts, query, site }) {
       if (!spent.length || !made || (shelves.length > 1 && !shelf.run.running)) continue;
       const block = el("div");
       bars(block, spent.map(([stage, s]) => [stage, (1000 * s) / made, {}]));
-      block.append(el("p.quiet", {}, "ms of work per second of demonstration"));
+      block.append(el("p.quiet", {}, "ms of computing per second of demonstration"));
       blocks.push(card(shelves.length > 1 ? `Cost by stage, ${shelf.name}` : "Cost by stage", block));
     }
     by("Failure reasons", "reason", "bad");

@@ -42,7 +42,7 @@ export async function show(root, { parts, query, site }) {
     clear(marks, line.node);
     ends.push(line.destroy);
     const list = spanList(facts, events, clock);
-    clear(spans, el("h2", {}, "What happens when"), list.node);
+    clear(spans, el("h2", {}, "Timeline"), list.node);
     ends.push(list.destroy);
   };
   drawMarks();
@@ -116,7 +116,7 @@ function heading(facts) {
 function buttons(facts, site, panel) {
   const node = el("section.card", { class: "tools" });
   const told = el("p", { role: "status" });
-  if (facts.commands?.make) node.append(el("button", { type: "button", title: facts.commands.make, onclick: () => copy(facts.commands.make, "Copied the command that makes exactly this episode") }, "Copy the command that makes it"));
+  if (facts.commands?.make) node.append(el("button", { type: "button", title: facts.commands.make, onclick: () => copy(facts.commands.make, "Copied the command that reproduces exactly this episode") }, "Copy the command to reproduce it"));
   if (facts.has_archive && !exported) {
     node.append(el("button", { type: "button", onclick: async (event) => {
       const button = event.currentTarget;
@@ -134,7 +134,7 @@ function buttons(facts, site, panel) {
         if (!view) return toast("The 3D view is not ready yet");
         if (view.draw) return view.draw();
         return undefined;
-      } }, "Draw again from this angle"));
+      } }, "Render from this angle"));
     }
   }
   if (!exported) node.append(flagButton(facts, site));

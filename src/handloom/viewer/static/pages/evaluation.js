@@ -8,7 +8,7 @@ export async function show(root, { parts }) {
   const same = found.length === 2 && found[0].seed === found[1].seed && found[0].task === found[1].task;
   root.append(el("div.stack", {},
     el("h1", {}, found.map((one) => one.name).join("  beside  ")),
-    found.length === 2 && !same && el("p.card", {}, "The two were made on different scenes; they are shown beside each other, not scene by scene."),
+    found.length === 2 && !same && el("p.card", {}, "The two evaluations used different scenes, so they are shown side by side, not scene by scene."),
     same ? together(found) : null,
     el("div.beside", { data: { count: found.length } }, found.map((one) => el("div.stack", {}, summary(one), outcomes(one), byFactor(one), byValue(one))))));
 }
@@ -18,12 +18,12 @@ function summary(one) {
   return el("section.card", {}, el("h2", {}, one.name),
     el("p", {}, el("strong", { class: "big num" }, percent(result.successes, result.scenes)), ` of ${number(result.scenes)} scenes, 95 % interval ${(100 * result.interval[0]).toFixed(0)} to ${(100 * result.interval[1]).toFixed(0)} %`),
     el("p.quiet", {}, `${one.task} · ${one.policy} · seed ${one.seed}`),
-    result.faults ? el("p.chip", { class: "warn" }, `${result.faults} scenes ended in an error of the program`) : null,
+    result.faults ? el("p.chip", { class: "warn" }, `${result.faults} scenes ended in a program error`) : null,
     el("p.reasons", {}, Object.entries(result.failure_reasons).map(([reason, count]) => el("span.chip", { class: "bad" }, `${reason} ${count}`))));
 }
 
 const href = (one, scene) => (scene.index === null ? `#/attempt/${one.key}/${scene.attempt}` : `#/episode/${scene.source}/${scene.index}`);
-const told = (scene) => `scene ${scene.attempt}: ${scene.success ? `success after ${scene.seconds.toFixed(1)} s` : `${scene.reason}, came as far as ${scene.skills.at(-1) ?? "nothing"}`}`;
+const told = (scene) => `scene ${scene.attempt}: ${scene.success ? `success after ${scene.seconds.toFixed(1)} s` : `${scene.reason}, got as far as ${scene.skills.at(-1) ?? "nothing"}`}`;
 
 function outcomes(one) {
   return el("section.card", {}, el("h2", {}, "Scenes"), el("ol.outcomes", {}, one.scenes.map((scene) =>
@@ -42,8 +42,8 @@ function byFactor(one) {
   const draw = () => plane(host, one, numbers.find((f) => f.name === x.value), numbers.find((f) => f.name === y.value));
   for (const select of [x, y]) select.addEventListener("change", draw);
   draw();
-  return el("section.card", {}, el("h2", {}, "By place and size"), el("div.row", {}, el("label", {}, "Across", x), el("label", {}, "Up", y)), host,
-    el("p.quiet", {}, "Numbers that tell most about the outcome: ", order.slice(0, 3).map((factor) => factor.name).join(", ")));
+  return el("section.card", {}, el("h2", {}, "By position and size"), el("div.row", {}, el("label", {}, "Across", x), el("label", {}, "Up", y)), host,
+    el("p.quiet", {}, "Numbers with the most effect on the outcome: ", order.slice(0, 3).map((factor) => factor.name).join(", ")));
 }
 
 // An x goes with the y of the same object.
@@ -119,7 +119,7 @@ function together([a, b]) {
   const others = new Map(b.scenes.map((scene) => [scene.attempt, scene]));
   const both = a.scenes.filter((scene) => others.has(scene.attempt)).map((scene) => [scene, others.get(scene.attempt)]);
   const cells = [["both", (x, y) => x && y], [`only ${a.name}`, (x, y) => x && !y], [`only ${b.name}`, (x, y) => !x && y], ["neither", (x, y) => !x && !y]];
-  return el("section.card", {}, el("h2", {}, "The same scenes"), el("p.quiet", {}, "A scene opens both episodes in step."), cells.map(([name, holds]) => {
+  return el("section.card", {}, el("h2", {}, "The same scenes"), el("p.quiet", {}, "Click a scene to open both episodes in sync."), cells.map(([name, holds]) => {
     const scenes = both.filter(([x, y]) => holds(x.success, y.success));
     return el("div.same", {}, el("strong", {}, `${name}: ${scenes.length}`), el("ol.outcomes", {}, scenes.map(([x, y]) => {
       const watch = x.index !== null && y.index !== null;

@@ -6,7 +6,7 @@ export function show(root, { site }) {
   if (!site.datasets.length && site.tasks.length === 1) return void location.replace(`#/task/${encodeURIComponent(site.tasks[0])}`);
   const all = site.datasets.map((dataset) => dataset.key).join("+");
   root.append(el("div.stack", {},
-    el("h1", {}, "What there is to look at"),
+    el("h1", {}, "Datasets, runs and tasks"),
     site.datasets.length > 1 && el("p", {}, el("a.button", { href: `#/dataset/${all}` }, `All ${site.datasets.length} side by side`)),
     el("ul.shelves", {},
       site.datasets.map((dataset) => el("li.card", {},

@@ -36,12 +36,12 @@ class TaskPage {
     this.seed = el("input", { type: "number", min: 0, max: 2147483647, step: 1, value: seed, "aria-label": "Seed", onchange: () => this.sample() });
     this.status = el("span.chip", { role: "status" }, "Starting …");
     this.stopButton = el("button", { type: "button", hidden: true, onclick: () => this.cancel() }, "Stop");
-    this.runButton = el("button.primary", { type: "button", onclick: () => this.run(), title: "Let the expert carry the task out in this scene (Ctrl+Enter)" }, "Run the expert");
+    this.runButton = el("button.primary", { type: "button", onclick: () => this.run(), title: "Let the expert perform the task in this scene (Ctrl+Enter)" }, "Run the expert");
     this.words = el("p.task-words.quiet");
     const bar = el("div.task-bar.row", {},
       el("h1.clip", {}, this.task.name), choose,
       el("label.task-seed", {}, el("span", {}, "Scene"), el("span.row", {},
-        el("button", { type: "button", onclick: () => this._step(-1), title: "Scene before", "aria-label": "Scene before" }, "‹"), this.seed,
+        el("button", { type: "button", onclick: () => this._step(-1), title: "Previous scene", "aria-label": "Previous scene" }, "‹"), this.seed,
         el("button", { type: "button", onclick: () => this._step(1), title: "Next scene", "aria-label": "Next scene" }, "›"))),
       this.runButton, this.stopButton, this.status);
 
@@ -52,7 +52,7 @@ class TaskPage {
     this.remarks = el("ul.task-remarks", { "aria-label": "Mistakes and notes" });
     this.saveButton = el("button", { type: "button", disabled: true, onclick: () => this.save(), title: this.task.writable ? "Save (Ctrl+S)" : "handloom view FILE --edit lets this page write your own files" }, "Save");
     const editor = el("section.card.task-editor", { "aria-label": "Editor" },
-      el("div.row", {}, el("h2.grow.clip", {}, this.task.file), el("button", { type: "button", onclick: () => this.check({ deep: true }), title: "Look at sampled scenes too, as handloom check does" }, "Check"),
+      el("div.row", {}, el("h2.grow.clip", {}, this.task.file), el("button", { type: "button", onclick: () => this.check({ deep: true }), title: "Also check sampled scenes, like handloom check" }, "Check"),
         el("button", { type: "button", onclick: () => copy(this.editor.text, "Copied") }, "Copy"), this.saveButton),
       this.editor.node, this.remarks);
 
@@ -126,7 +126,7 @@ class TaskPage {
     this.ran = this.editor.text;
     this.outcome.begin();
     this.looks = [];
-    return this._work("expert", this._which(), "The expert works …", (event) => this._watched(event));
+    return this._work("expert", this._which(), "The expert is running …", (event) => this._watched(event));
   }
 
   cancel() {

@@ -50,7 +50,7 @@ export async function mountScene(host, { source, episode, clock }) {
 /** Show the picture that the ray caster draws from a viewpoint. */
 async function drawAgain(path, viewpoint) {
   const status = el("p.quiet", { role: "status" }, "Drawing …");
-  const dialog = el("dialog.scene3d-drawn", { "aria-label": "Drawn again from this angle" }, status,
+  const dialog = el("dialog.scene3d-drawn", { "aria-label": "Rendered from this angle" }, status,
     el("form.row", { method: "dialog" }, el("button.primary", { type: "submit", autofocus: true }, "Close")));
   dialog.addEventListener("close", () => dialog.remove());
   document.body.append(dialog);
@@ -59,10 +59,10 @@ async function drawAgain(path, viewpoint) {
     const answer = await fetch(`${path}/draw`, { method: "POST", body: JSON.stringify(viewpoint) });
     if (!answer.ok) throw new ApiError((await answer.json()).error, answer.status);
     const address = URL.createObjectURL(await answer.blob());
-    const image = el("img", { alt: `Frame ${viewpoint.frame}, drawn by the ray caster`, src: address });
+    const image = el("img", { alt: `Frame ${viewpoint.frame}, rendered by the ray caster`, src: address });
     dialog.addEventListener("close", () => URL.revokeObjectURL(address));
     status.replaceWith(image);
-    dialog.querySelector("form").prepend(el("a.button", { href: address, download: `frame_${viewpoint.frame}.jpg` }, "Save the picture"));
+    dialog.querySelector("form").prepend(el("a.button", { href: address, download: `frame_${viewpoint.frame}.jpg` }, "Save the image"));
   } catch (error) {
     status.textContent = error.message;
   }

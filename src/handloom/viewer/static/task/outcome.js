@@ -8,8 +8,8 @@ const FATES = {
   candidates: "grasps", filtered: "pass the filters",
 };
 const STAGES = {
-  sample: "no scene could be sampled", grasp: "no grasp is left", reach: "the arm cannot get there", plan: "there is no path",
-  execute: "it went wrong during execution", success: "it was done, but the goal does not hold",
+  sample: "no scene could be sampled", grasp: "no grasp is left", reach: "the pose cannot be reached", plan: "there is no path",
+  execute: "execution failed", success: "execution finished, but the goal is not met",
 };
 
 /** The lists beside the scene. */
@@ -24,7 +24,7 @@ export class Outcome {
   /** Show the terms of the goal: words, and whether each holds. */
   goal(terms) {
     clear(this.terms, terms.length ? terms.map(({ words, holds }) => el("li", {}, el("span.chip", {}), el("span", {}, words), el("i", { hidden: true }, String(holds))))
-      : el("li", {}, el("span.quiet", {}, "Every skill by its own terms: none of them changes anything but the robot.")));
+      : el("li", {}, el("span.quiet", {}, "The terms of each skill: no skill changes anything but the robot.")));
     this.holds(terms.map(({ holds }) => holds));
   }
 
