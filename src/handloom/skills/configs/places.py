@@ -73,6 +73,9 @@ class PlaceConfig(Tolerances, Filters):
     """Where no such place can be reached, ``keep_upright`` is widened in three steps up to this angle [deg] (ours)."""
     retreat: float | None = Field(default=None, gt=0, le=1)
     """Draw the hand back by this much against its approach [m]: ``post_place_vector`` for every robot (ours)."""
+    retreat_widest: float | None = Field(default=None, gt=0, le=1)
+    """If the fingers would still reach over the object after ``retreat``, the hand draws back further, up to this
+    distance [m], where it can (ours)."""
     rim: bool = False
     """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None

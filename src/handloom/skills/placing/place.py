@@ -116,17 +116,26 @@ class Place(PlacePoses):
         if len(place) == 0:
             return
         self.controller.ignored = config.ignore_substring
-        self._retreat = self._retreat_vector()
+        for retreat in self._retreats(T_tool_object):
+            self._retreat = retreat
+            if self._choose_among(pre, place, kept, T_base_world, T_tool_object):
+                return
+
+    def _choose_among(
+        self, pre: Array, place: Array, kept: Held | None, T_base_world: Array, T_tool_object: Array
+    ) -> bool:
+        """Write the commands of the first place whose moves are all possible; return whether there is one."""
         for before, at in self._by_depth(pre, place, T_base_world, T_tool_object):
             for parts in self._kept_parts(kept):
                 for down in self._depths(at, T_base_world, T_tool_object) if not any(parts) else (0.0,):
                     self.failure, lower = None, at.copy()
                     lower[:, :3, 3] -= down * T_base_world[:3, 2]
-                    chosen = choose(self, self._moves(before, lower), test_mode=config.test_mode, holds=parts)
+                    chosen = choose(self, self._moves(before, lower), test_mode=self.config.test_mode, holds=parts)
                     if chosen is not None:
                         goals = self._over_more(before, lower, chosen, parts, T_base_world, T_tool_object)
                         self._write(*goals, kept, T_tool_object)
-                        return
+                        return True
+        return False
 
     def _over_more(
         self,
@@ -298,12 +307,6 @@ class Place(PlacePoses):
                 if np.isfinite(self.ways_after(T_base_tool, q)).any():
                     return True
         return False
-
-    def _retreat_vector(self) -> Array | None:
-        """Return how the hand draws back, in its own frame (3,) [m]; None when it stays."""
-        if self.config.retreat is not None:
-            return -self.config.retreat * self.controller.arm.spec.approach
-        return None if self.config.post_place_vector is None else np.array(self.config.post_place_vector)
 
     def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
         """Return the place (4, 4) and its paths with the object lowered to what is below, as far as the hand can go."""

@@ -1,5 +1,6 @@
 """Poses of a hand that bring what it holds to a place."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar
 
@@ -45,6 +46,8 @@ OVER_RIM = (0.05, 0.015)
 """How far above a holder the lower end of what is stood in it needs to be before and at the place [m]."""
 FINGER = 0.012
 """Half the height of fingertips: how far above the rim of a holder they hold what gets in to its bottom [m]."""
+CLEAR = 0.02
+"""Distance between fingertips and object after the hand has drawn back [m]."""
 UPPER = 0.6
 """Where along a short object they hold it instead: a fraction of its height."""
 
@@ -227,6 +230,30 @@ class PlacePoses(Skill[PlaceConfig]):
         before = taken.copy()
         before[:, :3, 3] += pre[:, :3, 3] - place[:, :3, 3]
         return before[found], taken[found]
+
+    def _retreats(self, T_tool_object: Array) -> Iterator[Array | None]:
+        """Yield how the hand may draw back, in its own frame (3,) [m], first until it is clear; None when it stays."""
+        config, approach = self.config, self.controller.arm.spec.approach
+        if config.retreat is None:
+            yield None if config.post_place_vector is None else np.array(config.post_place_vector)
+            return
+        if config.retreat_widest is not None:
+            clear = self._covered(T_tool_object) + CLEAR
+            if clear > config.retreat:
+                yield -min(clear, config.retreat_widest) * approach
+        yield -config.retreat * approach
+
+    def _covered(self, T_tool_object: Array) -> float:
+        """Return how far the fingers reach over the held object along their approach [m].
+
+        Args:
+            T_tool_object: How the object is held.
+        """
+        spec = self.controller.arm.spec
+        (low, high), _ = local_box(self.scene, self.config.objects[0])
+        ends = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+        seen = ends @ T_tool_object[:3, :3].T + T_tool_object[:3, 3]
+        return float(-((seen - spec.T_tool_tcp[:3, 3]) @ spec.approach).min())
 
     def _on_steady_ground(
         self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array

@@ -38,6 +38,7 @@ PLACE: dict[str, Any] = {
     "hesitate_steps": 3,
     "gripper_change_steps": 15,
     "retreat": 0.04,
+    "retreat_widest": 0.12,
     "t_eps": 0.01,
     "o_eps": 0.1,
     "success_mode": "relation",
