@@ -32,7 +32,7 @@ def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt:
     """Return poses T_base_tool (n, 4, 4) with the closed fingertips at a point, the hand along a way or leaning.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         filters: Directions that the hand may have.
         p_world: The point (3,) [m].
         along: The way (3,).

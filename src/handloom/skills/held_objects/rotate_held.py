@@ -91,7 +91,7 @@ def joint_moves(skill: Skill, start: Array, dummy: DummyForward) -> tuple[list[C
     """Return one command per frame of the joint move at the end of a skill, and the joints (n,) it ends at.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         start: Joints (n,) [rad] that its other moves end at.
         dummy: The joints to set, in how many frames, with which gripper state.
     """

@@ -38,7 +38,7 @@ class GraspMoves:
     pre_grasp_shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
     """Added to the place the approach starts from, in the arm base [m]."""
     close_steps: int
-    """Frames the gripper gets to close."""
+    """Frames for the gripper to close."""
     lift: float
     """Lift along base z [m]."""
     final_state: int = CLOSED
@@ -157,7 +157,7 @@ class GraspMoves:
         """Return: the fingers hold the object, robot and object are calm, and it was lifted.
 
         Args:
-            skill: The skill that asks.
+            skill: The calling skill.
             from_z: Height of the object before [m].
             lift_th: Lift that must be exceeded [m]; 0 does not ask.
             process_valid: Whether speeds are judged.

@@ -116,7 +116,7 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
     """Return grasps of an object; none after telling the skill why.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         name: The object.
         keys: Annotation file, scale, offset and window; None takes the defaults.
         source: Any grasps, of a file where there is one; or, whatever file there is, grasps that leave a table under
@@ -255,7 +255,7 @@ def clear_grasps(
     """Return the indices of grasps that pass and that the gripper reaches; none after telling the skill why.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         name: The object.
         T_base_tool: Grasps (n, 4, 4).
         passing: Which of them (n,) pass the filters of the config.

@@ -63,7 +63,7 @@ def place_points(
         box: World box of the target (2, 3) [m].
         R_world_target: Orientation of the target (3, 3).
         count: Number of points.
-        rng: Generator of this choice.
+        rng: Random generator for this choice.
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
         held: The held object.
         spot: Where the origin of the object goes, seen from above (n, 2) [m], in place of the ratios.

@@ -38,7 +38,7 @@ def origins_at(scene: Scene, config: PlaceConfig, R_world_object: Array, rng: np
         scene: The scene.
         config: The place.
         R_world_object: Orientations in which the object may be put down (n, 3, 3).
-        rng: Generator of this choice.
+        rng: Random generator for this choice.
     """
     if config.aim is not None and config.aim_body is not None:
         T_world_body = scene.world.body_pose(config.aim_body)
