@@ -69,7 +69,7 @@ class JointTask(Skill[JointConfigT]):
         return f"{self.config.objects[0]}/{link.joint}", self._start + self._delta(link)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return success: the joint is at its target and at rest, and only fingers touched the moving part."""
+        """Return the terms: the joint is at its target and at rest, and only fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
         joint, setting = self._keypoints.link.joint, self._strategy.setting
         state = {

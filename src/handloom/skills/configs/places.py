@@ -129,21 +129,21 @@ class PlaceConfig(Tolerances, Filters):
     @model_validator(mode="after")
     def _holds_one_part(self) -> "PlaceConfig":
         if self.hold_obj_axis is not None and self.pre_place_hold_vec_weight is not None:
-            raise ValueError("hold_obj_axis and pre_place_hold_vec_weight cannot both hold the way; give one of them")
+            raise ValueError("hold_obj_axis and pre_place_hold_vec_weight both constrain the path; give one of them")
         return self
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> "PlaceConfig":
         if self.keep_upright is not None and self.align_pick_obj_axis is not None:
-            raise ValueError("keep_upright and align_pick_obj_axis both say how the object stands; give one of them")
+            raise ValueError("keep_upright and align_pick_obj_axis both set the object's orientation; give one of them")
         if self.level_obj_axis is not None and (self.keep_upright is not None or self.align_pick_obj_axis is not None):
             raise ValueError(
-                "level_obj_axis says how the object lies; give neither keep_upright nor align_pick_obj_axis"
+                "level_obj_axis sets the object's orientation; give neither keep_upright nor align_pick_obj_axis"
             )
         if self.level_obj_axis is not None and not self.align_obj_tol:
             raise ValueError("level_obj_axis needs align_obj_tol, how far from level the axis may be [deg]")
         if self.retreat is not None and self.post_place_vector is not None:
-            raise ValueError("retreat and post_place_vector both say how the hand draws back; give one of them")
+            raise ValueError("retreat and post_place_vector both set how the hand draws back; give one of them")
         if self.rest_on is not None and self.position_constraint != "object":
             raise ValueError("rest_on measures the object; it needs position_constraint: object")
         if (self.beside is None) == (self.success_mode == "beside" or self.relation == "beside"):
