@@ -194,7 +194,7 @@ def test_a_task_without_a_mistake_has_none(task, tmp_path):
     file.write_text(task)
     found = rehearse(load_task(file))
     assert found.mistakes == ()
-    assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and put where it belongs",)
+    assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and placed",)
 
 
 def test_pictures_that_would_fill_the_memory_are_refused_with_the_way_around(monkeypatch):
