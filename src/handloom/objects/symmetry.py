@@ -7,7 +7,7 @@ from handloom.arrays import Array
 from handloom.spatial import matrix_from_rotvec
 
 ANGLES = 48
-"""Directions that the shape is measured from; turns by whole fractions of them are tried."""
+"""Number of directions from which the shape is measured; rotations by whole fractions of them are tried."""
 FOLDS = (ANGLES, 24, 16, 12, 8, 6, 4, 3, 2)
 """Orders of symmetry that are tried, largest first; the first means full rotational symmetry."""
 SAME = 1.5e-3

@@ -1,4 +1,4 @@
-"""USD files, rigid and articulated, as the reference system lays them out (extras ``usd`` and ``meshes``)."""
+"""USD files, rigid and articulated, in the layout of the reference system (extras ``usd`` and ``meshes``)."""
 
 import re
 from dataclasses import replace
@@ -72,7 +72,7 @@ def _units(
 ) -> tuple[tuple[float, float, float], str]:
     """Return metres per unit along each axis, and the up axis: as requested, or as in the stage.
 
-    Stages in the reference layout say centimetres and y up, and mean metres in axes that the task turns upright.
+    Stages in the reference layout declare centimetres and y up, but mean metres in axes that the task turns upright.
     """
     unit, up = float(geom.GetStageMetersPerUnit(stage)), str(geom.GetStageUpAxis(stage)).lower()
     if path.stem in REFERENCE_LAYOUT:
@@ -102,7 +102,7 @@ def _open(path: Path, options: ImportOptions) -> tuple[Any, Any]:
 
 
 def _demand_layers_inside(path: Path, options: ImportOptions) -> None:
-    """Refuse a stage that is composed of files elsewhere, before it is."""
+    """Refuse a stage composed of files elsewhere, before composing it."""
     sdf, utils = require("pxr.Sdf", extra="usd"), require("pxr.UsdUtils", extra="usd")
     waiting, seen = [str(path)], set()
     while waiting:
@@ -140,7 +140,7 @@ def _parts(
     options: ImportOptions,
     draft: ReportDraft,
 ) -> tuple[list[Part], list[Surface]]:
-    """Return the convex parts of every body, and its surfaces as they are drawn, each in the frame of its link."""
+    """Return the convex parts of every body, and its visible surfaces, each in the frame of its link."""
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     base = next(iter(names))
     found: dict[str, list] = {}

@@ -135,7 +135,7 @@ def microphone(c: Choices) -> Blueprint:
 
 
 def hand_scanner(c: Choices) -> Blueprint:
-    """A scanner for the hand, standing on the foot of its grip; the window at the front of its head looks to +x."""
+    """A hand-held scanner, standing on the foot of its grip; the window at the front of its head looks to +x."""
     color = c.color(("black", "gray", "white", "navy", "yellow"))
     grip, head = c.number("grip", 0.085, 0.100), c.number("head", 0.085, 0.100)
     look = Appearance(color=rgb(color), substance="plastic", fill=0.6)
