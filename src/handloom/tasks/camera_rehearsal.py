@@ -36,7 +36,7 @@ def blind(task: Task, scene: Scene) -> Iterator[str]:
     unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
     for name in unseen:
         yield (
-            f"{_where_seen(task, name)}: no camera has {name} in its picture; turn one towards it, e.g. "
+            f"{_where_seen(task, name)}: no camera has {name} in its image; turn one towards it, e.g. "
             f"{{name: front, look_at: [{', '.join(watched)}]}}"
         )
 

@@ -192,7 +192,7 @@ class _Rehearsal:
         if ways is None or np.isfinite(ways).any():
             return ""
         held, target = config.objects[:2]
-        return f"{held} can be taken, but not be tilted over {target}: {self._where(target, pick)}"
+        return f"{held} can be grasped, but not tilted over {target}: {self._where(target, pick)}"
 
     def _controller(self, keys: SkillKeys) -> ArmController:
         arm = (str(keys[2]), str(keys[4]))
@@ -233,14 +233,14 @@ class _Rehearsal:
             size = " x ".join(f"{length:.3f}" for length in high - low)
             return (
                 f"{name} is {size} m and the hand of {arm.robot_name} opens {arm.spec.gripper_max_width:.3f} m: no two "
-                "opposite faces of it fit between the fingers; take a smaller one, e.g. with scale: [0.7, 0.7, 0.7], "
+                "opposite faces of it fit between the fingers; use a smaller one, e.g. with scale: [0.7, 0.7, 0.7], "
                 "or give rim: true if it has a rim or an edge"
             )
         if failure.reason == "filters_leave_nothing":
             return self._why_filtered(pick, failure)
         if failure.reason in ("goal_unreachable", "line_unreachable"):
-            return f"{name} has grasps, but the hand gets to none of them: {self._where(name, pick)}"
-        return f"{name} cannot be taken: {failure.detail}"
+            return f"{name} has grasps, but the hand reaches none of them: {self._where(name, pick)}"
+        return f"{name} cannot be grasped: {failure.detail}"
 
     def _why_filtered(self, pick: Pick, failure: Failure) -> str:
         """Return text about the approach needed for the grasps that the filters exclude."""
@@ -257,7 +257,7 @@ class _Rehearsal:
                 "hand or too near to something; stand it up, or move it, or give rim: true for plates and trays"
             )
         if pick.config.approach is None:
-            return f"{name} cannot be taken: {failure.detail}"
+            return f"{name} cannot be grasped: {failure.detail}"
         axes = T_base_tool[taken, :3, :3] @ controller.arm.spec.approach
         steepest = float(np.rad2deg(np.arccos(np.clip(-(axes @ controller.arm.T_world_base[2, :3]), -1.0, 1.0)).min()))
         return (
@@ -279,7 +279,7 @@ class _Rehearsal:
             except NoCavityError as error:
                 return str(error)
         held, target = config.objects[:2]
-        return f"{held} can be taken, but the hand gets to no place for it at {target}: {self._where(target, pick)}"
+        return f"{held} can be grasped, but the hand reaches no place for it at {target}: {self._where(target, pick)}"
 
     def _where(self, name: str, pick: Pick) -> str:
         """Return text with the place of an object, the arm's reach in its direction, and where to move the object."""
@@ -287,15 +287,15 @@ class _Rehearsal:
         offset = place - arm.T_world_base[:3, 3]
         distance = float(np.linalg.norm(offset[:2]))
         near, far = self._band(pick.controller, place)
-        text = f"it lies {distance:.2f} m from the base of {arm.robot_name}'s {arm.name} arm, which gets "
+        text = f"it lies {distance:.2f} m from the base of {arm.robot_name}'s {arm.name} arm, which reaches "
         if far == 0.0:
-            text += "nowhere at that height from above"
+            text += "nothing at that height from above"
             return f"{text}; {self._other_arm(arm, place) or 'move it to another side of the robot'}"
-        text += f"from above to {near:.2f} to {far:.2f} m in that direction"
+        text += f"from above from {near:.2f} to {far:.2f} m in that direction"
         inside = min(max(distance, near + INSIDE), far - INSIDE)
         if abs(distance - inside) < INSIDE:
             other = "" if "any" in _words(pick.config.approach) else "give approach: any, or "
-            return f"{text}: it is not too far, its shape does not suit; {other}take one that is held from above"
+            return f"{text}: it is not too far, its shape does not suit; {other}use one that can be held from above"
         way = f"move it {abs(distance - inside):.2f} m towards {heading((inside - distance) * offset)}"
         return f"{text}; {self._other_arm(arm, place) or way}"
 
@@ -312,7 +312,7 @@ class _Rehearsal:
             controller = self._controller(("skills", 0, arm.robot_name, 0, other.name))
             near, far = self._band(controller, place)
             if other.name != arm.name and near < np.linalg.norm((place - other.T_world_base[:3, 3])[:2]) < far:
-                return f"the other one gets there: give arm: {other.name}"
+                return f"the other one reaches it: give arm: {other.name}"
         return ""
 
 

@@ -69,17 +69,17 @@ def why_not(scene: Scene, skill: ArticulatedSkill, others: Sequence[ArmControlle
     instead = f"; the {helper} arm can: give arm: {helper}" if helper else ""
     if far == 0.0:
         base = f"{distance:.2f} m from its base and {offset[2]:+.2f} m above it"
-        return f"{what} is where the {arm.name} arm of {arm.robot_name} gets its hand nowhere: {base}{instead}"
+        return f"{what} is out of reach of the {arm.name} arm of {arm.robot_name}: {base}{instead}"
     if distance > far + NEAR:
         return (
-            f"{what} is {distance - far:.2f} m beyond the {arm.name} arm of {arm.robot_name}, which gets "
-            f"{far:.2f} m far in that direction at that height{instead}"
+            f"{what} is {distance - far:.2f} m beyond the {arm.name} arm of {arm.robot_name}, which reaches "
+            f"{far:.2f} m in that direction at that height{instead}"
         )
     if distance < near - NEAR:
         return f"{what} is {near - distance:.2f} m too near to the {arm.name} arm of {arm.robot_name}{instead}"
     failure = skill.failure.detail if skill.failure is not None else "no way was found"
     return (
-        f"{what} is {distance:.2f} m from the {arm.name} arm of {arm.robot_name}, which gets there, but cannot "
+        f"{what} is {distance:.2f} m from the {arm.name} arm of {arm.robot_name}, which reaches it, but cannot "
         f"{config.name} it from there: {failure}{instead}"
     )
 

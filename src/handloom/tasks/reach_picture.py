@@ -188,7 +188,7 @@ def cabinets_in_words(reach: TableReach, arm: ReachOfArm) -> str:
     size = " x ".join(f"{side:.2f}" for side in reach.size)
     what = f"a {reach.kind}cabinet of {size} m"
     if not len(arm.cabinets):
-        return f"{what} stands nowhere on the table so that the {arm.arm} arm opens it"
+        return f"{what} has no place on the table at which the {arm.arm} arm can open it"
     (x0, y0), (x1, y1) = arm.cabinets.min(axis=0), arm.cabinets.max(axis=0)
     return (
         f"{what}: its middle at x {x0:.2f} to {x1:.2f}, y {y0:.2f} to {y1:.2f} ({len(arm.cabinets)} places tried work)"

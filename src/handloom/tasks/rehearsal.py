@@ -154,7 +154,7 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     if names & set(ON_JOINTS):
         done = "the hands reach everything that is opened, closed, turned, grasped and placed"
     if names - {"pick", "place", *ON_JOINTS, *STILL}:
-        done = "nothing hinders the hands, as far as can be told before the other skills have run"
+        done = "nothing hinders the hands, as far as known before the other skills have run"
     notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
     return Rehearsal((), tuple(notes))

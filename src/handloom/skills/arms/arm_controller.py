@@ -98,7 +98,7 @@ class ArmController:
         self.fingers: dict[str, float] = {}
         """Joints of the hand, by name in the robot's model, that planning assumes at other positions [m or rad]."""
         self.gripper_still = False
-        """Whether the fingers have stopped since they were last told to open or close."""
+        """Whether the fingers have stopped since the last command to open or close."""
         self._gripper_frames = 0
         """Frames since then."""
         self._gripper_was = arm.gripper_positions
@@ -107,7 +107,7 @@ class ArmController:
         self.num_plan_failed = 0
         """Plans that failed in a row."""
         self.num_plans = 0
-        """Plans asked for so far."""
+        """Plans requested so far."""
         self.last_failure: PlanResult | None = None
         self.ignored: tuple[str, ...] = ()
         """Obstacles that the current skill ignores, by part of their name."""

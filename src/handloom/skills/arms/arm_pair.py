@@ -46,7 +46,7 @@ class ArmPair:
         self._left_out = tuple(obstacles)
 
     def plan(self, moves: Sequence[Move]) -> PlanResult:
-        """Plan from the commanded joints through a chain of goals in the present scene, with the fingers preshaped."""
+        """Plan from the commanded joints through a chain of goals in the current scene, with the fingers preshaped."""
         first, second = self._arms
         self._planner.update(planned_state(self._scene, {**first.preshaped, **second.preshaped}))
         return self._planner.plan_chain(self.target, moves, ignore=self._left_out)

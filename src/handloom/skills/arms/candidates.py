@@ -39,7 +39,7 @@ def choose(
 ) -> Chosen | None:
     """Return the first candidate that passes, or None after recording the reason in the skill.
 
-    Each move is tested from the end of the previous one: testing all of them from the present joints, as published,
+    Each move is tested from the end of the previous one: testing all of them from the current joints, as published,
     accepts grasps that the arm cannot reach.
 
     Args:

@@ -99,7 +99,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return self.controller.gripper_state < 0 and bool(self.scene.world.touching(arm.finger_bodies, moving))
 
     def _held_ways(self) -> list[JointPath]:
-        """Return the path along the joint from the hand's present grasp."""
+        """Return the path along the joint from the hand's current grasp."""
         controller = self.controller
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.

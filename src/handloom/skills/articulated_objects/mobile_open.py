@@ -17,7 +17,7 @@ from handloom.values import Check, Command, FunnelStage
 
 
 class Open(ArticulatedSkill[OpenConfig]):
-    """The published open; the hand lets go and draws back at the end.
+    """The published open; the hand releases the part and draws back at the end.
 
     With ``by_driving`` the hand only grasps and releases the handle: the base drives the length of the drawer's motion.
     """

@@ -73,7 +73,7 @@ class UseConfig(Tolerances):
     pace: float = Field(default=0.5, gt=0, le=1)
     """Fraction of the expert's pace on the way down."""
     tilt: float = Field(default=15.0, ge=0, le=90)
-    """Largest tilt of the held object from its present orientation [deg], if the target cannot be reached otherwise."""
+    """Largest tilt of the held object from its current orientation [deg], if the target cannot be reached otherwise."""
 
 
 class LiftConfig(CarryConfig):
@@ -119,7 +119,7 @@ class PushConfig(Tolerances):
         if len(given) != 1:
             raise ValueError(f"push needs one of to: [x, y], a relation or by: [x, y]; got {given or 'none'}")
         if self.relation is not None and len(self.objects) < 2:
-            raise ValueError(f"push: {self.relation} of what? give two objects")
+            raise ValueError(f"push: {self.relation} needs two objects")
         return self
 
 

@@ -40,7 +40,7 @@ def _place(task: Task, keys: Keys, skill: PlaceConfig) -> Iterator[str]:
             if high <= 0.0 or low >= 1.0:
                 yield (
                     f"{task.where(*keys, key)}: {key} {[low, high]} is beside the target and success_mode "
-                    f"{skill.success_mode} wants the object over it; keep it between 0 and 1, or use beside"
+                    f"{skill.success_mode} requires the object above it; keep it between 0 and 1, or use beside"
                 )
 
 
@@ -60,7 +60,7 @@ def doubts(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
     ):
         held, target = skill.objects[:2]
         yield (
-            f"{task.where(*keys)}: the hand, not the {held}, is brought over the middle of the {target}, and lets go "
+            f"{task.where(*keys)}: the hand, not the {held}, is moved above the middle of the {target}, and opens "
             f"{skill.place_z_offset:g} m above it, as published; {{place: {held}, on: {target}}} lowers it to contact"
         )
 

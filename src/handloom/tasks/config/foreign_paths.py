@@ -24,7 +24,7 @@ def foreign_paths(task: Task) -> Iterator[str]:
             yield from _outside(task, folder, what)
     for what, name in _grasp_files(task):
         if ".." in Path(name).parts:  # Relative paths start at the asset that is chosen later.
-            yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, say --allow-outside"
+            yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, pass --allow-outside"
         elif name.startswith(("/", "~")):
             yield from _outside(task, Path(name), what)
 
@@ -46,7 +46,7 @@ def _asset_root(task: Task) -> Iterator[str]:
     for root in task.asset_folders[len(around) :]:
         if root.exists() and not is_inside(root, around):
             yield (
-                f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, say "
+                f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, pass "
                 f"--set asset_root={root.resolve()}, or allow everything with --allow-outside"
             )
 

@@ -131,7 +131,7 @@ def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
         task: The task.
         missing_arena: The arena file, if it is missing.
     """
-    lines = [f"arena_file: {missing_arena} is not there; our arenas/table.yaml stands in"] if missing_arena else []
+    lines = [f"arena_file: {missing_arena} is missing; our arenas/table.yaml stands in"] if missing_arena else []
     lines += [source.stand_in for entry in task.config.robots if (source := robot_source(task, entry)).stand_in]
     lines += _cameras(task)
     for i, entry in enumerate(task.config.objects):
@@ -181,7 +181,7 @@ def _cameras(task: Task) -> Iterator[str]:
                 task.find(entry.camera_file, what="")
             except ConfigError:
                 stem = Path(entry.camera_file).stem
-                yield f"cameras.{i}: {entry.camera_file} is not there; our {stem} stands in"
+                yield f"cameras.{i}: {entry.camera_file} is missing; our {stem} stands in"
 
 
 def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> Iterator[str]:
@@ -189,13 +189,13 @@ def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> It
         return
     given = entry.path or entry.art_cat or ""
     if stands_as_table(task, entry):
-        yield f"{where}: {given} is not there; our table stands in"
+        yield f"{where}: {given} is missing; our table stands in"
     elif fixture and stands_as_floor(task, entry):
-        yield f"{where}: {given} is not there; a floor stands in"
+        yield f"{where}: {given} is missing; a floor stands in"
     elif entry.apply_randomization and isinstance(entry.randomization_scope, tuple):
         count = len(entry.randomization_scope)
-        yield f"{where}: {given} is not there; our objects that are like its {count} categories stand in"
+        yield f"{where}: {given} is missing; our objects that are like its {count} categories stand in"
     else:
         chosen = stand_in_of(task, entry)
         why = f"by the word {chosen.word!r}" if chosen.word else "since nothing says what it is"
-        yield f"{where}: {given} is not there; our {chosen.category} stands in, {why}"
+        yield f"{where}: {given} is missing; our {chosen.category} stands in, {why}"

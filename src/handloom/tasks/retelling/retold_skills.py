@@ -110,7 +110,7 @@ def _translated(skill: SkillConfig, later: Sequence[SkillConfig], config: TaskCo
         known = ", ".join(sorted({*TRANSLATIONS, "open", "pick", "place"}))
         raise InputError(
             f"its skill {skill.name} is written for the hand of its own robot and has no form that any robot can "
-            f"follow; those that have one: {known}. Tasks that any robot can do (handloom list tasks) are told whole"
+            f"follow; those that have one: {known}. Tasks for any robot (handloom list tasks) can be retold completely"
         )
     return TRANSLATIONS[skill.name](given)
 

@@ -65,7 +65,7 @@ def told_scene(task: Task, index: int) -> ToldScene:
     """
     opened = _opened(task)
     if not 0 <= index < opened.count:
-        raise InputError(f"{task.name} tells {opened.count} scenes again; there is no attempt {index}")
+        raise InputError(f"{task.name} reuses {opened.count} recorded scenes; there is no attempt {index}")
     row = opened.row(index)
     if _row_hash(row["instance"], row["last_state"]) != row["sha256"]:
         raise FileError(f"{opened.file}: scene {index} was changed")
@@ -88,7 +88,7 @@ class _ScenesFile:
             self._parquet = pq.ParquetFile(file)
             hashes = self.column("sha256")
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise FileError(f"{file}: the scenes that the run tells again cannot be read: {error}") from error
+            raise FileError(f"{file}: the recorded scenes of the run cannot be read: {error}") from error
         if scenes_hash(hashes) != expected:
             raise FileError(f"{file}: these are not the scenes that the run began with")
         self.count = len(hashes)
@@ -112,12 +112,12 @@ class _ScenesFile:
 def _opened(task: Task) -> _ScenesFile:
     told = task.config.retold
     if told is None:
-        raise InputError(f"{task.name} samples its scenes; it tells none again")
+        raise InputError(f"{task.name} samples its scenes; it reuses none")
     file = task.path.parent / SCENES
     try:
         facts = file.stat()
     except OSError as error:
-        raise FileError(f"{file}: the scenes that the run tells again are not there") from error
+        raise FileError(f"{file}: the recorded scenes of the run are missing") from error
     return _open(file, facts.st_mtime_ns, facts.st_size, told.sha256)
 
 

@@ -76,7 +76,7 @@ def _described_in(task: Task, entry: RobotEntry) -> RobotSource:
     except ConfigError as error:
         stem = Path(given).stem
         if stem in robot_names():
-            return RobotSource(stem, overrides, f"{what}: {given} is not there; our {stem} stands in")
+            return RobotSource(stem, overrides, f"{what}: {given} is missing; our {stem} stands in")
         if "/" in given or Path(given).suffix:
             raise
         raise ConfigError(f"{what}: {unknown_name('robot', given, robot_names())}") from error

@@ -136,7 +136,7 @@ def _said_by_dae(path: Path) -> tuple[float, str]:
     except ValueError:
         metres = 0.0
     if not 1e-6 <= metres <= 1e3 or up not in {"X_UP", "Y_UP", "Z_UP"}:
-        raise FileError(f"{path}: its unit is {metres:g} m and its up_axis {up!r}; --unit and --up say otherwise")
+        raise FileError(f"{path}: its unit is {metres:g} m and its up_axis {up!r}; --unit and --up override this")
     return metres, up[0].lower()
 
 

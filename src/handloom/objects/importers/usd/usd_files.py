@@ -42,7 +42,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
         x, y, z = metres
         metres = x * annotation.scale, y * annotation.scale, z * annotation.scale
     if metres != (1.0, 1.0, 1.0):
-        draft.converted.append(f"lengths scaled by {times(metres)} (unit, scale asked, scale of the annotation)")
+        draft.converted.append(f"lengths scaled by {times(metres)} (unit, requested scale, scale of the annotation)")
     surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path, options, draft)
     bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
     joints, welded = read_joints(stage, surfaces, metres[0], unit, draft)
@@ -79,7 +79,7 @@ def _units(
         if (unit, up) != (1.0, "z") and options.unit is None and options.up is None:
             draft.converted.append(
                 f"unit {unit:g} m and {up} up, which the stage says, left out as the reference system does: lengths "
-                "are metres times scale, axes stay; --unit and --up say otherwise"
+                "are metres times scale, axes stay; --unit and --up override this"
             )
         unit, up = 1.0, "z"
     up = options.up or up

@@ -312,7 +312,7 @@ class UsdAnnotation:
 
 
 def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> UsdAnnotation | None:
-    """Return the annotation of that name, or None if none was asked for.
+    """Return the annotation of that name, or None if none was requested.
 
     Raises:
         FileError: It is missing or lacks a key; the message names the existing ones.

@@ -98,7 +98,7 @@ def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> s
             low, high = given[0][axis], given[1][axis]
             if max(-low, high) > half[axis]:
                 return (
-                    f"regions.{index} asks for {name} from {low:g} to {high:g} m from the middle of {region.target}, "
+                    f"regions.{index} places {name} from {low:g} to {high:g} m from the middle of {region.target}, "
                     f"which ends at {-half[axis]:.2f} and {half[axis]:.2f} m; keep its pos_range inside"
                 )
     return f"widen the pos_range of regions.{index}"
