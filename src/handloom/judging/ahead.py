@@ -40,7 +40,7 @@ RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
 
 
 def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] = ()) -> tuple[Check, ...]:
-    """Return the term that a goal still holds one second later and that placed objects stay where they are.
+    """Return the term that a goal still holds one second later and that placed objects stay in place.
 
     Goals without placed objects (held, poured, open) need none. Nor do goals in scenes with a running belt.
 

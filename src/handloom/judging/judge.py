@@ -199,7 +199,7 @@ class Judge:
 
 
 class Bystanders:
-    """The loose objects of a scene, where they were at the start.
+    """The loose objects of a scene, at their start poses.
 
     Args:
         scene: The scene in its first state.

@@ -100,7 +100,7 @@ def facing_terms(scene: Scene, name: str, facing: float | str | None) -> tuple[C
 
     Args:
         scene: The scene.
-        name: The object; its ``front`` faces, or its x axis where it has no front.
+        name: The object; its ``front`` faces, or its x axis if it has no front.
         facing: ``left``, ``right``, ``away`` or ``toward`` as the robot sees it, or degrees: 0 right, 90 away.
     """
     if facing is None:

@@ -271,8 +271,8 @@ def make_object(
         scale: Factor on all lengths, or one for each axis; masses follow with the volume. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
         parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported. ``up``
-            is ``y`` for an object frame with y up, as published assets have it, ``long_axis`` the axis of that frame
-            along which its longest side lies, ``balanced`` makes lids stay where they are put.
+            is ``y`` for an object frame with y up, as in published assets, ``long_axis`` the axis of that frame along
+            which its longest side lies, ``balanced`` makes lids stay in any position.
 
     Raises:
         NotFoundError: No such category or colour.

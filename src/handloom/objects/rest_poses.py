@@ -44,7 +44,7 @@ class RestPoses:
     heights: Array
     """Height (k,) of the object frame's origin above the plane [m]."""
     rolls: NDArray[np.bool_]
-    """True (k,) where the object is free to roll when pushed."""
+    """True (k,) for poses in which the object can roll when pushed."""
 
 
 def find_rest_poses(
@@ -71,7 +71,7 @@ def find_rest_poses(
     def height(directions: Array) -> Array:
         return reach(directions) - directions @ com
 
-    # The facets of a body without round parts are exactly where it rests; round parts were faceted to find them.
+    # A body without round parts rests exactly on its facets; round parts were faceted to find them.
     facets = _facets_under(model, com)
     down = facets if reach.flat else _polished(height, facets)
     rise = _rise(height, down) / height(down)

@@ -25,7 +25,7 @@ def turns_alike(model: mujoco.MjModel, up: tuple[float, float, float] = (0.0, 0.
         up: Direction of the axis in the object frame.
 
     Returns:
-        The number of turns; ``ANGLES`` where the shape is round, so that any turn will do.
+        The number of turns; ``ANGLES`` if the shape is round, so that any rotation will do.
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

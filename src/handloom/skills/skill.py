@@ -93,7 +93,7 @@ class Skill(ABC, Generic[ConfigT]):
 
     @property
     def phase(self) -> Phase:
-        """Whether the hand is on its way to a free object, or on its way with it; else neither."""
+        """Whether the hand is on its way to a free object, or with it; otherwise neither."""
         return ""
 
     def is_upset(self) -> bool:

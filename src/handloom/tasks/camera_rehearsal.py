@@ -1,4 +1,4 @@
-"""Checks of what the cameras of a sampled scene see: nothing, a part, or the back of a cabinet."""
+"""Checks of the camera views of a sampled scene: nothing, only a part, or the back of a cabinet."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

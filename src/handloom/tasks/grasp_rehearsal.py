@@ -40,7 +40,7 @@ GRASPS = 8
 INSIDE = 0.03
 """Margin by which an object should lie within reach [m]."""
 STILL = ("home", "wait", "gripper_action", "joint_ctrl", "heuristic__skill")
-"""Skills that leave the objects where they are."""
+"""Skills that leave the objects in place."""
 FOLLOWED = ("place", "pour")
 """Skills that are tested with the grasp of the pick before them."""
 CROWDED = ("grasps_collide", "goal_in_collision", "start_in_collision")

@@ -177,7 +177,7 @@ class _Search:
         grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), axis=-1)
         points = np.concatenate([grid, np.full((len(xs), len(ys), 1), high[2] + ABOVE)], axis=-1)
         controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
-        # Every third spot first; then those around what was reached.
+        # Every third spot first; then those around the reached ones.
         free, some = np.zeros((len(xs), len(ys)), bool), np.zeros((len(xs), len(ys)), bool)
         some[::3, ::3] = True
         for _ in range(2):

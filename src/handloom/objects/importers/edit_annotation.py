@@ -53,7 +53,7 @@ def edited(
     across = across - np.dot(across, away) * away
     if np.linalg.norm(across) < 0.5:
         raise InputError(
-            f"--contact-axis {list(contact_axis)} points where the hand comes from, {np.round(away, 2).tolist()}; "
+            f"--contact-axis {list(contact_axis)} points towards the approaching hand, {np.round(away, 2).tolist()}; "
             "it runs along the handle, across that"
         )
     return replace(link, contact_axis=point(across / np.linalg.norm(across)))

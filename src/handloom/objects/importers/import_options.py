@@ -115,7 +115,7 @@ class ImportOptions:
         sizes = {unit: longest * factor for unit, factor in UNITS.items() if longest * factor <= LARGEST}
         proposed = ", ".join(f"--unit {unit} makes it {1000 * size:.3g} mm" for unit, size in reversed(sizes.items()))
         raise InputError(
-            f"{path}: in metres its longest side is {longest:.3g} m; mesh files do not say their unit: "
+            f"{path}: in metres its longest side is {longest:.3g} m; mesh files do not state their unit: "
             f"{proposed or 'give a --scale'}; --unit m takes it as it is (in a task: parameters: {{unit: mm}})"
         )
 

@@ -303,7 +303,7 @@ class ArmController:
         self._set_target(np.array(command.params["arm_action"], float))
 
     def _in_plane_rotation(self, command: Command) -> None:
-        """Turn the last joint back by ``target_rotate`` [rad] from where it was when the rotation began."""
+        """Turn the last joint back by ``target_rotate`` [rad] from its position at the start of the rotation."""
         if self._rotation_start is None:
             self._rotation_start = float(self._target[-1])
         turned = self._target.copy()

@@ -116,7 +116,7 @@ def attach_solids(
         planner: The planner.
         solids: Names of its obstacles.
         holder: Body that holds them.
-        T_world_holder: Where that body is.
+        T_world_holder: Pose of that body.
         may_touch: Further bodies that the object may touch.
     """
     T_holder_world = invert_pose(T_world_holder)

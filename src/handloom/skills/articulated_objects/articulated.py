@@ -258,7 +258,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return self._given_setting() is not None and mode == "zero" and low < -threshold and high > threshold
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
-        """Return whether the first command is done; a joint that does not stop at zero is left once it gets there."""
+        """Return whether the first command is done; a joint that does not stop at zero is left once it reaches zero."""
         command = self.manip_list[0]
         if not command.params.get("until_shut") or not holds(self.scene, self.checks()[0]):
             return super().is_subtask_done(t_eps, o_eps)

@@ -81,7 +81,7 @@ def upper_edge(scene: Scene, body: str, link: Link) -> LeafEdge | None:
 
 
 def by_edge(job: Job, edge: LeafEdge, ajar: float) -> Iterator[Strategy]:
-    """Yield strategies of opening a door by its upper edge, if it stands ajar far enough [rad] for a finger."""
+    """Yield strategies for opening a door by its upper edge, if it stands ajar far enough [rad] for a finger."""
     if edge.width * np.sin(min(abs(ajar), np.pi / 2.0)) < ROOM:
         return
     for wider in LEANS:

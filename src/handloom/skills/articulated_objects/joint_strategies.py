@@ -1,4 +1,4 @@
-"""Strategies of moving a joint, from an object's keypoints: hold its handle, push its surface, sweep it from behind."""
+"""Strategies for moving a joint, from an object's keypoints: hold its handle, push it, sweep it from behind."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ CLEAR = 0.003
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """One strategy of moving a joint: the hand's pose on the moving part, and its motion along the joint."""
+    """One strategy for moving a joint: the hand's pose on the moving part, and its motion along the joint."""
 
     grips: bool
     """Whether the fingers hold the part or push it."""
@@ -65,7 +65,7 @@ class Strategy:
     told: bool = False
     """Whether the setting is that of the task, whose turns are about the annotated axis."""
     place: Point | None = None
-    """Where the moving part is held, in its frame [m]; None: at its head."""
+    """Grasp point of the moving part, in its frame [m]; None: at its head."""
     lift: float = 0.0
     """Distance of ``link_contact_point`` in front of the surface [m]."""
     pivots: Sequence[float] = (1.0,)
@@ -95,7 +95,7 @@ class Job:
 
 
 def shut_end(link: Link) -> float:
-    """Return where a joint is closed [m or rad]: at zero, or at the end it is shut at if zero is far from both ends.
+    """Return the closed position of a joint [m or rad]: zero, or its shut end if zero is far from both ends.
 
     Some files have doors ajar, and their joints count from there.
     """
@@ -120,7 +120,7 @@ def hand_point(arm: Arm) -> Array:
 
 
 def holding(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of moving a joint by its handle, with increasing tilt of the hand."""
+    """Yield strategies for moving a joint by its handle, with increasing tilt of the hand."""
     link = job.link
     # With a bar along the hinge, the hand may turn less than the joint.
     along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
@@ -133,7 +133,7 @@ def holding(job: Job) -> Iterator[Strategy]:
 
 
 def pushing(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of pushing a joint with closed fingers; what stands open is swept shut from behind."""
+    """Yield strategies for pushing a joint with closed fingers; an open part is swept shut from behind."""
     link, delta, arm = job.link, job.delta, job.gripper.arm
     if link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5:
         return  # A panel that slides across its front has no surface to push against.
@@ -157,7 +157,7 @@ def pushing(job: Job) -> Iterator[Strategy]:
 
 
 def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSetting:
-    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad].
+    """Return the strategy in which a hand grasps a handle and moves the joint by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
@@ -189,7 +189,7 @@ def lever_arm(link: Link) -> float:
 
 
 def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: float = 0.0) -> PlannerSetting:
-    """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
+    """Return the strategy in which closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
@@ -214,7 +214,7 @@ def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: 
 
 
 def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> PlannerSetting:
-    """Return how closed fingers reach behind a standing lid or door and sweep it shut by ``delta`` [rad].
+    """Return the strategy of closed fingers that reach behind a standing lid or door and sweep it by ``delta`` [rad].
 
     The hand does not turn with the lid: it points in the direction that pushes the closed lid in, so that the fingers
     start flat behind the standing lid and end with their tips on it.

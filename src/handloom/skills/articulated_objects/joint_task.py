@@ -56,7 +56,7 @@ class JointTask(Skill[JointConfigT]):
     _share: float
     """Fraction of its range by which the joint is currently moved."""
     _start: float
-    """Where the joint was when the skill began [m or rad]."""
+    """Position of the joint at the start of the skill [m or rad]."""
     _strategy: Strategy
     """Current strategy."""
     _keypoints: JointKeypoints
@@ -163,7 +163,7 @@ class JointTask(Skill[JointConfigT]):
         return abs(axis) < LEVEL < face
 
     def _strategies(self, link: Link) -> Iterator[Strategy]:
-        """Yield strategies of moving the joint, first choice first: the task's own, then the object's.
+        """Yield strategies for moving the joint, first choice first: the task's own, then the object's.
 
         A setting was tested on one robot; an arm that cannot follow it uses a strategy of the object. Without
         instructions, a joint that no finger can push shut is shut by its handle. The task's own success criterion takes
@@ -190,7 +190,7 @@ class JointTask(Skill[JointConfigT]):
             yield replace(strategy, setting=strategy.setting.model_copy(update=kept))
 
     def _pressed_by(self, job: Job) -> Iterator[Strategy]:
-        """Yield strategies of shutting a hinged part with short arms: with the side of fingers, then tilted."""
+        """Yield strategies for shutting a hinged part with short arms: with the side of fingers, then tilted."""
         body, link = f"{self.config.objects[0]}/{job.link.name}", job.link
         up = self.scene.world.body_pose(body)[2, :3]
         if (lid := lid_edge(self.scene, body, link, job.delta)) is not None:
@@ -202,7 +202,7 @@ class JointTask(Skill[JointConfigT]):
         yield from leaning(job)
 
     def _held_by(self, job: Job) -> Iterator[Strategy]:
-        """Yield strategies of grasping: the handle, the edge of a door that is ajar, the handle at an angle."""
+        """Yield strategies for grasping: the handle, the edge of a door that is ajar, the handle at an angle."""
         body = f"{self.config.objects[0]}/{job.link.name}"
         edge = None if job.shuts else upper_edge(self.scene, body, job.link)
         square, *askew = holding(job)

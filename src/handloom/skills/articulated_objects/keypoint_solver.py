@@ -47,7 +47,7 @@ class ConstraintError(ConfigError):
         unit, factor = ("deg", 180.0 / np.pi) if angle else ("mm", 1000.0)
         super().__init__(
             f"constraint_list[{index}] {constraint} conflicts with the others: it is "
-            f"{factor * error:.1f} {unit} off at best, its tolerance is {factor * tolerance:.2g} {unit}; "
+            f"{factor * error:.1f} {unit} off at best, and its tolerance is {factor * tolerance:.2g} {unit}; "
             "change its target_inner_product or axis, or widen its tolerance"
         )
         self.constraint, self.index, self.error, self.tolerance = constraint, index, error, tolerance
@@ -158,7 +158,7 @@ def solve_terms(terms: Sequence[Term], count: int, rng: np.random.Generator) -> 
     """Return at most ``count`` hand poses T_base_tool (n, 4, 4) that satisfy every term.
 
     Raises:
-        ConstraintError: There is none; the error names the term that cannot hold with the others.
+        ConstraintError: There is no such pose; the error names the term that conflicts with the others.
     """
     T = _descend(terms, count, rng)
     kept = T[_satisfied(terms, T)]

@@ -95,20 +95,20 @@ def lid_edge(scene: Scene, body: str, link: Link, delta: float) -> LidEdge | Non
 
 
 def over_edge(job: Job, edge: LidEdge) -> Iterator[Strategy]:
-    """Yield strategies of pressing a lid shut from the front: fingers that reach over its edge move down with it."""
+    """Yield strategies for pressing a lid shut from the front: fingers that reach over its edge move down with it."""
     tail = np.cos(STEEP) * edge.front + np.sin(STEEP) * edge.up
     yield from _beside(job, edge.place, -tail, np.asarray(job.link.axis), edge.radius, (0.0,))
 
 
 def along_hinge(job: Job, edge: LeafEdge) -> Iterator[Strategy]:
-    """Yield strategies of shutting a door from above: fingers that point down push its face at its free end."""
+    """Yield strategies for shutting a door from above: fingers that point down push its face at its free end."""
     place = np.asarray(edge.place) + edge.thickness / 2.0 * np.asarray(job.link.normal)
     free = np.asarray(edge.free)
     yield from _beside(job, place, -np.asarray(edge.up), free, edge.width, PIVOTS)
 
 
 def under_handle(job: Job, up: Array) -> Iterator[Strategy]:
-    """Yield strategies of shutting a flap that folds down: fingers that point down push its handle along.
+    """Yield strategies for shutting a flap that folds down: fingers that point down push its handle along.
 
     Args:
         job: The motion of the joint; the hinge is level.
@@ -157,7 +157,7 @@ def _beside(
 
 
 def leaning(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of pushing a hinged part with fingertips that turn less than the part does."""
+    """Yield strategies for pushing a hinged part with fingertips that turn less than the part does."""
     link, delta, arm = job.link, job.delta, job.gripper.arm
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR

@@ -1,4 +1,4 @@
-"""Configs of the skills that move the arm or the gripper without an object of their own."""
+"""Configs of the skills that move the arm or the gripper without an object."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -67,7 +67,7 @@ class HeuristicSkillConfig(SkillConfig):
     value: Any = None
     """Joint vector [rad], a 4x4 pose for rel_ee, a distance for back [m]."""
     gripper_state: GripperState | None = None
-    """Absent keeps the gripper as it is."""
+    """Absent: the gripper is unchanged."""
     move_steps: int = Field(default=50, ge=1)
     t_eps: float = Field(default=0.088, gt=0)
     """[rad]"""
@@ -132,7 +132,7 @@ class TrackConfig(SkillConfig):
 
 
 class MobileRotateConfig(SkillConfig):
-    """Turn the mobile base where it stands."""
+    """Turn the mobile base in place."""
 
     target: float = Field(default=0.785, ge=-12.6, le=12.6)
     """Angle, counterclockwise [rad]."""

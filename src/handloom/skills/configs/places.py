@@ -96,7 +96,7 @@ class PlaceConfig(Tolerances, Filters):
     test_mode: Literal["forward", "ik"] = "forward"
     relation: Literal["in", "on", "stack_on", "beside", "left_of", "right_of", "in_front_of", "behind"] | None = None
     """The place in words, as in its short form (ours); it defines success (``success_mode: relation``) for any policy.
-    ``in``: in a cavity of the target, of ``place_part_prim_path`` where that is given; ``on`` and ``stack_on``: carried
+    ``in``: in a cavity of the target, of ``place_part_prim_path`` if that is given; ``on`` and ``stack_on``: carried
     by the target alone, with its middle above it; ``beside``: next to it; ``left_of`` and the like: straight on that
     side of it as the robot sees it, on the same level, ``gap`` away. Upright objects, such as a mug or a can, must end
     upright."""

@@ -29,7 +29,7 @@ AROUND = 8
 
 
 def seen_term(config: AimConfig) -> Check:
-    """Return that the object is in the scanner's view."""
+    """Return the term that the object is in the scanner's view."""
     scanner, name = config.objects[:2]
     far = config.view_distance[1] + MARGIN
     return Check(name="in_view", arguments={"object": name, "scanner": scanner, "distance": far})

@@ -148,6 +148,6 @@ class PressPoint(Skill[PressConfig]):
         ]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return that the point was pressed at some time."""
+        """Return the term that the point was pressed at some time."""
         term = self._press.term
         return (Check(name=term.name, arguments=term.arguments, share=SOMETIME),)

@@ -35,7 +35,7 @@ SOMETIME = 1e-3
 
 
 def wipe_term(scene: Scene, config: WipeConfig) -> Check:
-    """Return that the held object rubs on the target."""
+    """Return the term that the held object rubs on the target."""
     name, target = config.objects[:2]
     return Check(name=wipes.__name__, arguments={"object": name, "target": target, "part": config.point})
 

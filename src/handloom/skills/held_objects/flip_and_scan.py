@@ -29,7 +29,7 @@ SIDE_UP = float(np.deg2rad(60.0))
 """Largest angle between that axis and up [rad]. Published: 90 degrees, which a block on its side meets or misses
 depending on rounding."""
 FARTHEST = 0.7
-"""The object must end at most this far ahead of where the hand was [m]; published value."""
+"""The object must end at most this far ahead of the hand's start [m]; published value."""
 SHIFT = np.array([[-0.02, 0.15, -0.16], [0.02, 0.2, -0.14]])
 """Lowest and highest shift of the hand, right, ahead, up [m]; published values."""
 MARGIN = 0.03

@@ -238,7 +238,7 @@ class ApproachRotate(Skill[ApproachRotateConfig]):
 def upright_towards(R: Array, yaw: float) -> Array:
     """Return an orientation (3, 3) with the axis of the object that is nearest to up exactly up, and heading ``yaw``.
 
-    Its x axis points that way [rad], or its y axis when x is the one that is up. For published objects, whose y axis
+    The heading is that of its x axis [rad], or of its y axis if x is up. For published objects, whose y axis
     is up, this is Euler [90, 0, yaw].
     """
     up = int(np.argmax(np.abs(R[2])))

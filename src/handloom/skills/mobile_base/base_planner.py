@@ -83,7 +83,7 @@ class BasePlanner:
         return next((way for way in ways if not self.blocked(way)), None)
 
     def plan(self, start: ArrayLike, goal: ArrayLike) -> PlanResult:
-        """Plan from one pose of the base to another; the path is one of joints."""
+        """Plan a joint path from one pose of the base to another."""
         q_start, q_goal = self._joints_at(start), self._joints_at(goal)
         q_goal[2] = _nearest_turn(q_goal[2], q_start[2])
         return self._planner.plan_to_joints(q_start, q_goal, ignore=self._ignore)

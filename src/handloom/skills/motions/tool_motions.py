@@ -49,7 +49,7 @@ DISTANCE, ANGLE = 5e-3, 0.087
 
 
 class GotoPose(Skill[GotoPoseConfig]):
-    """The published goto; waypoints between start and goal are really visited."""
+    """The published goto; waypoints between start and goal are actually visited."""
 
     Config: ClassVar = GotoPoseConfig
 

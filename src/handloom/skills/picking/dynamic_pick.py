@@ -48,7 +48,7 @@ TESTED = 64
 TRIES = 3
 """Meeting points that are drawn before giving up."""
 CARRIED_TRIES = 8
-"""The same for an object in another hand, where the hands must not come too near to each other."""
+"""The same for an object in another hand, as the hands must not come too near to each other."""
 CARRIED_SPEED = 0.01
 """Least speed of an object in another hand while it is taken [m/s]."""
 MET = 0.05

@@ -103,7 +103,7 @@ class Grasps(NamedTuple):
     """(n, 2): distance of the two contacts, and how far the fingertips reach past them [m]."""
     source: Source
     T_base_object: Array
-    """Where the object is (4, 4)."""
+    """Pose of the object (4, 4)."""
 
 
 def gripper_of(skill: Skill) -> GripperShape:
@@ -154,7 +154,7 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
         return Grasps(np.zeros((0, 4, 4)), np.zeros(0), np.zeros((0, 2)), source, T_base_object)
     size = rows[:, [WIDTH, DEPTH]].astype(float)
     if not gripper.symmetric:
-        # Half a turn would put a pivoting jaw where the fixed one has to be.
+        # Half a turn would swap the pivoting jaw and the fixed one.
         T_object_tool, score = T_object_tool[: len(score) // 2], score[: len(score) // 2]
     else:
         size = np.concatenate([size, size])

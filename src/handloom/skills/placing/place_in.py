@@ -204,7 +204,7 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)
-        raise NoCavityError(f"{name} is {size:.3f} m wide, and what is open in {target} {widest:.3f} m")
+        raise NoCavityError(f"{name} is {size:.3f} m wide, and the widest opening in {target} {widest:.3f} m")
     # Straight down is tried before a front, where a hand has more room further up.
     up = np.asarray(asset.up, float)
     return sorted(

@@ -68,7 +68,7 @@ def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
         for stage in task.config.skills
     )
     line = (
-        f"{SKILLS}our pour stands in for the motions tuned to the missing {vessel.name}; it is judged as the task says"
+        f"{SKILLS}our pour stands in for the motions tuned to the missing {vessel.name}; the task's own check applies"
     )
     return replace(task, config=task.config.model_copy(update={"skills": skills})), (line,)
 
@@ -106,8 +106,7 @@ def with_own_entries(task: Task) -> tuple[Task, tuple[str, ...]]:
 
     skills = _each_skill(task.config, entering)
     lines = tuple(
-        f"skills: what is put into the missing {name} goes through the front of what stands in for it; it is judged as "
-        "the task says"
+        f"skills: objects put into the missing {name} go through the front of its stand-in; the task's check applies"
         for name in dict.fromkeys(entered)
     )
     return (replace(task, config=task.config.model_copy(update={"skills": skills})) if entered else task), lines
@@ -197,5 +196,5 @@ def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> It
         yield f"{where}: {given} is missing; our objects that are like its {count} categories stand in"
     else:
         chosen = stand_in_of(task, entry)
-        why = f"by the word {chosen.word!r}" if chosen.word else "since nothing says what it is"
+        why = f"by the word {chosen.word!r}" if chosen.word else "since its category is unknown"
         yield f"{where}: {given} is missing; our {chosen.category} stands in, {why}"

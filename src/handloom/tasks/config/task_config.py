@@ -120,7 +120,7 @@ class DataConfig(Config):
     paraphrases: tuple[str, ...] = ()
     """Other wordings of the instruction, picked at random (ours)."""
     variant: Literal["clean", "randomized", "extreme"] = "clean"
-    """``randomized`` varies what a policy should not care about: categories and sizes, clutter, masses, friction,
+    """``randomized`` varies everything irrelevant to a policy: categories and sizes, clutter, masses, friction,
     materials of room and table, lamps, windows, cameras and their lenses, start pose and table height; ``extreme`` the
     same with noise on table, floor and walls (ours)."""
 

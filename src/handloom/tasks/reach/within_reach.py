@@ -51,7 +51,7 @@ class FingertipAim(NamedTuple):
 
 
 class TaskReach:
-    """Places that the hands of a task must reach, and where they can.
+    """Places that the hands of a task must reach, with a check of whether they can.
 
     Args:
         task: A task of one robot at a table.

@@ -58,7 +58,7 @@ def in_room(task: Task, rng: np.random.Generator) -> tuple[Task, RoomOfEpisode |
 
 
 def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
-    """Return a camera moved to the nearest place before the walls, and out of furniture towards what it looks at.
+    """Return a camera moved to the nearest place inside the walls, and out of furniture towards its target.
 
     A camera on a robot is unchanged.
     """

@@ -242,7 +242,7 @@ SLENDER = 2.0
 TABLETOP = 0.2
 """Longest side of a stand-in for a shelf on a table [m]."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.36
-"""Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
+"""Size of an open container that stands on the floor [m]; objects put into it must fall by ``HEIGHT_DROP``."""
 RIM = 0.1
 """Distance below the table top of the rim of a container on the floor beside it [m]."""
 BELOW = 0.3

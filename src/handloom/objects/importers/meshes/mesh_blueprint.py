@@ -34,7 +34,7 @@ COARSEST = 10
 DENTED = 1.2
 SOLID = 0.5
 """A surface is dented if its area is this many times that of its hull, and it fills this fraction of the hull. Hollow
-vessels are not: on a coarse grid their walls would grow into what they hold."""
+vessels do not count: on a coarse grid their walls would fill their cavity."""
 THINNEST = 0.002
 """Least thickness of a convex part [m], also given to a flat sheet."""
 COARSE = 1500

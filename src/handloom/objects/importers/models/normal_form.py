@@ -97,7 +97,7 @@ def _drop_free_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
     for joint in free:
         spec.delete(joint)
     if free:
-        draft.converted.append("free joint removed: the scene adds one where the object may move")
+        draft.converted.append("free joint removed: the scene adds one if the object may move")
 
 
 def _one_root(spec: mujoco.MjSpec, draft: ReportDraft) -> mujoco.MjSpec:

@@ -177,7 +177,7 @@ def _read(
 def _feel(
     physics: Any, prim: Any, kilograms: float, metres: float, unit: float, shown: float, draft: ReportDraft
 ) -> UsdFeel:
-    """Return friction and drive of a joint; USD counts angles in degrees, also below a fraction bar."""
+    """Return friction and drive of a joint; USD gives angles in degrees, also in denominators."""
     hinge = prim.IsA(physics.RevoluteJoint)
     axis = "angular" if hinge else "linear"
     force = kilograms * (unit * unit if hinge else unit)
@@ -237,7 +237,7 @@ def felt(link: Link, feel: UsdFeel, model: mujoco.MjModel, draft: ReportDraft) -
     friction, said = feel.friction, [] if feel.friction is None else [f"friction {feel.friction:.3g}"]
     if friction is None and feel.coefficient is not None:
         friction = feel.coefficient * _carried(model, link)
-        said.append(f"friction {friction:.3g}, {feel.coefficient:g} of what it carries")
+        said.append(f"friction {friction:.3g}, {feel.coefficient:g} of its load")
     damping = None if feel.damping is None else feel.damping * inertia
     if damping is not None:
         said.append(f"damping {damping:.3g}")

@@ -52,7 +52,7 @@ def desk_fan(c: Choices) -> Blueprint:
         cylinder(0.010, neck + 0.006, (0.0, 0.0, foot + neck / 2), **look),
         bar((0.0, -thick / 2, z), (0.0, thick / 2, z), radius, **look),
     ]
-    # What shows before the cage: a dark disc, blades, rings and spokes of wire, a hub.
+    # Visible in front of the cage: a dark disc, blades, rings and spokes of wire, a hub.
     front, wire = -thick / 2, Appearance(color=rgb("silver"), substance="steel", fill=0.0, solid=False)
     parts.append(bar((0.0, front + 0.001, z), (0.0, front - 0.0006, z), 0.90 * radius, **printed(_DARK)))
     for k in range(3):

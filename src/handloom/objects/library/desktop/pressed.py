@@ -17,7 +17,7 @@ _BRASS = (0.80, 0.65, 0.36)
 
 
 def _button(c: Choices, name: str, top: Point, *, travel: tuple[float, float]) -> Link:
-    """Return a button that slides down against a spring; its origin is where its top is at rest."""
+    """Return a button that slides down against a spring; its origin is at the rest position of its top."""
     return Link(
         name=name,
         kind="slide",

@@ -54,7 +54,7 @@ class _Spots:
 
 
 class LayoutSampler:
-    """Draws layouts: regions in file order, supports before what lies on them, without penetration.
+    """Draws layouts: regions in file order, supports before the objects on them, without penetration.
 
     Args:
         task: The task.
@@ -181,8 +181,8 @@ class LayoutSampler:
         (x0, y0), (x1, y1) = map(self._reach.of_work_frame, corners)
         raise SamplingError(
             "out_of_reach",
-            f"no arm of {robot.name} reaches {region.object} anywhere between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and "
-            f"{y1:.2f} m in the work frame, in which at counts, with what it has to do there; "
+            f"no arm of {robot.name} reaches {region.object} as its skills need, anywhere between x {x0:.2f} and "
+            f"{x1:.2f}, y {y0:.2f} and {y1:.2f} m in the work frame (that of at); "
             f"{self._reach.in_words(region.object, alone)}; "
             f"handloom robot show {robot.robot_config_file} --reach draws its reach",
             where=self.task.where("regions", self.task.config.regions.index(region)),
@@ -288,7 +288,7 @@ class LayoutSampler:
             return region.random_config or RandomConfig()
         pool = self.task.config.random_region_list
         left = [i for i in range(len(pool)) if i not in used]
-        # As published: an index counts in what is left of the list, and from its end when negative.
+        # As published: an index refers to the rest of the list, and counts from its end if negative.
         wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(left))
         free = [left[i] for i in wanted if -len(left) <= i < len(left)]
         if not free:
