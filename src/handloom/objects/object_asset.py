@@ -143,7 +143,7 @@ class ObjectAsset:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of shapes, looks, joints, words and annotations; equal in every process."""
+        """Hash of shapes, looks, joints, words and annotations; the same in every process."""
         return self.source.fingerprint()
 
     def collision_triangles(self) -> tuple[Array, Faces]:

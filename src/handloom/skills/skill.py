@@ -49,7 +49,7 @@ class Skill(ABC, Generic[ConfigT]):
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
         self.follower: Skill[Any] | None = None
-        """The same arm's next skill, not yet begun; a pick checks with it whether a grasp suits."""
+        """The same arm's next skill, not yet begun; a pick uses it to check whether a grasp is suitable."""
         self.shifts: tuple[Triple, ...] = ()
         """Shifts of the held object before that, relative to its current place, in the arm base [m]."""
         self.taker: Skill[Any] | None = None

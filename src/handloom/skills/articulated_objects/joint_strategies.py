@@ -106,7 +106,7 @@ def shut_end(link: Link) -> float:
 
 
 def shut_terms(link: Link, start: float) -> dict[str, Any]:
-    """Return threshold and mode of a joint that started somewhere [m or rad] and is closed; see ``joint_state``."""
+    """Return threshold and mode for closing a joint from a start position [m or rad]; see ``joint_state``."""
     low, high = link.range
     near = SHUT * (high - low)
     if abs(shut_end(link) - min(max(0.0, low), high)) <= near:

@@ -49,7 +49,7 @@ class SkillConfig(Config):
     def _numbers_are_sane(cls, given: Any) -> Any:
         for number in _numbers(given):
             if not -LARGEST <= number <= LARGEST:  # also NaN, which a key of any kind could hold
-                raise ValueError(f"{number:g} is outside the range {-LARGEST:g} to {LARGEST:g} for numbers of a skill")
+                raise ValueError(f"{number:g} is not between {-LARGEST:g} and {LARGEST:g}, the limits of skill numbers")
         return given
 
     @model_validator(mode="after")

@@ -147,13 +147,13 @@ class PlaceConfig(Tolerances, Filters):
         if self.rest_on is not None and self.position_constraint != "object":
             raise ValueError("rest_on measures the object; it needs position_constraint: object")
         if (self.beside is None) == (self.success_mode == "beside" or self.relation == "beside"):
-            raise ValueError("beside: left or right needs success_mode: beside")
+            raise ValueError("beside: left or right and success_mode: beside belong together")
         if (self.success_mode == "relation") and self.relation is None:
             raise ValueError("success_mode: relation needs relation: in, on, stack_on, beside, left_of, ...")
         sided = self.relation in ("left_of", "right_of", "in_front_of", "behind")
         if self.gap is not None and (not sided or not 0.0 <= self.gap[0] <= self.gap[1]):
             raise ValueError(
-                "gap needs left_of, right_of, in_front_of or behind, from low to high [m], "
+                "gap needs left_of, right_of, in_front_of or behind, and a range from low to high [m], "
                 f"e.g. [0.03, 0.1]; got {list(self.gap)} with {self.relation}"
             )
         if sided and (self.rest_on != "support" or self.at is not None or self.at_point is not None):

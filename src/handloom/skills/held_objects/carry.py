@@ -196,7 +196,7 @@ class Carry(Skill[CarryConfig]):
         i, j = np.unravel_index(order, cost.shape)
         kept = np.isfinite(cost[i, j])
         if not kept.any():
-            detail = f"no two grasps of {self.config.objects[0]} leave each hand on the side of its own arm"
+            detail = f"no two grasps of {self.config.objects[0]} keep each hand on the side of its own arm"
             self.fail(FunnelStage.GRASP, "no_pair_of_grasps", detail)
             return None
         return np.stack([both[0][i[kept]], both[1][j[kept]]], axis=1)

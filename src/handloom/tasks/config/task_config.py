@@ -79,7 +79,7 @@ class RobotEntry(Config):
 class EnvMapConfig(Config):
     """Light from all around."""
 
-    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
+    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no images")] = ""
     apply_randomization: bool = False
     """Vary strength, direction and colour of the light."""
     intensity_range: tuple[Intensity, Intensity] = (4000.0, 7000.0)
@@ -212,7 +212,7 @@ class TaskConfig(Config):
     task: Annotated[str, UnusedKey("every task runs in the same loop")] = "BananaBaseTask"
     task_id: Annotated[int, UnusedKey("informational")] = 0
     offset: Annotated[Any, UnusedKey("every scene has a world of its own")] = None
-    render: Annotated[bool, UnusedKey("whether pictures are rendered is chosen on the command line")] = True
+    render: Annotated[bool, UnusedKey("rendering of images is chosen on the command line")] = True
     asset_root: str = ""
     """Last place where relative paths are looked up."""
     arena_file: str = "arenas/table.yaml"

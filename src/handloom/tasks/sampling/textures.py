@@ -54,7 +54,7 @@ def texture_stand_ins(task: Task) -> tuple[str, ...]:
     textures = [entry.texture for entry in (*task.config.objects, *task.arena.fixtures) if entry.texture is not None]
     by_name = {texture.texture_lib: texture for texture in textures if not _known(texture.texture_lib)}
     return tuple(
-        f"texture_lib: there is no folder {name} with pictures; our {_procedural(texture)} stands in"
+        f"texture_lib: there is no folder {name} with images; our {_procedural(texture)} stands in"
         for name, texture in by_name.items()
         if not _pictures(task, texture, f"{task.path}: texture_lib")
     )

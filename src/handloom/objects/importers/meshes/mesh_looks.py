@@ -33,7 +33,7 @@ def drawn(
         left_out += fewer
     if left_out:
         draft.converted.append(
-            f"{left_out} triangles left out in pictures: surfaces of more than {MOST_TRIANGLES} are thinned"
+            f"{left_out} triangles left out in images: surfaces of more than {MOST_TRIANGLES} are thinned"
         )
     return tuple(surfaces)
 
