@@ -162,7 +162,7 @@ def base_check(base: MobileBase, pose: Array) -> Check:
 
 
 class MobileTranslate(MobileSkill[MobileTranslateConfig]):
-    """The published translation; the published skill always succeeds, this one checks the position of the base."""
+    """The published translation; the published skill always succeeds, but this one checks the position of the base."""
 
     Config: ClassVar = MobileTranslateConfig
 
@@ -173,7 +173,7 @@ class MobileTranslate(MobileSkill[MobileTranslateConfig]):
 
 
 class MobileRotate(MobileSkill[MobileRotateConfig]):
-    """The published rotation; the published skill always succeeds, this one checks the position of the base."""
+    """The published rotation; the published skill always succeeds, but this one checks the position of the base."""
 
     Config: ClassVar = MobileRotateConfig
 

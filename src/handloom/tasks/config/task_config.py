@@ -144,7 +144,7 @@ class FluidConfig(Config):
     """Whether the grid is centred on the container instead of standing on its floor."""
     z_offset: Metres = 0.0
     """Upward shift of the grid [m]."""
-    max_velocity: Annotated[float, UnusedKey("grains move as fast as physics lets them")] = 0.8
+    max_velocity: Annotated[float, UnusedKey("grains move at their physical speed")] = 0.8
     mass: float | None = Field(default=None, gt=0, le=1.0)
     """Mass of a grain [kg]."""
     density: float | None = Field(default=None, gt=0, le=30_000)

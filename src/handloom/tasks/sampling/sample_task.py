@@ -120,7 +120,7 @@ def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> Task
         layout: Index of the attempt's layout: all layouts have the same objects in different poses.
 
     Raises:
-        SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
+        SamplingError: The regions cannot be met; names the object, the number of attempts and the range to widen.
         FileError: The task reuses recorded scenes, and their file cannot be used.
     """
     if task.config.retold is not None:

@@ -81,7 +81,7 @@ def leaf(
 ) -> tuple[Link, list[Part]]:
     """Return the link and the parts of an upright door with a handle at its free edge.
 
-    It turns about the outer front edge, as a concealed hinge lets it, so that it never swings into its neighbour.
+    It turns about the outer front edge, like on a concealed hinge, so that it never swings into its neighbour.
 
     Args:
         name: Name of the link and its body.

@@ -51,7 +51,7 @@ def sample_layout(
         rng: Generator of places.
 
     Raises:
-        SamplingError: No layout worked; names the object, how often it was tried and what to widen.
+        SamplingError: No layout worked; names the object, the number of attempts and the range to widen.
     """
     scratch = SettlingWorld([*props, *clutter], loose=[region.object for region in task.config.regions])
     drawing = LayoutSampler(task, props, robots, scratch)
