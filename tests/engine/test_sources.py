@@ -87,7 +87,9 @@ def test_a_source_is_judged_by_the_terms_of_the_task_whatever_it_says_of_itself(
     run = RunDirectory.begin(tmp_path / "r", settings("fr3_pick_cube", source=f"test_sources:{source}"))
     receipt = generate_run(run, Goal(attempts=1), InlineExecutor()).receipts[0]
     assert (receipt.success, receipt.reason) == (False, "pick_not_in_hand")
-    assert "after 31 frames this did not hold: cube is in a hand; cube is 5 cm above where it was" in receipt.detail
+    assert (
+        "after 31 frames this did not hold: cube is in a hand; cube is 5 cm above its initial place" in receipt.detail
+    )
     assert not run.dataset.exists()
 
 

@@ -83,7 +83,7 @@ def test_what_falls_or_rolls_in_the_next_second_is_judged_wrong_and_at_rest_righ
     missing = Judge(scene, [term for term in goal if term.name in ("lying_still", LASTING)]).missing()
     assert missing is not None
     assert missing.reason == "not_lasting_after"
-    assert "thing moves by" in missing.detail or "thing leans over" in missing.detail
+    assert "thing moves by" in missing.detail or "thing tilts by" in missing.detail
 
 
 @pytest.mark.parametrize(

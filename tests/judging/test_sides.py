@@ -103,7 +103,7 @@ def test_the_expert_puts_it_there(tmp_path: Path, x: float, where: str):
     ("where", "message"),
     [
         ("left_of: box, gap: [0.1, 0.03]", "from low to high"),
-        ("on: box, gap: [0.03, 0.1]", "gap goes with left_of"),
+        ("on: box, gap: [0.03, 0.1]", "gap needs left_of"),
         ("on: box.lid", "box .cereal_box. has no point 'lid'"),
         ("on: box, facing: north", "facing"),
     ],

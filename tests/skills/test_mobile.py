@@ -246,9 +246,9 @@ def test_a_task_that_cannot_drive_is_refused_with_the_line(mistake: str, tmp_pat
     [
         (
             {"name": "navigate", "position": [0.0, 0.0]},
-            "navigate finds no way .* to \\(0.00, 0.00\\) m: the goal collides.*table",
+            "navigate finds no path .* to \\(0.00, 0.00\\) m: the goal collides.*table",
         ),
-        ({"name": "mobile__translate", "target": [5.0, 0.0]}, "mobile__translate finds no way"),
+        ({"name": "mobile__translate", "target": [5.0, 0.0]}, "mobile__translate finds no path"),
     ],
 )
 def test_the_deep_check_tells_places_that_the_base_cannot_reach(

@@ -62,7 +62,7 @@ def test_what_can_be_opened_and_closed_is_noted(tmp_path):
     found = rehearse(load_task(near), scenes=1)
     assert found.mistakes == ()
     assert found.notes == (
-        "1 of 1 sampled scenes: the hands get to all that is opened, closed, turned, taken and put away",
+        "1 of 1 sampled scenes: the hands reach everything that is opened, closed, turned, grasped and placed",
     )
 
 

@@ -201,7 +201,7 @@ def test_the_folder_says_more_than_a_left_over_category(checkout):
     lines = load_task(file, overrides=STAND_INS).stand_ins
     (line,) = [line for line in lines if "(container)" in line]
     assert line.endswith(
-        "functional/basket/basket_01/Aligned_obj.usd is not there; our low_basket stands in, by the word 'basket'"
+        "functional/basket/basket_01/Aligned_obj.usd is missing; our low_basket stands in, by the word 'basket'"
     )
 
 
@@ -310,9 +310,7 @@ def test_a_missing_arena_is_replaced_only_where_stand_ins_are_allowed(checkout):
     file = written(checkout, values, "mine/gone.yaml")
     with pytest.raises(ConfigError, match=r"gone.yaml was not found; searched"):
         load_task(file)
-    assert (
-        "gone.yaml is not there; our arenas/table.yaml stands in" in load_task(file, overrides=STAND_INS).stand_ins[0]
-    )
+    assert "gone.yaml is missing; our arenas/table.yaml stands in" in load_task(file, overrides=STAND_INS).stand_ins[0]
 
 
 def test_a_missing_asset_without_stand_ins_says_how_to_allow_them(checkout):

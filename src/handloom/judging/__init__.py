@@ -1,4 +1,4 @@
-"""Did it succeed? Success terms, how long they remain valid, and the judge of a whole task."""
+"""Success terms, how long they remain valid, and the judge of a whole task."""
 
 import importlib
 from typing import Any
@@ -11,5 +11,5 @@ __all__ = ["CHECKS", "NATURES", "Bystanders", "Judge", "Nature", "Step", "holds"
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name that was here before."""
+    """Return a name that was moved to another module."""
     return importlib.import_module("handloom.compat.moved").moved_name(__name__, name)

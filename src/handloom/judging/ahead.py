@@ -1,4 +1,4 @@
-"""Success must last: a second more of physics, looked at and undone."""
+"""Check that success lasts: another second of physics, simulated and undone."""
 
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
@@ -22,17 +22,17 @@ AHEAD = 1.0
 DRIFT = 0.01
 """How far an object at rest may move in that time [m]."""
 LEAN = float(np.deg2rad(5.0))
-"""How far it may lean over in that time [rad]; turning about the vertical does no harm."""
+"""How far it may tilt in that time [rad]; rotation about the vertical does not count."""
 ROCKS = float(np.deg2rad(15.0))
-"""How far it may have leaned over for good; what rocks comes back to less than that [rad]."""
+"""Largest lasting tilt [rad]; a rocking object returns to less than that."""
 CREEPS = 0.0002
-"""How far something still moves in the last half second of that time that creeps, and may topple later [m]."""
+"""Motion in the last half second of that time above which an object creeps, and may topple later [m]."""
 TURNS = float(np.deg2rad(0.1))
-"""How far it still leans over in that half second [rad]."""
+"""Tilt in that half second above which an object creeps [rad]."""
 WINDOW = 0.5
 """The time over which creeping is measured [s]."""
 LONGER = 4.0
-"""How long what creeps is watched in all [s]: a pear that begins to topple takes two seconds."""
+"""Total time for which a creeping object is observed [s]: a pear that begins to topple takes two seconds."""
 LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
@@ -44,14 +44,14 @@ STRIDE = 0.2
 
 
 def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] = ()) -> tuple[Check, ...]:
-    """Return the term that a goal still holds one second later and that placed objects stay where they are.
+    """Return the term that a goal still holds one second later and that placed objects stay in place.
 
-    Goals without placed objects (held, poured, open) need none. Nor does any where a belt runs.
+    Goals without placed objects (held, poured, open) need none. Nor do goals in scenes with a running belt.
 
     Args:
         scene: The scene.
         goal: All other terms of the goal.
-        handled: Objects that the task has a robot take hold of; no hand may hold up any other container or support.
+        handled: Objects that a robot must grasp in the task; no hand may hold up any other container or support.
     """
     if any(obj.category in BELTS for obj in scene.instance.objects):
         return ()
@@ -89,15 +89,15 @@ def lasting_after(
     let_go: Sequence[str] = (),
     contained: Sequence[str] = (),
 ) -> bool:
-    """Return whether objects stay where they are for some time, also without support from a robot.
+    """Return whether objects stay in place for some time, also without support from a robot.
 
     Args:
         scene: The scene.
         objects: What lies still.
-        after: For how long [s].
+        after: Duration [s].
         distance: How far each may move [m].
-        angle: How far each may lean over [rad].
-        rocking: How far each may lean for good where it rocks or rolls about its place [rad]; 0 lets none rock.
+        angle: How far each may tilt [rad].
+        rocking: Largest lasting tilt of an object that rocks or rolls in place [rad]; 0 allows no rocking.
         let_go: Containers and supports that no hand may hold up meanwhile.
         contained: Those of the objects that may roll about in their container.
     """
@@ -106,11 +106,11 @@ def lasting_after(
 
 
 def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
-    """Say what of a goal does not last; empty when all does.
+    """Return text about the part of a goal that does not last; empty if all of it does.
 
     Args:
-        scene: The scene, whose state is left as it is.
-        term: The term ``lasting_after``: what must stay at rest, and for how long.
+        scene: The scene, whose state is unchanged.
+        term: The term ``lasting_after``: the objects that must stay at rest, and for how long.
         goal: Terms that must still hold then.
     """
     about = dict(term.arguments)
@@ -121,14 +121,14 @@ def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
 
 @contextmanager
 def imagined(scene: Scene, let_go: Collection[str] = ()) -> Iterator[None]:
-    """Undo, bit for bit, whatever happens to the state of a scene in a block, and let nothing lean on a robot in it.
+    """Undo, bit for bit, all changes to a scene's state in a block, and let nothing lean on a robot in it.
 
-    An egg lies still in a basket propped up by a finger, and rolls when the arm leaves. If a hand holds something, or
+    An egg is at rest in a basket propped up by a finger, and rolls when the arm leaves. If a hand holds something, or
     there is a fluid, robots stay solid.
 
     Args:
         scene: The scene.
-        let_go: Objects that the task lets no hand hold: a basket that fingers caught by its rim drops.
+        let_go: Objects that no hand may hold: a basket caught by its rim between fingers is dropped.
     """
     world, model = scene.world, scene.world.model
     state, masks = world.save_state(), (model.geom_contype.copy(), model.geom_conaffinity.copy())
@@ -165,12 +165,12 @@ def _moving(
         moving = watch.runs(after, distance, strictly)
     while not moving and watch.creeps() and watch.seconds < LONGER:
         moving = watch.runs(WINDOW, distance, strictly)
-    # What falls does not come back. What rocks does, and a tomato that rolls by millimetres leans over by degrees.
+    # A fallen object does not return. A rocking one does, and a tomato that rolls by millimetres tilts by degrees.
     return moving or watch.fallen(max(angle, rocking))
 
 
 class _Watch:
-    """Lets time pass in a scene and compares where objects are with where they were.
+    """Lets time pass in a scene and compares the poses of objects before and after.
 
     Args:
         scene: The scene.
@@ -184,21 +184,21 @@ class _Watch:
         self._window = 1 + frames_of(WINDOW, scene.instance.fps)
         self._lately: deque[dict[str, Array]] = deque(maxlen=2 * self._window)
         self.most_lean = 0.0
-        """How far something has leaned over at most [rad]."""
+        """Largest tilt of each object so far [rad]."""
         self._frames = 0
 
     @property
     def seconds(self) -> float:
-        """How long they have been watched [s]."""
+        """Time for which they have been observed [s]."""
         return self._frames / self._scene.instance.fps
 
     def runs(self, seconds: float, distance: float, angle: float) -> str:
-        """Simulate for some time; return which object moved or leaned over too far.
+        """Simulate for some time; return the object that moved or tilted too far.
 
         Args:
             seconds: How long [s].
-            distance: How far each may be from where it was at first [m].
-            angle: How far each may lean over [rad].
+            distance: How far each may move from its first place [m].
+            angle: How far each may tilt [rad].
         """
         for _ in range(frames_of(seconds, self._scene.instance.fps)):
             try:
@@ -228,13 +228,13 @@ class _Watch:
         return way * self._scene.instance.fps / max(frames, 1)
 
     def creeps(self) -> bool:
-        """Return whether something has moved in the last half second, if only a little."""
+        """Return whether anything has moved in the last half second, even a little."""
         lately = list(self._lately)[-self._window :]
         pairs = [(then[name], lately[-1][name]) for then in lately for name in self._before]
         return any(np.linalg.norm(b[:3, 3] - a[:3, 3]) > CREEPS or _lean(a, b) > TURNS for a, b in pairs)
 
     def fallen(self, angle: float) -> str:
-        """Return which object leaned over by more than an angle [rad] all through the last second."""
+        """Return the object that was tilted by more than an angle [rad] throughout the last second."""
         for name, T in self._before.items():
             if name not in self._contained and min(_lean(T, then[name]) for then in self._lately) > angle:
                 return _leaning_words(name, angle)
@@ -242,9 +242,9 @@ class _Watch:
 
 
 def _leaning_words(name: str, angle: float) -> str:
-    return f"{name} leans over by more than {np.rad2deg(angle):.0f} degrees"
+    return f"{name} tilts by more than {np.rad2deg(angle):.0f} degrees"
 
 
 def _lean(before: Array, now: Array) -> float:
-    """Return how far an object has leaned over between two poses (4, 4) [rad]; turning about the vertical is none."""
+    """Return the tilt of an object between two poses (4, 4) [rad]; rotation about the vertical does not count."""
     return float(np.arccos(np.clip(now[2, :3] @ before[2, :3], -1.0, 1.0)))

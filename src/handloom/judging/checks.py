@@ -17,10 +17,10 @@ from handloom.values import Check
 Term = TypeVar("Term", bound=Callable[..., bool])
 
 CALM = 1.0
-"""Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which an object
-that is flung away meets. At the end of an episode everything must lie still, whatever was dropped."""
+"""Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which even an
+object that is flung away satisfies. At the end of an episode everything must lie still, whatever was dropped."""
 TUMBLE = 6.0
-"""Fastest turn of an object [rad/s] then: a can that has just been dropped may roll."""
+"""Fastest rotation of an object [rad/s] then: a can that has just been dropped may roll."""
 VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 
@@ -82,9 +82,9 @@ def hand_at(
         arm: ``left`` or ``right``.
         position: Wanted place (3,) [m].
         quat: Wanted orientation, wxyz.
-        distance: Largest distance [m]; None does not ask.
-        angle: Largest turn [rad]; None does not ask.
-        either: One of the two is enough, as the published test of free motions has it.
+        distance: Largest distance [m]; None disables this check.
+        angle: Largest rotation [rad]; None disables this check.
+        either: Whether one of the two is enough, as in the published test of free motions.
     """
     side = scene.robot(robot).arm(arm)
     T_base_tool = invert_pose(side.T_world_base) @ scene.world.body_pose(side.tool_body)
@@ -104,7 +104,7 @@ def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float,
     """Return whether a base is within ``distance`` [m] and ``angle`` [rad] of x, y [m], yaw [rad] in the world."""
     base = scene.robot(robot).base
     if base is None:
-        raise ConfigError(f"the base of {robot} does not drive")
+        raise ConfigError(f"the base of {robot} is fixed")
     off = base.pose - np.asarray(pose, float)
     turn = (off[2] + np.pi) % (2.0 * np.pi) - np.pi
     return bool(np.hypot(off[0], off[1]) < distance and abs(turn) < angle)
@@ -112,7 +112,7 @@ def base_at(scene: Scene, *, robot: str, pose: Sequence[float], distance: float,
 
 @check()
 def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
-    """Return whether a robot touches nothing but the objects that it holds."""
+    """Return whether a robot touches only the objects that it holds."""
     world, own = scene.world, (f"{robot}/", *(f"{name}/" for name in held))
     others = [name for name in world.bodies if not name.startswith(own)]
     return not world.touching([name for name in world.bodies if name.startswith(f"{robot}/")], others)
@@ -120,7 +120,7 @@ def base_clear(scene: Scene, *, robot: str, held: Sequence[str]) -> bool:
 
 @check()
 def near(scene: Scene, *, object: str, target: str, distance: float, flat: bool = False) -> bool:
-    """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` leaves out the height."""
+    """Return whether the origins of two objects are closer than ``distance`` [m]; ``flat`` ignores the height."""
     offset = scene.object_pose(object)[:3, 3] - scene.object_pose(target)[:3, 3]
     return bool(np.linalg.norm(offset[:2] if flat else offset) < distance)
 
@@ -201,7 +201,7 @@ def raised_above(scene: Scene, *, object: str, target: str, by: float, part: str
 
 @check(Nature.PLACED)
 def touches(scene: Scene, *, object: str, target: str, through: bool = False) -> bool:
-    """Return whether an object touches a target, or with ``through`` something in or on it: a second egg in a bowl."""
+    """Return whether an object touches a target or, with ``through``, something in or on it: a second egg in a bowl."""
     world = scene.world
     bodies, waiting, seen = world.subtree(scene.body_of(object)), [target], {object, target}
     while waiting:
@@ -240,12 +240,12 @@ def inside(scene: Scene, *, object: str, target: str, share: float, part: str | 
 
 @check(Nature.PLACED)
 def level(scene: Scene, *, object: str, angle: float) -> bool:
-    """Return whether the nearest axis of an object is within ``angle`` [rad] of up: it lies flat, or stands."""
+    """Return whether the axis of an object nearest to up is within ``angle`` [rad] of it: it lies flat, or stands."""
     return bool(np.abs(scene.object_pose(object)[2, :3]).max() > np.cos(angle))
 
 
 def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
-    """Return the window (3,) [m] of a scanner and the direction (3,) it looks, in its own frame.
+    """Return the window (3,) [m] of a scanner and its view direction (3,), in its own frame.
 
     Raises:
         ConfigError: The object is not a scanner.
@@ -258,7 +258,7 @@ def scanner_view(scene: Scene, scanner: str) -> tuple[Array, Array]:
 
 @check()
 def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: float = VIEW_ANGLE) -> bool:
-    """Return whether the middle of an object's box is before the window of a scanner, in its cone of view."""
+    """Return whether the middle of an object's box is in front of a scanner's window, in its cone of view."""
     window, view = scanner_view(scene, scanner)
     T = scene.object_pose(scanner)
     off = world_box(scene, object).mean(axis=0) - (T[:3, :3] @ window + T[:3, 3])
@@ -270,8 +270,8 @@ def in_view(scene: Scene, *, object: str, scanner: str, distance: float, angle: 
 def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2) -> bool:
     """Return whether at least ``fingers`` fingers of an arm press on an object.
 
-    The published check requires only one finger and so counts an object leaning on the hand as grasped. Of a gripper
-    that holds by suction, all cups must hold the object.
+    The published check requires only one finger and so counts an object leaning on the hand as grasped. For a suction
+    gripper, all cups must hold the object.
     """
     side = scene.robot(robot).arm(arm)
     bodies = scene.world.subtree(scene.body_of(object))
@@ -283,14 +283,14 @@ def grasped(scene: Scene, *, robot: str, arm: str, object: str, fingers: int = 2
 
 @check()
 def grasped_moving(scene: Scene, *, robot: str, arm: str, object: str, speed: float) -> bool:
-    """Return whether a hand has hold of an object that moves faster than ``speed`` [m/s]."""
+    """Return whether a hand holds an object that moves faster than ``speed`` [m/s]."""
     moves = np.linalg.norm(scene.world.body_velocity(scene.body_of(object))[:3]) > speed
     return bool(moves) and grasped(scene, robot=robot, arm=arm, object=object)
 
 
 @check()
 def held_up(scene: Scene, *, object: str) -> bool:
-    """Return whether a hand holds an object in the air: robots apart, it touches only what is in it or over it."""
+    """Return whether a hand holds an object in the air: apart from robots, it touches only objects in or above it."""
     arms = [(name, arm.name) for name, robot in scene.robots.items() for arm in robot.arms]
     if not any(grasped(scene, robot=robot, arm=arm, object=object) for robot, arm in arms):
         return False
@@ -304,16 +304,16 @@ def held_up(scene: Scene, *, object: str) -> bool:
 
 @check(Nature.JOINT)
 def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
-    """Return whether a joint of an object is where it should be; all lengths and angles [m or rad].
+    """Return whether a joint of an object is at its target; all lengths and angles [m or rad].
 
     Args:
         scene: The scene.
         object: The object.
-        joint: Name of the joint, as the object has it.
-        start: Where the joint stood at the start of the skill.
+        joint: Name of the joint in the object.
+        start: Position of the joint at the start of the skill.
         threshold: The limit of the mode.
-        mode: ``abs`` and ``dis_to_init``: it moved by at least the threshold; ``normal``: in positive direction;
-            ``zero``: it is at most the threshold away from closed.
+        mode: ``abs`` and ``dis_to_init``: it moved by at least the threshold; ``normal``: the same in positive
+            direction; ``zero``: it is at most the threshold away from closed.
     """
     q = scene.world.joint_position(f"{object}/{joint}")
     if mode == "zero":
@@ -380,7 +380,7 @@ def calm(scene: Scene, *, object: str, speed: float = CALM, robot: str | None = 
         object: The object.
         speed: The speed; an object may turn at up to ``TUMBLE``.
         robot: Robot of ``arm``.
-        arm: The one arm whose joints count, where another does something of its own meanwhile; absent, all joints do.
+        arm: The arm whose joints count, if another one does something else meanwhile; absent: all joints count.
     """
     dofs = scene.robot_dofs if robot is None or arm is None else scene.robot(robot).arm(arm).dofs
     robots = abs(scene.world.data.qvel[dofs]).max(initial=0.0)
@@ -389,7 +389,7 @@ def calm(scene: Scene, *, object: str, speed: float = CALM, robot: str | None = 
 
 
 def holds(scene: Scene, check: Check) -> bool:
-    """Return whether a success term is true in the present state of the scene."""
+    """Return whether a success term is true in the current state of the scene."""
     if check.name not in CHECKS:
         raise unknown_name("check", check.name, CHECKS)
     return CHECKS[check.name](scene, **check.arguments)

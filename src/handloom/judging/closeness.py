@@ -12,7 +12,7 @@ NEAR = 0.1
 
 
 def potential(scene: Scene, judge: Judge) -> float:
-    """Return how far a task has come, 0 to 1: the steps that were done, and how near each arm is to its next one."""
+    """Return the progress of a task, 0 to 1: the steps done, and the closeness of each arm to its next one."""
     if not judge.steps:
         return 1.0 if judge.achieved else 0.0
     coming = sum(closeness(scene, step) for step in judge.coming)
@@ -20,15 +20,15 @@ def potential(scene: Scene, judge: Judge) -> float:
 
 
 def closeness(scene: Scene, step: Step) -> float:
-    """Return how near a scene is to a step being done, 0 to 1: the mean over its terms."""
+    """Return the closeness of a scene to completing a step, 0 to 1: the mean over its terms."""
     return float(np.mean([1.0 if holds(scene, term) else _near(scene, step, term) for term in step.terms]))
 
 
 def _near(scene: Scene, step: Step, term: Check) -> float:
-    """Return how near a scene is to a term that does not hold yet, below 1.
+    """Return the closeness of a scene to a term that does not hold yet, below 1.
 
-    The hand counts where it has to touch something, the object where it has to go somewhere; a term that is about
-    neither, such as a heading, counts only when it holds.
+    The hand's distance counts if it must touch something, the object's if it must move somewhere; a term about neither,
+    such as a heading, counts only once it holds.
     """
     about = term.arguments
     if "joint" in about:
@@ -45,7 +45,7 @@ def _near(scene: Scene, step: Step, term: Check) -> float:
 
 
 def _joint(scene: Scene, step: Step, term: Check) -> float:
-    """Return how close a joint is to its goal; until it moves, how close the hand is to the moving part."""
+    """Return the closeness of a joint to its goal; until it moves, that of the hand to the moving part."""
     about = term.arguments
     q, start = scene.world.joint_position(f"{about['object']}/{about['joint']}"), about.get("start", 0.0)
     if about.get("mode") == "zero":
@@ -65,5 +65,5 @@ def _from_hand(scene: Scene, step: Step, body: str) -> float:
 
 
 def _half(distance: float) -> float:
-    """Return 1 at no distance, a half at ``NEAR``, falling on towards 0."""
+    """Return 1 at zero distance, a half at ``NEAR``, decreasing towards 0."""
     return NEAR / (NEAR + distance)

@@ -1,4 +1,4 @@
-"""The ``goal:`` of a task file: the state the author wants, and the terms it expands to."""
+"""The ``goal:`` of a task file: the wanted state, and the terms to which it expands."""
 
 from collections.abc import Collection
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ from handloom.scene.named_points import SIDES, point_of
 from handloom.values import Check
 
 DISTURBED = 0.05
-"""How far something that was not meant to move may move [m]."""
+"""How far an object that must stay in place may move [m]."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Where = str | dict[str, str]
 """An object, or ``{object: part}``."""
@@ -25,71 +25,71 @@ RELATIONS += ("upright",)
 RELATIONS += ("open", "closed", "held", "poured_into", "pressed", "touched_with", "wiped_with", "at_rest")
 OTHERS = "others"
 TOUCHED_NEAR = 0.03
-"""How far from the named point of a tool its contact may be [m]."""
+"""Largest distance of a tool's contact from its named point [m]."""
 WIPED = 0.5
 """How long something must have been wiped [s]."""
 
 
 class GoalTerm(Config):
-    """One condition that must hold at the end. State which ``object``, and what; several may be combined."""
+    """One condition that must hold at the end. State an ``object`` and one or more conditions."""
 
     object: str = ""
     """What it is about."""
     inside: Where | None = Field(default=None, alias="in")
-    """In a cavity of it, ``{cabinet: drawer_1}`` in that of a part."""
+    """In a cavity of it; ``{cabinet: drawer_1}``: in that of a part."""
     on: Where | None = None
     """Carried by it."""
     beside: str | None = None
     """Next to it, on any side, no farther than ``within``."""
     left_of: str | None = None
     right_of: str | None = None
-    """Next to it in world -x or +x; with ``gap`` as the robot sees it, straight beside it."""
+    """Next to it in world -x or +x; with ``gap``, as the robot sees it, straight beside it."""
     in_front_of: str | None = None
     behind: str | None = None
-    """Straight before it, nearer to the robot, or behind it, no farther than ``within`` or with a ``gap``."""
+    """Straight in front of it, nearer to the robot, or behind it, no farther than ``within`` or with a ``gap``."""
     gap: tuple[float, float] | None = None
-    """Of ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: least and largest gap [m]."""
+    """For ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: least and largest gap [m]."""
     between: tuple[str, str] | None = None
-    """On the line between two others, to ``within``."""
+    """On the line between two other objects, to within ``within``."""
     at: tuple[float, float] | None = None
-    """Its middle at x, y in the world [m], to ``within``."""
+    """Its middle at x, y in the world [m], to within ``within``."""
     within: float = Field(default=0.0, ge=0, le=10)
-    """Distance [m]; 0 takes 10 cm beside others and 3 cm at a place."""
+    """Distance [m]; 0 means 10 cm beside others and 3 cm at a place."""
     heading: float | None = Field(default=None, ge=-360, le=360)
-    """Heading of its x axis in the world [deg], to 15 degrees."""
+    """Heading of its x axis in the world [deg], to within 15 degrees."""
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
-    """Where its ``front`` faces, or its x axis where it has none, as the robot sees it: a word, or degrees, 0 to the
-    right and 90 away; to 15 degrees."""
+    """Direction of its ``front``, or of its x axis if it has none, as the robot sees it: a word, or degrees, 0 to the
+    right and 90 away; to within 15 degrees."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """Standing, to 15 degrees or to an angle [deg]; false allows it to lie."""
+    """Upright, to within 15 degrees or a given angle [deg]; false allows it to lie."""
     joint: str | None = None
     """Moving part for ``open`` and ``closed``; absent: the main one."""
     open: bool | Share | None = None
-    """Open by at least this fraction of its range; true: by half."""
+    """Open by at least this fraction of its range; true: half."""
     closed: bool | Share | None = None
-    """Open by at most this fraction of its range; true: by 3 %."""
+    """Open by at most this fraction of its range; true: 3 %."""
     held: bool | Literal["both"] | None = None
     """In some hand; ``both``: in two hands at once."""
     poured_into: str | None = None
-    """Most of what was in it is in the other."""
+    """Most of its contents are in the other one."""
     share: Share = 0.7
     spilled: Share = 0.1
-    """Least share poured, and largest share lost."""
+    """Least fraction poured, and largest fraction lost."""
     pressed: float | bool | None = None
-    """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N. At its named ``point``, where
-    that is given."""
+    """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N. At its named ``point``, if that
+    is given."""
     point: str | None = None
-    """Named point of it that ``pressed`` and ``touched_with`` are about."""
+    """Named point of it for ``pressed`` and ``touched_with``."""
     touched_with: Where | None = None
-    """The other, in a hand, has touched it; ``{hammer: head}`` with that point of the other, to 3 cm."""
+    """The other, in a hand, has touched it; ``{hammer: head}``: with that point of the other, to within 3 cm."""
     wiped_with: Where | None = None
-    """The other has rubbed on it for half a second, ``{brush: bristles}`` with that part of it."""
+    """The other has rubbed on it for half a second; ``{brush: bristles}``: with that part."""
     at_rest: bool | None = None
     """It lies still."""
     stacked: tuple[str, ...] = ()
-    """Each stands on the one before, from the lowest up."""
+    """Each stands on the previous one, from the lowest up."""
     untouched: tuple[str, ...] | str = ()
-    """What must not have moved by more than 5 cm, nor fallen; ``others``: everything that no other term is about."""
+    """Objects that must not have moved by more than 5 cm, nor fallen; ``others``: every object in no other term."""
 
     @model_validator(mode="before")
     @classmethod
@@ -113,7 +113,7 @@ class GoalTerm(Config):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every object that it names."""
+        """Every object that the entry names."""
         places = [
             place if isinstance(place, str) else next(iter(place), "")
             for place in (self.inside, self.on, self.wiped_with, self.touched_with)
@@ -127,12 +127,12 @@ class GoalTerm(Config):
 
 
 def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...], handled: Collection[str] = ()) -> tuple[Check, ...]:
-    """Return the terms that a goal expands to.
+    """Return the terms to which a goal expands.
 
     Args:
         scene: The scene in its first state.
-        goal: What the author wrote.
-        handled: Objects that the task's skills take hold of.
+        goal: The goal in the task file.
+        handled: Objects that the task's skills grasp.
 
     Raises:
         ConfigError: An object or a part does not exist, or cannot satisfy the statement.

@@ -18,12 +18,12 @@ from handloom.spatial import invert_pose
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
 
 DISTURBED = 0.05
-"""How far something that was not meant to move may have moved without being reported [m]."""
+"""Largest unreported motion of an object that was not meant to move [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A skill of the task, and the deed by which it counts as done."""
+    """A skill of the task, and the terms by which it counts as done."""
 
     robot: str
     arm: str
@@ -31,19 +31,19 @@ class Step:
     objects: tuple[str, ...] = ()
     instruction: str = ""
     terms: tuple[Check, ...] = ()
-    """State of the world when it has been done; empty for a waypoint of the expert."""
+    """State of the world once it is done; empty for a waypoint of the expert."""
 
 
 class Judge:
     """Watches a scene: which terms of the task's goal hold, and which of its steps have been done, by whatever means.
 
-    Success is decided by the goal alone: all its terms hold together for ``hold`` seconds and, where the goal asks for
-    it, would still hold a second later. The steps, in their order, only tell how far it got and label the frames.
+    Only the goal decides success: all its terms hold together for ``hold`` seconds and, if the goal requires it, would
+    still hold a second later. The steps, in their order, only measure progress and label the frames.
 
     Args:
         scene: The scene in its first state.
         goal: Terms of the task.
-        steps: What leads there, by robot and arm in order.
+        steps: Steps towards it, by robot and arm in order.
         hold: How long the goal must hold [s].
     """
 
@@ -73,7 +73,7 @@ class Judge:
 
     @property
     def steps(self) -> int:
-        """How many steps change something."""
+        """Number of steps that change something."""
         return self._steps
 
     @property
@@ -83,7 +83,7 @@ class Judge:
 
     @property
     def terms(self) -> tuple[tuple[Check, bool], ...]:
-        """Every term of the goal, and whether it held when the judge looked last."""
+        """Every term of the goal, and whether it held at the judge's last check."""
         if not self._now:
             self._now = tuple(self._fulfilled(i) for i in range(len(self.goal)))
         return tuple(zip(self.goal, self._now, strict=True))
@@ -104,11 +104,12 @@ class Judge:
         return self._scene.instance.fps
 
     def look(self, frame: int, *, fully: bool = True) -> None:
-        """Judge the state after a number of frames; asked again about the same frame, it changes nothing.
+        """Judge the state after a number of frames; a second call for the same frame changes nothing.
 
         Args:
             frame: Number of frames carried out.
-            fully: Look at the whole goal; else only at the next steps and at what must have held at some time.
+            fully: Whether to check the whole goal, instead of only the next steps and terms that must have held at some
+                time.
         """
         if frame != self._frame:
             self._frame, self._now, self._looked = frame, (), False
@@ -126,7 +127,7 @@ class Judge:
                 self._held = 0 if self._undone else self._held
 
     def failure(self, frame: int) -> Failure | None:
-        """Return what is missing after a number of frames; None when all is achieved."""
+        """Return what is missing after a number of frames; None if all is achieved."""
         if self.achieved:
             return None
         if not self.goal:
@@ -145,7 +146,7 @@ class Judge:
         return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail)
 
     def missing(self) -> Failure | None:
-        """Return which terms of the goal do not hold now, however long they did; None when all do."""
+        """Return the terms of the goal that do not hold now, however long they did; None if all do."""
         self._undone = ""
         broken = [term for i, term in enumerate(self.goal) if not self._fulfilled(i)]
         if not broken:
@@ -154,11 +155,11 @@ class Judge:
         if not broken:
             return None
         words = "; ".join(self._said(term) for term in broken)
-        detail = f"at the end this did not hold of what the task wants: {words}"
+        detail = f"at the end these goal terms did not hold: {words}"
         return Failure(stage=FunnelStage.SUCCESS, reason=f"not_{broken[0].name}", detail=detail)
 
     def _look_ahead(self) -> None:
-        """Find out whether success lasts; this takes a second of physics, so it is checked last and rarely."""
+        """Check whether success lasts; this takes a second of physics, so it is done last and rarely."""
         standing = [term for term in self.goal if term.name != LASTING and not term.seconds]
         found = (undone_after(self._scene, term, standing) for term in self.goal if term.name == LASTING)
         self._undone, self._now = next((undone for undone in found if undone), ""), ()
@@ -175,7 +176,7 @@ class Judge:
         return holds(self._scene, term)
 
     def _counts(self, index: int) -> bool:
-        """Return whether a term that must have held at some time holds now; those of a name come in their order."""
+        """Return whether a term that must have held at some time holds now; terms of one name come in their order."""
         term = self.goal[index]
         before = [i for i, other in enumerate(self.goal[:index]) if other.name == term.name and other.seconds]
         return all(self._fulfilled(i) for i in before) and holds(self._scene, term)
@@ -198,7 +199,7 @@ class Judge:
 
 
 class Bystanders:
-    """The loose objects of a scene, where they were at the start.
+    """The loose objects of a scene, at their start poses.
 
     Args:
         scene: The scene in its first state.
@@ -211,13 +212,13 @@ class Bystanders:
         self._before = {} if on_belts else {obj.name: scene.object_pose(obj.name).copy() for obj in loose}
 
     def disturbed(self, goal: Sequence[Check], timeline: Sequence[SkillSpan]) -> tuple[str, ...]:
-        """Return what was moved by more than 5 cm or fell over, and was not meant to.
+        """Return the objects that moved by more than 5 cm or fell over, and were not meant to.
 
         Objects carried along in or on something that was meant to move count as intended.
 
         Args:
-            goal: What the task wants; what its terms name is meant.
-            timeline: What was done; so are the objects of its skills.
+            goal: The goal of the task; objects in its terms are meant to move.
+            timeline: The skills done; so are their objects.
         """
         named = {name for term in goal for name in _names(term.arguments)}
         named |= {name for span in timeline for name in span.objects}
@@ -232,14 +233,14 @@ class Bystanders:
         return _differs(self._before[name], self._scene.object_pose(name))
 
     def _went_along(self, name: str, other: str) -> bool:
-        """Return whether an object is where it was as seen from another."""
+        """Return whether an object is in its old place relative to another."""
         before = invert_pose(self._before[other]) @ self._before[name]
         now = invert_pose(self._scene.object_pose(other)) @ self._scene.object_pose(name)
         return not _differs(before, now)
 
 
 def _differs(before: Array, now: Array) -> bool:
-    """Return whether two poses (4, 4) are more than 5 cm apart, or one has fallen over as seen from the other."""
+    """Return whether two poses (4, 4) are more than 5 cm apart, or tilted by more than 45 degrees to each other."""
     moved = float(np.linalg.norm(now[:3, 3] - before[:3, 3]))
     return moved > DISTURBED or float(now[2, :3] @ before[2, :3]) < FALLEN
 

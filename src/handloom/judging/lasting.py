@@ -1,4 +1,4 @@
-"""What must still hold at the end of an episode, and for how long it must have held."""
+"""Terms that must still hold at the end of an episode, and how long they must have held."""
 
 import math
 from collections import deque
@@ -15,30 +15,30 @@ from handloom.values import Check, Failure, FunnelStage, SkillSpan
 REST = 1.0
 """Time simulated after the source has ended, in which success must persist [s]."""
 SHOWN_REST = 1.0 / 6.0
-"""How much of it belongs to the demonstration [s]; a longer wait would teach to wait."""
+"""Part of it that belongs to the demonstration [s]; a longer one would teach policies to wait."""
 REST_SPEED = 0.02
 """Fastest motion [m/s] of a handled object at the end of that time."""
 STILL = 0.5
-"""How long what was handled must lie still [s]."""
+"""Time for which handled objects must lie still [s]."""
 CREEP = 0.0015
-"""How far it may move in that time [m]."""
+"""Largest motion in that time [m]."""
 ROCKING = 0.01
-"""How far it may rock back and forth [m] where it does not come to rest in the time it is given."""
+"""Largest rocking motion [m] of an object that does not come to rest in the available time."""
 SETTLING = 3
-"""How many times as long something may take that still rocks, such as a banana in a bowl."""
+"""Factor on that time for an object that still rocks, such as a banana in a bowl."""
 JOINT_SKILLS = frozenset({"open", "close", "press", "rotate"})
-"""Skills that move a joint of an object, and not the object."""
+"""Skills that move a joint of an object, but not the object."""
 BELTS = frozenset({"conveyor", "double_conveyor", "turntable"})
 """Categories on which nothing lies still."""
 
 
 def frames_of(seconds: float, fps: int) -> int:
-    """Return the frames that a time takes, rounded up."""
+    """Return a time in frames, rounded up."""
     return math.ceil(seconds * fps - 1e-9)
 
 
 def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
-    """Return the term that those of the objects that are loose lie still; nothing does where a belt runs."""
+    """Return the term that all loose objects are at rest; empty if a belt runs, on which nothing is."""
     loose = [obj for obj in scene.instance.objects if obj.name in objects and not obj.fixed and obj.solid]
     if not loose or any(obj.category in BELTS for obj in scene.instance.objects):
         return ()
@@ -49,8 +49,8 @@ def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
 def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
     """Return the success terms that must hold at the end, by span.
 
-    These are all terms of each arm's last skill, and, of earlier skills, where they put objects that nothing took up
-    again since.
+    These are all terms of each arm's last skill and, from earlier skills, the places of objects not picked up again
+    since.
     """
     last = {(span.robot, span.arm): span for span in timeline}
     goals = []
@@ -67,20 +67,20 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
 def still_standing(
     checks: Sequence[Check], objects: Sequence[str], later: Sequence[tuple[str, Sequence[str]]]
 ) -> tuple[Check, ...]:
-    """Return the terms of a skill that skills after it leave standing.
+    """Return the terms of a skill that remain valid after later skills.
 
     Args:
         checks: Terms of the skill.
         objects: Its objects.
         later: Names and objects of the skills that follow.
     """
-    # A drawer that is closed takes what lies in it along: only its own joint is no longer where it was.
+    # A drawer that is closed moves with its contents: only its own joint has changed.
     moved = {names[0] for skill, names in later if names and skill not in JOINT_SKILLS}
     turned = {names[0] for skill, names in later if names and skill in JOINT_SKILLS}
     kept = {Nature.CONTENTS}
-    # A cup that is still in the hand after a pour may be tilted on the way home.
+    # A cup still in the hand after a pour may be tilted on the way home.
     in_hand = {check.arguments.get("object") for check in checks if check.name in ("grasped", "in_hand")}
-    # What was put into a container stays in it, wherever that is carried, until it is taken out.
+    # An object put into a container stays in it, wherever that is carried, until it is taken out.
     if not moved & set(objects[:1]):
         kept.add(Nature.CONTAINED)
     if not moved & set(objects):
@@ -96,7 +96,7 @@ def still_standing(
 
 
 class Stillness:
-    """Watches whether handled objects stay at rest for a while: a rocking object is still at each reversal.
+    """Checks that handled objects stay at rest for a while: a rocking object is still at each reversal.
 
     Args:
         scene: The scene.
@@ -111,7 +111,7 @@ class Stillness:
 
     @property
     def waits(self) -> bool:
-        """Whether it is worth waiting: something moves. What does not hold yet may when it has come to rest."""
+        """Whether waiting may help: something moves. A term may still become true once it has come to rest."""
         return not self._still
 
     def look(self, timeline: Sequence[SkillSpan]) -> None:
@@ -129,16 +129,16 @@ class Stillness:
         return world.data.subtree_com[world.body_index(self._scene.body_of(name))].copy()
 
     def failure(self) -> Failure | None:
-        """Return that something does not lie still; None when all does, or only rocks where it is."""
+        """Return the failure that something is not at rest; None if all is, or only rocks in place."""
         # The box around a banana that rocks moves by twice as much as its weight.
         if self._broken or self._still or _stayed(self._centres, ROCKING):
             return None
-        detail = f"what was handled did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
+        detail = f"a handled object did not lie still for {STILL:g} s within {SETTLING * REST:g} s after the end"
         return Failure(stage=FunnelStage.SUCCESS, reason="not_lasting_lying_still", detail=detail)
 
 
 def _stayed(places: deque[dict[str, Array]], distance: float) -> bool:
-    """Return whether everything was where it is now, to a distance [m], for as long as places are kept."""
+    """Return whether everything stayed within a distance [m] of its current place over the recorded time."""
     if len(places) < (places.maxlen or 0):
         return False
     now = places[-1]
@@ -147,7 +147,7 @@ def _stayed(places: deque[dict[str, Array]], distance: float) -> bool:
 
 
 def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
-    """Judge once more what must hold at the end; return what does not."""
+    """Check the final terms once more; return those that do not hold."""
     for span, checks in standing_goals(timeline):
         still = at_rest(scene, span.objects) if checks else ()
         broken = [check.name for check in (*checks, *still) if not holds(scene, check)]

@@ -1,4 +1,4 @@
-"""Success term about an object that leans on another."""
+"""Success term for an object that leans on another one."""
 
 from collections.abc import Sequence
 
@@ -25,9 +25,9 @@ def leans_on(
     Args:
         scene: The scene.
         object: What leans.
-        target: What it leans on.
+        target: Object on which it leans.
         axis: Axis (3,) of the object that points away from the slope.
-        along: Long side (3,) of the object, whichever way it points.
+        along: Long side (3,) of the object, in either direction.
         target_axis: Axis of the target that points away from its slope.
         angle: Largest angle between the axes, and between the long side and the slope's rise [rad].
     """

@@ -1,8 +1,8 @@
-"""How much of an object lies over what carries it, seen from above.
+"""Fraction of an object above its support, seen from above.
 
-A body tips over an edge when its centre of mass is beyond it. For a body that is alike on both sides of its centre,
-that is when less than half of it is over the support. ``MOST_OVER`` asks for a little more, so that a nudge of a
-twentieth of its length does not throw it off.
+A body tips over an edge when its centre of mass is beyond it. For a symmetric body, that is when less than half of it
+is above the support. ``MOST_OVER`` requires a little more, so that a nudge of a twentieth of its length does not tip it
+over.
 """
 
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from handloom.scene.measures import geom_points, part_bodies
 
 Geom = mujoco.mjtGeom
 MOST_OVER = 0.55
-"""Share of an object's volume that must be over what carries it."""
+"""Fraction of an object's volume that must be above its support."""
 OF_BEST = 0.7
-"""Share of what could be over it, where the object is so large that ``MOST_OVER`` cannot be: a ruler on a cup."""
+"""Fraction of the achievable maximum, if the object is too large for ``MOST_OVER``: a ruler on a cup."""
 TURNED = tuple(
     np.array([[np.cos(yaw), -np.sin(yaw)], [np.sin(yaw), np.cos(yaw)]]) for yaw in np.arange(12) * (np.pi / 12.0)
 )
-"""Turns (2, 2) about the vertical in which it could lie on the middle of what carries it."""
+"""Rotations (2, 2) about the vertical in which it could lie on the middle of its support."""
 SAMPLES = 7
 """Sample points along each side of a geom's box."""
 ROUND = 96
@@ -32,38 +32,38 @@ ROUND = 96
 
 
 def lies_over(scene: Scene, name: str, target: str, part: str | None = None) -> bool:
-    """Return whether an object hangs over the edge of what carries it by less than half.
+    """Return whether less than half of an object overhangs the edge of its support.
 
     Args:
         scene: The scene.
         name: The object.
-        target: What carries it.
+        target: The supporting object.
         part: Body of the target that carries it; absent, all of them.
     """
     return bool(overhang(scene, name, target, scene.object_pose(name)[None], part).most_over[0])
 
 
 class Overhang(NamedTuple):
-    """How objects lie over what is to carry them."""
+    """Position of objects above their intended supports."""
 
     most_over: NDArray[np.bool_]
-    """Whether most of the object is over the target (n,)."""
+    """Whether most of the object is above the target (n,)."""
     to_middle: Array
-    """The way from the middle of the object to the middle of the target, level in the world (n, 3) [m]."""
+    """Horizontal vector from the middle of the object to the middle of the target, in the world (n, 3) [m]."""
 
 
 def overhang(
     scene: Scene, name: str, target: str, T_world_object: Array, part: str | None = None, *, spare: float = 0.0
 ) -> Overhang:
-    """Return how an object would lie over a target at some poses.
+    """Return the position of an object above a target at some poses.
 
     Args:
         scene: The scene.
         name: The object.
-        target: What carries it.
+        target: The supporting object.
         T_world_object: Poses of the object (n, 4, 4).
         part: Body of the target that carries it; absent, all of them.
-        spare: How much more of it than needed is to be over the target, as a share.
+        spare: Extra fraction of it that must be above the target.
     """
     directions, reach = _outline(scene, part_bodies(scene, target, part))
     points, weights = _volume(scene, name)
@@ -85,7 +85,7 @@ def overhang(
 
 
 def _solid_geoms(scene: Scene, bodies: Sequence[str]) -> list[int]:
-    """Return the geoms of some bodies that collide, or all where none does."""
+    """Return the colliding geoms of some bodies, or all geoms if none collides."""
     model = scene.world.model
     indices = [scene.world.body_index(body) for body in bodies]
     geoms = [g for g in range(model.ngeom) if model.geom_bodyid[g] in indices]
@@ -93,7 +93,7 @@ def _solid_geoms(scene: Scene, bodies: Sequence[str]) -> list[int]:
 
 
 def _outline(scene: Scene, bodies: Sequence[str]) -> tuple[Array, Array]:
-    """Return level directions (ROUND, 2) and how far bodies reach along them (ROUND,) in the world [m]."""
+    """Return horizontal directions (ROUND, 2) and the extent of bodies along them (ROUND,) in the world [m]."""
     angles = np.arange(ROUND) * (2.0 * np.pi / ROUND)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     reaches = [_reach(scene, geom, directions) for geom in _solid_geoms(scene, bodies)]
@@ -101,7 +101,7 @@ def _outline(scene: Scene, bodies: Sequence[str]) -> tuple[Array, Array]:
 
 
 def _reach(scene: Scene, geom: int, directions: Array) -> Array:
-    """Return how far a geom reaches along level directions (n, 2) in the world (n,) [m]: its support function."""
+    """Return the extent of a geom along horizontal directions (n, 2) in the world (n,) [m]: its support function."""
     model = scene.world.model
     R, centre = _pose(scene, geom)
     along, size = directions @ R[:2], model.geom_size[geom]
@@ -119,7 +119,7 @@ def _reach(scene: Scene, geom: int, directions: Array) -> Array:
 
 
 def _volume(scene: Scene, name: str) -> tuple[Array, Array]:
-    """Return points (n, 3) spread over the volume of an object, in its own frame [m], and their shares of it (n,)."""
+    """Return points (n, 3) spread over an object's volume, in its own frame [m], and their volume fractions (n,)."""
     model, T = scene.world.model, scene.object_pose(name)
     ticks = (np.arange(SAMPLES) + 0.5) / SAMPLES * 2.0 - 1.0
     grid = np.stack(np.meshgrid(ticks, ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -128,7 +128,7 @@ def _volume(scene: Scene, name: str) -> tuple[Array, Array]:
         middle, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
         points = middle + grid * half
         points = points[_inside(model, geom, points)]
-        points = points if len(points) else middle[None]  # A sheet is thinner than its samples are apart.
+        points = points if len(points) else middle[None]  # A sheet is thinner than the spacing of its samples.
         R, centre = _pose(scene, geom)
         found.append((points @ R.T + centre - T[:3, 3]) @ T[:3, :3])
         weights.append(np.full(len(points), max(float(np.prod(half)), 1e-12)))
@@ -146,7 +146,7 @@ def _pose(scene: Scene, geom: int) -> tuple[Array, Array]:
 
 
 def _inside(model: mujoco.MjModel, geom: int, points: Array) -> NDArray[np.bool_]:
-    """Return which points (n, 3) in the frame of a geom lie in it; of a mesh, in its convex hull."""
+    """Return which points (n, 3) in the frame of a geom lie in it; for a mesh, in its convex hull."""
     kind, size = int(model.geom_type[geom]), model.geom_size[geom]
     if kind == Geom.mjGEOM_SPHERE:
         return np.linalg.norm(points, axis=1) <= size[0]

@@ -16,7 +16,7 @@ SAME_LEVEL = 0.04
 NOTHING = 0.02
 """Least force that counts as a touch [N]."""
 BOTH = 2
-"""Hands that hold something together."""
+"""Number of hands that hold an object together."""
 ASTRAY = 0.03
 """Lateral offset that is always allowed for an object left of, or in front of, another [m]."""
 
@@ -27,12 +27,12 @@ def apart_along(
 ) -> bool:
     """Return whether an object stands on one side of a target, straight, on the same level, with a gap between them.
 
-    Straight: its middle is no farther to the side than the target's own edge, or 3 cm where that is less.
+    Straight: its middle is no farther to the side than the target's own edge, or than 3 cm if that is more.
 
     Args:
         scene: The scene.
         object: The object.
-        target: What it is left of, right of, in front of or behind.
+        target: Reference object for left of, right of, in front of or behind.
         way: Unit vector (2,) along a world axis from the target to the object.
         low: Least gap between their boxes along that direction [m].
         high: Largest gap [m].
@@ -66,12 +66,12 @@ def pressed_at(
         scene: The scene.
         object: What is pressed.
         point: Where.
-        way: Direction of the press (3,), in the frame of the body that the point is on.
+        way: Direction of the press (3,), in the frame of the point's body.
         force: Least force along that direction [N].
-        joint: Joint that must have moved; None asks for none.
-        start: Where that joint stood at first [m or rad].
-        travel: How far it must have moved, with its sign [m or rad].
-        within: How far from the point the contact may be [m].
+        joint: Joint that must have moved; None requires no motion.
+        start: Initial position of that joint [m or rad].
+        travel: Signed motion that it must have made [m or rad].
+        within: Largest distance of the contact from the point [m].
     """
     if joint is not None:
         moved = scene.world.joint_position(f"{object}/{joint}") - start
@@ -105,8 +105,8 @@ def used_on(
         point: Its point that must touch; None: any part of it.
         target_point: Named point of the target that must be touched; None: any part of it.
         force: Least force between the two [N].
-        within: How far from the points the contact may be [m].
-        stroke: Which stroke it is; those of several come in their order.
+        within: Largest distance of the contact from the points [m].
+        stroke: Index of the stroke; several strokes come in order.
         apart: Whether the two must not touch at all instead, as between two strokes.
     """
     if not in_hand(scene, object=object):
@@ -136,7 +136,7 @@ def swings(scene: Scene, *, object: str, way: Sequence[float], speed: float, str
         object: What is shaken.
         way: Unit vector (3,) in the world.
         speed: Least speed along it [m/s].
-        stroke: Which stroke it is; those of a shake come in their order.
+        stroke: Index of the stroke; those of a shake come in order.
     """
     twist = np.asarray(scene.world.body_velocity(scene.body_of(object)), float)
     return bool(float(twist[:3] @ np.asarray(way, float)) >= speed and in_hand(scene, object=object))

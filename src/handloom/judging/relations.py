@@ -10,9 +10,9 @@ from handloom.spatial import matrix_from_quat
 from handloom.values import Check
 
 UPRIGHT = 15.0
-"""Largest tilt of what stands upright [deg]."""
+"""Largest tilt of an upright object [deg]."""
 LEANING = 25.0
-"""The same in a container, where objects lean on walls and floor [deg]."""
+"""The same in a container, in which objects lean on walls and floor [deg]."""
 BESIDE_WITHIN = 0.1
 """Largest gap between objects that count as beside each other [m]."""
 GAP_SLACK = 0.005
@@ -41,13 +41,14 @@ def relation_terms(
         name: The thing.
         relation: ``in``, ``on``, ``stack_on``, ``beside``, or ``left_of``, ``right_of``, ``in_front_of``, ``behind`` as
             the robot sees it.
-        target: What it is in, on or beside.
+        target: The object in, on or beside which it is.
         part: Body of the target that holds or carries it; absent, any.
-        side: Of ``beside``: left or right; absent, any.
-        within: Of ``beside``: largest gap [m].
-        upright: False lets what stands lie; True or an angle [deg] asks it of anything; None of what usually stands.
-        gap: Of ``left_of`` and the like: least and largest gap [m]; None takes any up to ``within``.
-        lean: Of ``on``: it leans on the target's slope.
+        side: For ``beside``: left or right; absent, any.
+        within: For ``beside``: largest gap [m].
+        upright: False allows upright objects to lie; True or an angle [deg] applies to any object; None to usually
+            upright ones.
+        gap: For ``left_of`` and the like: least and largest gap [m]; None allows any up to ``within``.
+        lean: For ``on``: whether it leans on the target's slope.
     """
     pair = {"object": name, "target": target, "part": part}
     if relation == "beside":
@@ -79,8 +80,9 @@ def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual:
     Args:
         scene: The scene.
         name: The object.
-        angle: Largest tilt [deg], or True for the usual one; None asks only of what stands and stood at the start.
-        usual: Largest tilt where no other is given [deg].
+        angle: Largest tilt [deg], or True for the usual one; None applies only to upright objects that stood at the
+            start.
+        usual: Largest tilt if no other one is given [deg].
     """
     asset = scene.assets[name]
     if angle is None:
@@ -98,7 +100,7 @@ def facing_terms(scene: Scene, name: str, facing: float | str | None) -> tuple[C
 
     Args:
         scene: The scene.
-        name: The object; its ``front`` faces, or its x axis where it has no front.
+        name: The object; its ``front`` faces, or its x axis if it has no front.
         facing: ``left``, ``right``, ``away`` or ``toward`` as the robot sees it, or degrees: 0 right, 90 away.
     """
     if facing is None:

@@ -1,4 +1,4 @@
-"""Success terms as people say them."""
+"""Success terms in plain words."""
 
 from typing import Any
 
@@ -7,27 +7,27 @@ import numpy as np
 from handloom.values import Check
 
 WORDS = {
-    "apart_along": "{object} stands on the right side of {target}, {low_cm} to {high_cm} cm away",
+    "apart_along": "{object} is on the required side of {target}, {low_cm} to {high_cm} cm away",
     "between": "{object} is between {first} and {second}",
     "carried_by": "{object} rests on {target}{of_part}",
     "filled": "enough is in {container}",
     "headed": "{object} is turned to {yaw_deg} degrees",
     "in_cavity": "{object} is in {target}{of_part}",
     "in_hand": "{object} is in a hand",
-    "in_one_hand": "{object} is in one hand alone",
+    "in_one_hand": "{object} is in exactly one hand",
     "in_view": "{scanner} has seen {object}",
     "inside": "{object} is inside {target}{of_part}",
-    "joint_between": "{object}: {joint} stands between {low_short} and {high_short}",
+    "joint_between": "{object}: {joint} is between {low_short} and {high_short}",
     "lasting_after": "{listed} still at rest a second later",
     "leans_on": "{object} leans on {target}",
-    "let_go": "{object} is let go",
-    "level": "{object} lies level to {angle_deg} degrees",
-    "lifted": "{object} is {by_cm} cm above where it was",
+    "let_go": "{object} is released",
+    "level": "{object} is level to within {angle_deg} degrees",
+    "lifted": "{object} is {by_cm} cm above its initial place",
     "lying_still": "{listed} at rest",
     "next_to": "{object} is beside {target}{on_side}",
     "over_box": "{object} is over {target}",
     "placed_at": "{object} is at its place",
-    "points_up": "{object} is upright to {angle_deg} degrees",
+    "points_up": "{object} is upright to within {angle_deg} degrees",
     "poured": "{container} has been poured into {target}",
     "held_by_both": "{object} is in both hands",
     "pressed_at": "{object} has been pressed at its {point}",
@@ -87,7 +87,7 @@ def said(term: Check) -> str:
 
 
 def short(value: object) -> str:
-    """Return a value with as many digits as people read."""
+    """Return a value with a readable number of digits."""
     if isinstance(value, float):
         return f"{value:.3g}"
     if isinstance(value, list | tuple):

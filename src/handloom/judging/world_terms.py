@@ -16,35 +16,35 @@ from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point
 
 MOST = 0.5
-"""Fraction of an object's points that must be enclosed where the object's own foot is not."""
+"""Fraction of an object's points that must be enclosed if its foot is not."""
 BEARING = 0.3
-"""Least upward part of the direction in which something presses on what it carries."""
+"""Least upward component of the force direction with which something supports an object."""
 TOUCHING = 0.004
-"""Largest distance of objects that count as touching side by side [m]."""
+"""Largest distance between objects that count as touching side by side [m]."""
 FALLEN = 0.7
-"""Cosine of the tilt from which on something has fallen over: 45 degrees."""
+"""Cosine of the tilt above which an object has fallen over: 45 degrees."""
 THIN = 0.008
 """Objects on a mat thinner than this also touch the table [m]."""
 INSET = 0.008
-"""How far inside the edge of its support the middle of an object must be [m]."""
+"""Least distance of an object's middle inside the edge of its support [m]."""
 INWARDS = 0.004
 """Distance from a contact at which a point is tested, towards the centre of the object [m]."""
 RISES = (0.003, 0.012, 0.024)
-"""How far above it [m]: walls have holes."""
+"""Heights above it [m]: walls have holes."""
 SUNK = 0.4
-"""Fraction of an object's height between the walls from which on it is wedged in a cavity, not lying on its rim."""
+"""Least fraction of an object's height between the walls for it to be wedged in a cavity, not lying on its rim."""
 GAP = float(np.deg2rad(150.0))
 """Largest angle between neighbouring contacts with a rim that holds an object from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24
-"""Range of an object's height, and number of levels, in which a surrounding ring is searched."""
+"""Range of an object's height, and number of levels, within which a surrounding ring is searched."""
 HOLE = 0.25
-"""Fraction of these levels below which a ring does not hold a thing that stands free below: 0.3 of its height."""
+"""Fraction of these levels below which a ring does not hold an object that is free below: 0.3 of its height."""
 WIPING = 0.01
-"""Least speed at which something that touches a surface wipes it [m/s]."""
+"""Least speed at which an object touching a surface wipes it [m/s]."""
 PART = 0.025
 """Contacts within this distance of a named point belong to it [m]."""
 STEEP = 0.5
-"""Level part of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
+"""Horizontal component of an axis, as a fraction of its length, below which it has no heading: 60 degrees."""
 GRID = 3
 """Sample points along each side of an object's box."""
 
@@ -57,9 +57,9 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
 
     Args:
         scene: The scene.
-        object: What lies in it.
-        target: What is hollow: a bowl, a drawer cabinet, a microwave.
-        part: Body of the target whose floor it must lie over, such as ``drawer_1``; absent, any.
+        object: The object in it.
+        target: The hollow object: a bowl, a drawer cabinet, a microwave.
+        part: Body of the target above whose floor it must lie, such as ``drawer_1``; absent, any.
     """
     box, room = world_box(scene, object), world_box(scene, target)
     middle = box.mean(axis=0)
@@ -85,27 +85,27 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
         inside = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle))) for bearer in bearers]
         if share >= MOST or ringed >= SUNK:
             return any(inside) or _surrounded(middle, [bearer.at for bearer in bearers])
-        # A banana across a rim sags between its ends: there the floor is deeper below it than the wall is high.
+        # A banana across a rim sags between its ends: there its distance from the floor exceeds the wall's height.
         sag = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None]).below
         low = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle, sag))) for bearer in bearers]
         borne = np.maximum([bearer.force for bearer in bearers], 0.0)
         return float(borne[low].sum()) > MOST * float(borne.sum())
-    # A tube in a rack stands free below, and a hole is around it further up; a cucumber across a bowl only dips in.
+    # A tube in a rack is free below, and surrounded by a hole further up; a cucumber across a bowl only dips in.
     below = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None])
     return bool(below.hit[0]) and any(rings[int(HOLE * LEVELS) :])
 
 
 @check(Nature.PLACED)
 def carried_by(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
-    """Return whether an object rests on a target, or on what itself rests on it, and on nothing else.
+    """Return whether an object rests only on a target, or on objects that themselves rest on it.
 
-    Its middle and most of it are over the target, so that it does not hang over an edge; and nothing but the target
-    supports it.
+    Its middle and most of it are above the target, so that it does not overhang an edge, and only the target supports
+    it.
 
     Args:
         scene: The scene.
-        object: What rests on it.
-        target: What carries it.
+        object: The object that rests on it.
+        target: The supporting object.
         part: Body of the target that must carry it; absent, any.
     """
     if not _over(scene, object, target, part):
@@ -121,13 +121,13 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
                 waiting += [owner] if owner not in seen else []
                 seen.add(owner)
             elif name == object and not (thin and _over_box(at, room)):
-                return False  # It hangs over an edge.
+                return False  # It overhangs an edge.
     return reached and lies_over(scene, object, target, part)
 
 
 @check(Nature.PLACED)
 def let_go(scene: Scene, *, object: str) -> bool:
-    """Return whether no robot touches an object, and no cup holds it: what leans on a hand would roll away."""
+    """Return whether no robot touches an object, and no cup holds it: an object leaning on a hand would roll away."""
     bodies = scene.world.subtree(scene.body_of(object))
     arms = [arm for robot in scene.robots.values() for arm in robot.arms]
     if any(arm.suction is not None and set(arm.suction.gripped_objects) & set(bodies) for arm in arms):
@@ -166,15 +166,16 @@ def headed(
     fold: int = 1,
     axis: Sequence[float] = (1.0, 0.0, 0.0),
 ) -> bool:
-    """Return whether an object is turned to a heading about the vertical.
+    """Return whether an object has a heading about the vertical.
 
     Args:
         scene: The scene.
         object: The object.
         yaw: Heading of its axis in the world [rad].
         angle: Largest deviation [rad].
-        fold: How often in a turn it looks the same.
-        axis: What faces, in its own frame (3,): x, or the object's front. What points up or down faces nowhere.
+        fold: Order of its rotational symmetry.
+        axis: Facing axis in its own frame (3,): x, or the object's front. An axis that points up or down has no
+            heading.
     """
     x = scene.object_pose(object)[:2, :3] @ np.asarray(axis, float)
     if float(np.hypot(*x)) < STEEP:
@@ -191,7 +192,7 @@ def next_to(scene: Scene, *, object: str, target: str, within: float, side: str 
     Args:
         scene: The scene.
         object: The object.
-        target: What it stands beside.
+        target: The object beside which it stands.
         within: Largest gap between them, seen from above [m].
         side: ``left``: in world -x, ``right``: +x, ``front``: -y, ``behind``: +y; absent, any.
     """
@@ -208,7 +209,7 @@ def next_to(scene: Scene, *, object: str, target: str, within: float, side: str 
 
 @check(Nature.PLACED)
 def between(scene: Scene, *, object: str, first: str, second: str, within: float) -> bool:
-    """Return whether an object stands between two others, no farther than ``within`` [m] from their line."""
+    """Return whether an object is between two others, no farther than ``within`` [m] from their line."""
     p, a, b = (world_box(scene, name).mean(axis=0)[:2] for name in (object, first, second))
     along = b - a
     share = float((p - a) @ along) / float(along @ along)
@@ -217,13 +218,13 @@ def between(scene: Scene, *, object: str, first: str, second: str, within: float
 
 @check(Nature.PLACED)
 def unmoved(scene: Scene, *, object: str, position: Sequence[float], up: Sequence[float], distance: float) -> bool:
-    """Return whether an object is where it was, to a distance [m], and has not fallen over.
+    """Return whether an object is within a distance [m] of its initial place, and has not fallen over.
 
     Args:
         scene: The scene.
         object: The object.
-        position: Where its origin was (3,) [m].
-        up: What pointed up then, in its own frame (3,).
+        position: Initial position of its origin (3,) [m].
+        up: Initial up direction, in its own frame (3,).
         distance: How far it may have moved [m].
     """
     T = scene.object_pose(object)
@@ -251,7 +252,7 @@ def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, sp
 
     Args:
         scene: The scene.
-        object: What is wiped with.
+        object: The wiping object.
         target: What is wiped.
         part: Body or named point of the object that must touch, to ``PART`` around a point; absent: any part.
         speed: Least speed of the contact over the target [m/s].
@@ -278,7 +279,7 @@ def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, sp
 
 
 def _velocity(scene: Scene, body: str, at: Array) -> Array:
-    """Return how fast the matter of a body moves at a point (3,), in the world [m/s]."""
+    """Return the velocity of a body at a point (3,), in the world [m/s]."""
     twist = np.asarray(scene.world.body_velocity(body), float)
     return twist[:3] + np.cross(twist[3:], at - scene.world.body_pose(body)[:3, 3])
 
@@ -313,7 +314,7 @@ def _inwards(at: Array, middle: Array, least: float = 0.0) -> Iterator[Array]:
     Args:
         at: The contact.
         middle: The middle of the object.
-        least: How far above it they are at least, as far as ``RISES`` go [m].
+        least: Their least height above it, up to the largest of ``RISES`` [m].
     """
     way = middle[:2] - at[:2]
     length = float(np.linalg.norm(way))
@@ -322,7 +323,7 @@ def _inwards(at: Array, middle: Array, least: float = 0.0) -> Iterator[Array]:
 
 
 def _rising(point: Array, least: float = 0.0) -> Iterator[Array]:
-    """Yield points above a point (3,), by ``least`` [m] or more as far as ``RISES`` go."""
+    """Yield points above a point (3,), by ``least`` [m] or more, up to the largest of ``RISES``."""
     for rise in RISES:
         if rise >= min(least, RISES[-1]):
             yield point + np.array([0.0, 0.0, rise])
@@ -348,7 +349,7 @@ def _over_box(point: Array, box: Array) -> bool:
 
 
 def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
-    """Return whether places (3,) lie all around a middle (3,), as the rim of a cup does around an egg.
+    """Return whether points (3,) surround a middle (3,), as the rim of a cup surrounds an egg.
 
     An object lying across a rim also dips into the cavity, and is supported on two sides.
     """
@@ -357,19 +358,19 @@ def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
 
 
 class _Bearer(NamedTuple):
-    """What presses an object up at one contact."""
+    """A support of an object at one contact."""
 
     owner: str
     """Object or robot."""
     body: str
     at: Array
-    """Place in the world (3,) [m]."""
+    """Position in the world (3,) [m]."""
     force: float
     """Upward force on the object [N]."""
 
 
 def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[_Bearer]:
-    """Yield what presses an object up.
+    """Yield the supports of an object.
 
     Args:
         scene: The scene.

@@ -1,4 +1,4 @@
-"""The drawing of one object: convex parts, links, annotations, words."""
+"""The blueprint of one object: convex parts, links, annotations, words."""
 
 import hashlib
 import zlib
@@ -48,7 +48,7 @@ _JOINT = {"hinge": mujoco.mjtJoint.mjJNT_HINGE, "slide": mujoco.mjtJoint.mjJNT_S
 _Y_UP: Quat = (0.7071067811865476, -0.7071067811865476, 0.0, 0.0)
 """Turns z up to y up: x stays, z becomes y."""
 _NEVER = 1e3
-"""Rest length [m] longer than any distance between a catch's noses: its spring pushes and never pulls."""
+"""Rest length [m] above any distance between a catch's noses, so that its spring pushes and never pulls."""
 _THIRDS: tuple[Quat, Quat] = ((0.5, 0.5, 0.5, 0.5), (0.5, -0.5, -0.5, -0.5))
 """Turn x to y, y to z, z to x; and back."""
 _ROLLING = (0.005, 0.0005)
@@ -68,8 +68,8 @@ class Blueprint:
     links: tuple[Link, ...] = ()
     """Moving bodies; the first one carries the main joint."""
     sections: tuple[str, ...] = ()
-    """Bodies fixed to the object that have a name of their own, such as the compartments of a caddy or the boards of a
-    shelf: a place, a region and a goal can mean one of them."""
+    """Named bodies fixed to the object, such as the compartments of a caddy or the boards of a shelf; places, regions
+    and goals can refer to them."""
     keypoints: Mapping[str, Keypoint] = field(default_factory=dict)
     """Named points."""
     axes: Mapping[str, Axis] = field(default_factory=dict)
@@ -77,11 +77,11 @@ class Blueprint:
     holds: float = 0.0
     """Diameter of the largest ball that fits through the opening and into the cavity [m]; 0: not a container."""
     rests: str = "any"
-    """``any``: every stable pose is used; ``upright``: only as drawn (furniture, appliances)."""
+    """``any``: every stable pose is used; ``upright``: only the pose of the drawing (furniture, appliances)."""
     up: Point = (0.0, 0.0, 1.0)
-    """Which way is up as drawn."""
+    """Up direction of the drawing."""
     surfaces: tuple[Surface, ...] = ()
-    """What an imported object looks like, where its parts are not what is seen."""
+    """Visible surfaces of an imported object, if they differ from its parts."""
 
     def aabb(self) -> Array:
         """Return lower and upper corner (2, 3) [m] of all parts in the object frame, joints at zero."""
@@ -105,10 +105,10 @@ class Blueprint:
         )
 
     def stretched(self, factors: tuple[float, float, float]) -> "Blueprint":
-        """Return the object with each of its own axes scaled by itself; masses follow with the volume.
+        """Return the object with separate scales for its axes; masses follow with the volume.
 
         Raises:
-            InputError: It has joints, whose frames would no longer be rigid.
+            InputError: The object has joints, whose frames would no longer be rigid.
         """
         if self.links:
             raise InputError(f"a {self.words[0]} has joints and scales by one factor only, got {list(factors)}")
@@ -131,7 +131,7 @@ class Blueprint:
         return self if turns == 0 else self._turned(_THIRDS[turns - 1])
 
     def _turned(self, quat: Quat) -> "Blueprint":
-        """Return the object in a frame in which it is turned by a quaternion wxyz."""
+        """Return the object in a frame in which it is rotated by a quaternion wxyz."""
         R = matrix_from_quat(quat)
 
         def turned(vector: Point) -> Point:
@@ -152,7 +152,7 @@ class Blueprint:
         )
 
     def centered(self) -> "Blueprint":
-        """Return the object with its origin at the centre of its bounding box, where reference assets have it."""
+        """Return the object with its origin at the centre of its bounding box, as in reference assets."""
         shift = point(-self.aabb().mean(axis=0))
         return replace(
             self,
@@ -165,7 +165,7 @@ class Blueprint:
         )
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that reaches physics, images or planners, lengths to a nanometre."""
+        """Return a hash of everything that affects physics, images or planners, with lengths to a nanometre."""
         digest = hashlib.sha256()
         rows: list[object] = [(self.words, self.color, self.rests)]
         numbers: list[float] = [self.holds]
@@ -179,7 +179,7 @@ class Blueprint:
             numbers += (*link.origin, *link.axis, *link.range, *link.head, *link.tail, *link.contact_axis)
             numbers += (*link.normal, *(link.push or link.head), *(link.grip or ()), *(link.turns or ()))
             numbers += (*link.front_axis, link.damping, link.frictionloss, link.stiffness)
-            numbers += (link.rest,) if link.rest else ()  # Objects from before there were any keep their hash.
+            numbers += (link.rest,) if link.rest else ()  # Objects without any keep their earlier hash.
             numbers += (link.counterbalance, link.ratio, link.latch, link.stop)
         rows += [self.sections] if self.sections else []
         for name, keypoint in sorted(self.keypoints.items()):
@@ -206,7 +206,7 @@ class Blueprint:
         for link in self.links:
             bodies[link.name] = _add_link(bodies[link.parent], link)
             _add_catch(spec, bodies[link.parent], bodies[link.name], link)
-            # A free parent is exempt from contact with its child, a welded one is not: make both cases the same.
+            # A free parent is exempt from contact with its child, a welded one is not: make both cases equal.
             spec.add_exclude(bodyname1=link.parent, bodyname2=link.name)
         for section in self.sections:
             bodies[section] = bodies[ROOT].add_body(name=section)
@@ -221,7 +221,7 @@ class Blueprint:
         return spec
 
     def looks(self) -> tuple[Look, ...]:
-        """Return what cameras see in place of the parts that are not drawn as they collide."""
+        """Return the visible surfaces that replace parts whose look differs from their collision shape."""
         hides: list[list[str]] = []
         heads: list[Part] = []
         for i, part in enumerate(self.parts):
@@ -231,7 +231,7 @@ class Blueprint:
                 hides.append([name])
             else:
                 hides[-1].append(name)
-        # Objects of other sizes and colours are other pieces: their own grain, print and wear.
+        # Objects of other sizes and colours are other pieces, with their own grain, print and wear.
         piece = zlib.crc32(repr((self.words[:1], self.color, np.round(self.aabb(), 5).tolist())).encode())
         return tuple(
             Look(
@@ -287,7 +287,7 @@ def _add_catch(spec: mujoco.MjSpec, parent: "mujoco.MjsBody", body: "mujoco.MjsB
 
 
 def _add_drive(spec: mujoco.MjSpec, link: Link, driven: Link) -> None:
-    """Tie the driven joint to the driver by a linear equality: driven = ratio * driver."""
+    """Couple the driven joint to the driver by a linear equality: driven = ratio * driver."""
     tie = spec.add_equality(name=f"{link.name}_drives_{driven.name}", type=mujoco.mjtEq.mjEQ_JOINT)
     tie.name1, tie.name2 = driven.joint, link.joint
     tie.data[:5] = [0.0, link.ratio, 0.0, 0.0, 0.0]
@@ -323,7 +323,7 @@ def _add_part(
 
 
 def _add_surface(spec: mujoco.MjSpec, body: "mujoco.MjsBody", surface: Surface, name: str) -> None:
-    """Add triangles that are drawn; MuJoCo counts texture coordinates from the upper left."""
+    """Add visible triangles; MuJoCo counts texture coordinates from the upper left."""
     coords = surface.texcoords.reshape(-1, 2) * [1.0, -1.0] + [0.0, 1.0]
     mesh = spec.add_mesh(
         name=name,
@@ -375,7 +375,7 @@ def upright(
     keypoints: Mapping[str, Keypoint],
     holds: float,
 ) -> Blueprint:
-    """Return a container with moving bodies that stands as drawn; the arguments are fields of ``Blueprint``."""
+    """Return a container with moving bodies that stands upright; the arguments are fields of ``Blueprint``."""
     return Blueprint(
         words=words,
         color=color,

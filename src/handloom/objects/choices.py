@@ -1,4 +1,4 @@
-"""The parameters that turn a category into one object: drawn from a generator, or read back."""
+"""The parameters that turn a category into one object: drawn at random, or read back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from handloom.errors import InputError, suggest, unknown_name
 from handloom.objects.materials import COLORS
 
 Value = float | int | str | bool | tuple[float, ...]
-"""What describes an object; only its scale may be a factor for each axis."""
+"""Parameters of an object; only its scale may have a factor for each axis."""
 
 REACH = 20.0
-"""How far a given value may exceed the sampling range; more than that is a wrong unit."""
+"""Factor by which a given value may exceed the sampling range; more suggests a wrong unit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What a parameter is drawn from: numbers between two ends, or words."""
+    """Range of a parameter: numbers between two ends, or words."""
 
     low: float = 0.0
     high: float = 0.0
     words: tuple[str, ...] = ()
 
     def with_also(self, other: "Offer") -> "Offer":
-        """Return what covers both: ranges may depend on what was chosen before."""
+        """Return the union of both ranges: ranges may depend on earlier choices."""
         words = tuple(dict.fromkeys((*self.words, *other.words)))
         return Offer(low=min(self.low, other.low), high=max(self.high, other.high), words=words)
 
@@ -33,15 +33,15 @@ class Offer:
 
 
 class Choices:
-    """Draws parameters by name and remembers them, so that the object can be rebuilt from what it remembers.
+    """Draws parameters by name and records them, so that the object can be rebuilt from the record.
 
-    A category is one function of a ``Choices``. With a generator it draws; a parameter that is given is taken as given
-    but the draw is still made, so that fixing the colour of an object leaves its shape as it was. With every parameter
-    given no generator is needed.
+    A category is one function of a ``Choices``. With a generator it draws; a given parameter is used, but its draw is
+    still made, so that fixing the colour of an object does not change its shape. With every parameter given no
+    generator is needed.
 
     Args:
-        rng: Source of the draws, or None.
-        given: Parameters that are fixed.
+        rng: Random generator, or None.
+        given: Fixed parameters.
         category: Named in errors.
     """
 
@@ -80,7 +80,7 @@ class Choices:
         return value
 
     def pick(self, name: str, options: Sequence[str]) -> str:
-        """Choose one of some words."""
+        """Choose one of several words."""
         self.offers[name] = Offer(words=tuple(options))
         drawn = None if self._rng is None else options[int(self._rng.integers(len(options)))]
         value = self._take(name, drawn)

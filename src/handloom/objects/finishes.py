@@ -7,11 +7,11 @@ from handloom.objects.parts import Part
 from handloom.render.materials import Finish, material
 
 EDGE: Final = 0.0015
-"""Radius to which edges look rounded unless a part is thin [m]: what a plane or a mould leaves."""
+"""Radius to which edges look rounded unless a part is thin [m], as left by a plane or a mould."""
 DARK: Final = 0.6
 """Labels darker than this are drawn in a lighter tone."""
 PLAIN: Final = (0.5, 0.5, 0.5)
-"""The colour of a part that names none; its material's own shows."""
+"""Colour of a part without a given colour; the material's own colour is shown."""
 
 _MATERIALS: Final[dict[str, str]] = {
     "aluminium": "enamel",
@@ -28,11 +28,11 @@ _MATERIALS: Final[dict[str, str]] = {
     "water": "glossy_plastic",
     "wood": "painted_wood",
 }
-"""What painted or moulded substances look like."""
+"""Looks of painted or moulded substances."""
 _BARE: Final[dict[str, str]] = {"aluminium": "aluminium", "steel": "steel"}
-"""What metals look like in colours of their own."""
+"""Looks of metals in their own colours."""
 _OILED: Final = {rgb("wood"), rgb("brown"), rgb("beige")}
-"""Colours that wood has of itself."""
+"""Natural colours of wood."""
 
 
 def finish_of(part: Part, *, seed: int) -> Finish:

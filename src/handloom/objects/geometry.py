@@ -24,7 +24,7 @@ def posed(model: mujoco.MjModel) -> mujoco.MjData:
 
 
 def geom_ids(model: mujoco.MjModel, *, solid: bool) -> list[int]:
-    """Return the geoms that collide, or those that a camera sees."""
+    """Return the colliding geoms, or the visible ones."""
     if solid:
         return [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
     return [g for g in range(model.ngeom) if model.geom_group[g] < 3]
@@ -61,7 +61,7 @@ def convex_hull(points: ArrayLike) -> Mesh:
 
 
 class Reach:
-    """How far the solid (or visible) parts of a posed model reach in any direction; exact for round shapes.
+    """Extent of the solid (or visible) parts of a posed model in any direction; exact for round shapes.
 
     The corners of boxes and hulls go into one array, so that a call costs one matrix product and a few lines for every
     round part.
@@ -69,7 +69,7 @@ class Reach:
     Args:
         model: A compiled object.
         data: Its kinematics.
-        solid: Take the parts that collide; else those that a camera sees.
+        solid: Whether to use the colliding parts, instead of the visible ones.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, solid: bool = True) -> None:

@@ -13,16 +13,16 @@ Range = tuple[float, float]
 
 
 class Feel(TypedDict, total=False):
-    """How a joint resists the hand that moves it; keys of a ``Link``."""
+    """Resistance of a joint to the hand that moves it; keys of a ``Link``."""
 
     frictionloss: float
-    """Dry friction [N or N m]: what a hand must overcome, and what holds the joint where it is left."""
+    """Dry friction [N or N m], which a hand must overcome, and which holds the joint where it is left."""
     damping: float
     """Viscous friction [N s/m or N m s/rad]: keeps a push from slamming the joint into its stop."""
     stiffness: float
     """Spring towards closed [N/m or N m/rad]."""
     latch: float
-    """Pull at the handle [N] that gets past the catch at the closed end."""
+    """Pull at the handle [N] that overcomes the catch at the closed end."""
     stop: float
     """Time in which an end stop catches the joint [s]: rubber is slower than metal."""
 
@@ -36,7 +36,7 @@ class Kind:
     damping: Range
     """Viscous friction [N s/m or N m s/rad]."""
     latch: Range | None = None
-    """Pull at the handle that gets past the catch [N]."""
+    """Pull at the handle that overcomes the catch [N]."""
     spring: Range | None = None
     """Spring towards closed [N/m or N m/rad]."""
     stop: float = 0.02
@@ -61,8 +61,8 @@ RANGES: Final[dict[str, Kind]] = {
     "valve": Kind((0.10, 0.30), (0.02, 0.06), stop=0.01),
     "knob": Kind((0.03, 0.08), (0.005, 0.02)),
 }
-"""A drawer takes 1 to 3 N, one on roller slides half of that, a cupboard door 0.1 to 0.3 N m at the hinge and 1 to 3 N
-at its roller catch; the magnets around a fridge's door take more; a laptop's hinge carries its screen."""
+"""A drawer needs 1 to 3 N, one on roller slides half of that, a cupboard door 0.1 to 0.3 N m at the hinge and 1 to 3 N
+at its roller catch; the magnets around a fridge's door need more; a laptop's hinge carries its screen."""
 
 
 def joint_dynamics(c: Choices, kind: str) -> Feel:
@@ -81,12 +81,12 @@ def joint_dynamics(c: Choices, kind: str) -> Feel:
 
 
 CATCH = 0.004
-"""How far the moving nose of a catch travels from closed to the ridge, and how far the noses are apart there [m]."""
+"""Travel of a catch's moving nose from closed to the ridge, and distance between the noses there [m]."""
 PRELOAD = 1.6
-"""Where the noses disengage beyond the ridge, in units of ``CATCH``; before it they press the joint shut."""
+"""Disengagement point of the noses beyond the ridge, in units of ``CATCH``; before it they press the joint shut."""
 _HOLD = 0.3825
-"""Largest force along the way in units of stiffness times ``CATCH``: max of (sqrt(1 + P^2) - sqrt(1 + s^2)) s / sqrt(1
-+ s^2) over 0 < s < 1, with P = ``PRELOAD``."""
+"""Largest force along the travel in units of stiffness times ``CATCH``: max of (sqrt(1 + P^2) - sqrt(1 + s^2)) s /
+sqrt(1 + s^2) over 0 < s < 1, with P = ``PRELOAD``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,8 +94,8 @@ class Catch:
     """A roller catch: a spring presses two noses apart, one on each body, while the joint carries one past the other.
 
     Closed, the moving nose lies before the ridge and is pressed towards the stop; a pull of ``Link.latch`` carries it
-    over, and from there on it is pushed away until the noses lose each other; on the way back it snaps shut. A passive
-    spring between two points and nothing else, so that it is the same in a replay.
+    over, and from there it is pushed away until the noses separate; on the way back it snaps shut. It is only a passive
+    spring between two points, so that a replay is identical.
     """
 
     on_link: Point

@@ -14,7 +14,7 @@ from handloom.safe_paths import safe_name
 
 Action = Literal["open", "close", "turn"]
 ACTIONS: dict[str, Action] = {"open": "open", "pull": "open", "close": "close", "push": "close", "turn": "turn"}
-"""First word of an annotation's name > what is done to the joint; ``open_v_handle`` is an ``open``."""
+"""First word of an annotation's name > action on the joint; ``open_v_handle`` is an ``open``."""
 HEAD, TAIL = "articulated_object_head", "articulated_object_tail"
 LINK_CONTACT, BASE_CONTACT, BASE_OBJECT_CONTACT = (
     "link_contact_point",
@@ -32,12 +32,12 @@ _NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 @dataclass(frozen=True, kw_only=True)
 class JointKeypoints:
-    """Where and along what a hand works on one joint."""
+    """Contact points and directions of a hand on one joint."""
 
     link: Link
     """The moving body and its joint."""
     index: int
-    """Which joint of the object it is."""
+    """Index of the joint in the object."""
     points: Mapping[str, Keypoint]
     """The five published points: head, tail and link contact on the link, two contacts on its parent."""
     axes: Mapping[str, Axis]
@@ -58,7 +58,7 @@ class JointKeypoints:
 
 
 def action_of(name: str) -> Action:
-    """Return what an annotation or skill of a name does: ``open_v`` opens, ``push`` closes, ``rotate`` turns."""
+    """Return the action of an annotation or skill by its name: ``open_v`` opens, ``push`` closes, ``rotate`` turns."""
     word = {"rotate": "turn"}.get(name, name).split("_")[0]
     if word not in ACTIONS:
         raise unknown_name("action", name, ACTIONS)
@@ -199,7 +199,7 @@ def _axis(path: Path, key: str, given: Any) -> Point:
 
 
 def _written(direction: Point) -> str | list[float]:
-    """Return an axis as the reference writes it: ``x``, ``-y``, ... or three numbers if it is oblique."""
+    """Return an axis in the notation of the reference: ``x``, ``-y``, ... or three numbers if it is oblique."""
     for word, unit in _NAMED_AXES.items():
         for sign in (1.0, -1.0):
             if np.allclose(direction, sign * np.asarray(unit), atol=1e-9):

@@ -1,4 +1,4 @@
-"""Colours and substances: what surfaces look like and what bodies weigh."""
+"""Colours and substances: the look of surfaces and the density of bodies."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -37,7 +37,7 @@ COLORS: Final[dict[str, Rgb]] = {
 }
 
 SPOKEN: Final = {"wood": "wooden"}
-"""Colour words that are said differently before a noun."""
+"""Colour words that have another form before a noun."""
 
 BRIGHT: Final = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "teal")
 """Toys, blocks and plastic goods."""
@@ -47,7 +47,7 @@ HOUSING: Final = ("white", "black", "silver", "gray", "cream")
 """Appliances and electronics."""
 
 BARE_METALS: Final = frozenset(COLORS[word] for word in ("copper", "gray", "silver", "steel"))
-"""Colours that metal has of itself; metal of any other colour is painted."""
+"""Natural colours of metal; metal of any other colour is painted."""
 
 
 def rgb(word: str) -> Rgb:

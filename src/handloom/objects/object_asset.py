@@ -20,7 +20,7 @@ from handloom.objects.rest_poses import RestPoses, find_rest_poses
 from handloom.render.looks import Look
 
 PARENTS = 3
-"""How many folders around a file its parts may be in: the packages of ROS have models and meshes side by side."""
+"""Number of parent folders of a file that may contain its parts: ROS packages have models and meshes side by side."""
 STANDING = frozenset(
     {
         *("beaker", "bottle", "bowl", "can", "carafe", "cereal_box", "cup", "flask", "food_tin", "glass", "jar"),
@@ -32,20 +32,20 @@ STANDING = frozenset(
 
 
 class SpecSource(Protocol):
-    """Where the model of an object comes from: a blueprint, or a file."""
+    """Source of an object's model: a blueprint, or a file."""
 
     def spec(self) -> mujoco.MjSpec:
         """Return a new model with one root body ``object``."""
         ...
 
     def fingerprint(self) -> str:
-        """Return a hash of everything that reaches physics or images."""
+        """Return a hash of everything that affects physics or images."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectAsset:
-    """One concrete object. Cheap to make; what needs a compiled model is computed when first asked for.
+    """One concrete object. Cheap to create; everything that needs a compiled model is computed on first access.
 
     The object frame has its origin at the centre of the bounding box and z up in the usual pose; the front of objects
     that have one faces -y.
@@ -74,11 +74,11 @@ class ObjectAsset:
     rests: str = "any"
     """``upright`` for furniture and appliances, which have one stable pose."""
     up: Point = (0.0, 0.0, 1.0)
-    """Which way is up in the object frame in the usual pose; stand-ins have y up, as the files they stand in for."""
+    """Up direction in the object frame in the usual pose; stand-ins have y up, like the files they replace."""
     source: SpecSource
     """Builds the model."""
     looks: tuple[Look, ...] = ()
-    """What cameras see in place of parts that collide; names are those of the object's own model."""
+    """Visible surfaces that replace colliding parts; names are those of the object's own model."""
 
     def spec(self) -> mujoco.MjSpec:
         """Return a new model: root body ``object`` at the origin without a joint, ready for ``attach`` with a prefix.
@@ -108,10 +108,10 @@ class ObjectAsset:
         return self.aabb[1] - self.aabb[0]
 
     def file_beside(self, name: str) -> Path | None:
-        """Return the path of a file beside the asset's own; None for an object that is not from a file.
+        """Return the path of a file beside the asset's own file; None for an object that is not from a file.
 
         Raises:
-            NotAllowedError: The name leads out of the asset's folder and the three around it, itself or by a link.
+            NotAllowedError: The name, or a symbolic link, leads out of the asset's folder and its three parent folders.
         """
         source = self.parameters.get("path")
         if source is None:
@@ -123,7 +123,7 @@ class ObjectAsset:
 
     @cached_property
     def model(self) -> mujoco.MjModel:
-        """The compiled object on its own; read it, do not change it."""
+        """The compiled object on its own; read-only."""
         return self.source.spec().compile()
 
     @property
@@ -143,7 +143,7 @@ class ObjectAsset:
 
     @cached_property
     def content_hash(self) -> str:
-        """Hash of shapes, looks, joints, words and annotations; equal in every process."""
+        """Hash of shapes, looks, joints, words and annotations; the same in every process."""
         return self.source.fingerprint()
 
     def collision_triangles(self) -> tuple[Array, Faces]:
@@ -151,11 +151,11 @@ class ObjectAsset:
         return triangles(self.model, solid=True)
 
     def surface_triangles(self) -> tuple[Array, Faces]:
-        """Return vertices (n, 3) [m] and faces (m, 3) of what a camera sees."""
+        """Return vertices (n, 3) [m] and faces (m, 3) of the visible parts."""
         return triangles(self.model, solid=False)
 
     def joint_index(self, link: str | None = None) -> int:
-        """Return the place in ``joints`` of a moving body; None takes the main one."""
+        """Return the index in ``joints`` of a moving body; None takes the main one."""
         names = [joint.name for joint in self.joints]
         if not names or (link is not None and link not in names):
             raise unknown_name(f"link of {self.name}", link or "", names)
@@ -172,7 +172,7 @@ class ObjectAsset:
         return joint_keypoints(self.joints[index], index, action)
 
     def annotation(self, link: str | None = None, action: Action = "open") -> dict[str, Any]:
-        """Return the same as the reference's ``info.json`` has it."""
+        """Return the same in the form of the reference's ``info.json``."""
         return self.joint_keypoints(link, action).info()
 
     def to_json(self) -> str:

@@ -18,7 +18,7 @@ Quat = tuple[float, float, float, float]
 
 UPRIGHT: Quat = (1.0, 0.0, 0.0, 0.0)
 ROUND = 20
-"""Corners around a round part that is stretched: 1.2 % of its radius are cut between two of them."""
+"""Corners around a stretched round part: the chord between two of them lies 1.2 % of the radius inside."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,28 +37,28 @@ class Part:
     color: Rgb = (0.5, 0.5, 0.5)
     """sRGB, each channel 0 to 1."""
     substance: str = "plastic"
-    """Key of ``handloom.objects.materials.SUBSTANCES``: what it weighs and how it slides."""
+    """Key of ``handloom.objects.materials.SUBSTANCES``: its density and friction."""
     material: str | None = None
-    """Key of ``handloom.render.materials.MATERIALS``: what it looks like; None goes by substance and colour."""
+    """Key of ``handloom.render.materials.MATERIALS``: its look; None follows from substance and colour."""
     edge: float | None = None
-    """Radius to which edges look rounded [m]; None goes by size."""
+    """Radius to which edges look rounded [m]; None follows from the size."""
     fill: float = 1.0
     """Fraction of the volume that is material; 0 for paint and labels."""
     body: str = "object"
     """Body that carries the part: ``object`` or the name of a link."""
     visible: bool = True
-    """Cameras see it (geom group 2); else it is group 3."""
+    """Whether cameras see it (geom group 2); otherwise it is in group 3."""
     solid: bool = True
     """It collides."""
     round: bool = False
-    """It can roll, and gets rolling resistance."""
+    """Whether it can roll, and so has rolling resistance."""
     belt_velocity: Point = (0.0, 0.0, 0.0)
     """Velocity of the surface in the part's frame [m/s]; for conveyor belts."""
     belt_turn: float = 0.0
     """Angular velocity of the surface about the part's z axis [rad/s]; for turntables."""
     drawn: Turned | Swept | Literal["itself", "smooth", "with the last"] = "itself"
-    """What cameras see: the solid itself, the same without facets, a surface of revolution or a tube in the part's
-    frame, or nothing because the surface of an earlier part shows this one too."""
+    """Visible shape: the solid itself, the same without facets, a surface of revolution or a tube in the part's frame,
+    or nothing because the surface of an earlier part also covers this one."""
 
     def __post_init__(self) -> None:
         """Refuse shapes without volume."""
@@ -99,7 +99,7 @@ class Part:
         )
 
     def _corners(self) -> Array:
-        """Return points (n, 3) of the surface in the part's own frame [m] whose hull is the part, or nearly so."""
+        """Return points (n, 3) of the surface in the part's own frame [m], whose hull is nearly the part."""
         if self.shape == "hull":
             return np.asarray(self.vertices, float)
         if self.shape == "box":
@@ -117,7 +117,7 @@ class Part:
         return ball * (self.size if len(self.size) == 3 else self.size[0])
 
     def support(self, directions: ArrayLike) -> Array:
-        """Return how far (n,) [m] the part reaches in directions (n, 3) of its body's frame."""
+        """Return the extent (n,) [m] of the part in directions (n, 3) of its body's frame."""
         d = np.asarray(directions, float)
         return d @ np.asarray(self.position) + self._local_support(d @ matrix_from_quat(self.quat))
 
@@ -148,19 +148,19 @@ class Surface:
     image: NDArray[np.uint8]
     """Image (h, w, 3), sRGB."""
     substance: str = "plastic"
-    """Key of ``handloom.objects.materials.SUBSTANCES``; says how it shines."""
+    """Key of ``handloom.objects.materials.SUBSTANCES``; determines its gloss."""
     body: str = "object"
     """Body that carries it."""
 
 
 def point(values: ArrayLike) -> Point:
-    """Return three plain floats of anything with three values."""
+    """Return anything with three values as plain floats."""
     x, y, z = np.asarray(values, float).tolist()
     return (x, y, z)
 
 
 def quad(values: ArrayLike) -> Quat:
-    """Return four plain floats of anything with four values."""
+    """Return anything with four values as plain floats."""
     w, x, y, z = np.asarray(values, float).tolist()
     return (w, x, y, z)
 
@@ -168,21 +168,21 @@ def quad(values: ArrayLike) -> Quat:
 VECTORS_OF_LINKS = (
     *("origin", "axis", "head", "tail", "contact_axis", "normal", "push", "grip", "front_axis", "anchor", "turns"),
 )
-"""Points and directions of a link, which turn with the object frame."""
+"""Keys for points and directions of a link, which rotate with the object frame."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Link:
     """A body that moves against the object's base by one joint at its origin.
 
-    The annotation follows the keypoint planner's vocabulary: the *head* is what the fingers close upon, head to tail
+    The annotation follows the keypoint planner's vocabulary: the *head* is the point between the fingers, head to tail
     runs along the moving surface at right angles to a hinge. Axes and points are in the link's frame unless they say
     base.
     In the library, frames of base and links are parallel when the joint is at zero; an imported link may be turned.
     """
 
     name: str
-    """Body name, e.g. ``door``; the joint is called ``<name>_joint``."""
+    """Body name, e.g. ``door``; the joint is named ``<name>_joint``."""
     kind: Literal["hinge", "slide"]
     """Revolute or prismatic."""
     origin: Point
@@ -192,19 +192,19 @@ class Link:
     range: tuple[float, float]
     """Joint limits [rad or m]; 0 is closed."""
     head: Point
-    """Middle of the handle, rim or knob that a hand takes hold of [m]."""
+    """Middle of the handle, rim or knob that a hand grasps [m]."""
     tail: Point
     """Second point on the link [m]."""
     contact_axis: Point
-    """Unit vector along what is gripped: a handle, an edge."""
+    """Unit vector along the gripped part: a handle, an edge."""
     normal: Point
-    """Unit vector out of the surface at the head: the hand comes from there."""
+    """Unit vector out of the surface at the head, from which the hand comes."""
     push: Point | None = None
     """Point of the surface that is pushed to close the joint [m]; None: the head."""
     grip: Point | None = None
-    """Unit vector to where a hand that grasps the head comes from; None: the normal. Edges are grasped from outside."""
+    """Unit vector from the head towards the approaching hand; None: the normal. Edges are grasped from outside."""
     turns: Point | None = None
-    """Unit vector about which an annotation counts the turns of a setting; None: the joint's own axis."""
+    """Unit vector about which a setting of an annotation turns; None: the joint's own axis."""
     front_axis: Point = (0.0, -1.0, 0.0)
     """Side of the base that faces the user, in the base frame."""
     parent: str = "object"
@@ -212,19 +212,19 @@ class Link:
     damping: float = 0.1
     """Viscous friction of the joint [N s/m or N m s/rad]."""
     frictionloss: float = 0.05
-    """Dry friction of the joint [N or N m]; keeps doors where they are left."""
+    """Dry friction of the joint [N or N m], which keeps doors where they are left."""
     stiffness: float = 0.0
     """Spring towards ``rest`` [N/m or N m/rad]."""
     rest: float = 0.0
-    """Where the spring is slack [rad or m]."""
+    """Joint position at which the spring is slack [rad or m]."""
     latch: float = 0.0
-    """Pull at the head that gets past the catch at the closed end [N]; 0: there is none."""
+    """Pull at the head that overcomes the catch at the closed end [N]; 0: no catch."""
     stop: float = 0.02
     """Time constant of the end stops [s]."""
     counterbalance: float = 0.0
     """Fraction of the link's weight that a spring or a stay carries, 0 to 1."""
     drives: str | None = None
-    """Name of a link that this one moves (a pedal and its lid), or None."""
+    """Name of a link driven by this one (as a lid by its pedal), or None."""
     quat: Quat = UPRIGHT
     """Orientation of the link in its parent's frame with the joint at zero, wxyz."""
     anchor: Point = (0.0, 0.0, 0.0)
@@ -239,7 +239,7 @@ class Link:
 
     @property
     def held_from(self) -> Point:
-        """Unit vector to where a hand that grasps the head comes from."""
+        """Unit vector from the head towards the approaching hand."""
         return self.normal if self.grip is None else self.grip
 
     def balanced(self) -> "Link":
@@ -306,7 +306,7 @@ def points(**positions: Point) -> dict[str, Keypoint]:
 
 
 def upright_points(height: float, inside: float | None = None, /, **more: Point) -> dict[str, Keypoint]:
-    """Return keypoints of what stands on the z axis: ``bottom``, ``top``, in a vessel ``inside``, then others [m]."""
+    """Return keypoints of an object on the z axis: ``bottom``, ``top``, in a vessel ``inside``, then others [m]."""
     axis = {"bottom": 0.0, "top": height, **({} if inside is None else {"inside": inside})}
     return points(**{name: (0.0, 0.0, z) for name, z in axis.items()}, **more)
 

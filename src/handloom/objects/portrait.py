@@ -25,12 +25,12 @@ KEYPOINT_COLORS = {
     "contact": (0.9, 0.5, 0.1, 1.0),
     "normal": (0.6, 0.1, 0.7, 1.0),
 }
-"""Balls: head, which a hand takes hold of, tail, and where closing pushes. Rods: the joint's axis, along what is
-gripped, and where the hand comes from."""
+"""Balls: head, which a hand grasps, tail, and push point for closing. Rods: the joint's axis, the direction along the
+gripped part, and the direction towards the hand."""
 
 # From the front right, a little above: shows the front of cabinets and the inside of cups.
 _AZIMUTH_DEG, _ELEVATION_DEG, _FIELD_OF_VIEW_DEG = -58.0, 30.0, 28.0
-# Key light, fill light: where they hang in units of the object's radius, and how strong they are.
+# Key light, fill light: positions in units of the object's radius, and strengths.
 _LIGHTS = (((-1.8, -3.0, 5.0), 0.62), ((4.0, -1.5, 3.0), 0.20))
 
 
@@ -41,7 +41,7 @@ def portrait(obj: ObjectAsset, *, size: int = 320, opened: float = 0.0, joints: 
         obj: The object.
         size: Width and height of the image [px].
         opened: Joint positions within their range, 0 (closed) to 1.
-        joints: Draw the keypoints and axes of every joint too; see ``KEYPOINT_COLORS``.
+        joints: Whether to also draw the keypoints and axes of every joint; see ``KEYPOINT_COLORS``.
 
     Returns:
         Image (size, size, 3) uint8.

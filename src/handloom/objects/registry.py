@@ -229,11 +229,11 @@ CATEGORIES: Final[dict[str, str]] = {
 }
 """Category > ``module:function``; the function draws a blueprint from its choices."""
 ROOM_CATEGORIES: Final = tuple(name for name, place in CATEGORIES.items() if ".library.rooms." in place)
-"""Furniture and appliances of rooms, with what stands on them; they come with a room and are never table clutter."""
+"""Furniture and appliances of rooms, with the items on them; they come with a room and are never table clutter."""
 SUITE_CATEGORIES: Final = tuple(
     name for name, place in CATEGORIES.items() if ".library.desktop." in place or ".library.kitchenware." in place
 )
-"""Objects of the packs; as clutter they would change what existing seeds draw."""
+"""Objects of the packs; as clutter they would change the draws of existing seeds."""
 MOUNTED: Final = frozenset(
     (
         "kitchen_tap",
@@ -247,7 +247,7 @@ MOUNTED: Final = frozenset(
         "kitchen_sink",
     )
 )
-"""Categories that hang on a wall or a ceiling, or are screwed to a worktop; they do not stand by themselves."""
+"""Categories that hang on a wall or a ceiling, or are screwed to a worktop; they do not stand on their own."""
 
 
 def object_categories() -> tuple[str, ...]:
@@ -266,13 +266,13 @@ def make_object(
     """Make one object: the same generator state or the same parameters give the same object.
 
     Args:
-        category: A name in the library, or ``my_module:my_function`` for a drawing of your own.
-        rng: Draws what is not given; not needed when ``parameters`` is complete.
+        category: A name in the library, or ``my_module:my_function`` for your own drawing.
+        rng: Random generator for missing parameters; not needed if ``parameters`` is complete.
         scale: Factor on all lengths, or one for each axis; masses follow with the volume. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
         parameters: Fixed parameters, for example all of another object's; with a ``path`` the file is imported. ``up``
-            is ``y`` for an object frame with y up, as published assets have it, ``long_axis`` the axis of that frame
-            along which its longest side lies, ``balanced`` makes lids stay where they are put.
+            is ``y`` for an object frame with y up, as in published assets, ``long_axis`` the axis of that frame along
+            which its longest side lies, ``balanced`` makes lids stay in any position.
 
     Raises:
         NotFoundError: No such category or colour.
@@ -308,17 +308,17 @@ def make_object(
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryRanges:
-    """What the objects of a category have in common."""
+    """Shared properties of the objects of a category."""
 
     parameters: Mapping[str, Offer]
-    """What each parameter is drawn from; lengths in m, angles in rad."""
+    """Range of each parameter; lengths in m, angles in rad."""
     smallest: Array
     """Least width, depth and height of all variants drawn (3,) [m]."""
     largest: Array
 
 
 def category_ranges(category: str, *, draws: int = 24) -> CategoryRanges:
-    """Return the parameters of a category with their ranges, and how large its objects are.
+    """Return the parameters of a category with their ranges, and the sizes of its objects.
 
     Some parameters belong to some variants only, and ranges may depend on other choices: several variants are drawn.
     """
@@ -343,7 +343,7 @@ def _factors(category: str, scale: Any) -> tuple[float, float, float]:
 
 
 def _imported(category: str, given: Mapping[str, Value]) -> ObjectAsset:
-    """Import a file again from the parameters an importer gave its object."""
+    """Import a file again from the parameters of its imported object."""
     from handloom.objects.importers.import_object import import_object  # It imports this module.
     from handloom.objects.importers.import_options import demand_known
 

@@ -1,6 +1,6 @@
 """The poses in which an object stays on a level table, computed from its shape and centre of mass.
 
-Let H(d) be the height of the centre of mass above a plane with outward normal d: how far the solid parts reach in
+Let H(d) be the height of the centre of mass above a plane with outward normal d: the extent of the solid parts in
 direction d beyond the centre. An object at rest sits at a local minimum of H over directions d. Facets of the convex
 hull that contain the foot of the centre of mass are the starting points; H itself is exact for round shapes.
 """
@@ -21,7 +21,7 @@ from handloom.spatial import quat_from_axis_angle
 Height = Callable[[Array], Array]
 
 _TILT = math.radians(10.0)
-"""A pose counts as stable when tilting it by this much, any way, does not lower the centre of mass."""
+"""A pose counts as stable if tilting it by this much in any direction does not lower the centre of mass."""
 _NEUTRAL = 1e-3
 """Relative change of height that counts as none: the object rolls."""
 _LOW = 0.04
@@ -30,9 +30,9 @@ sides rises by 3.5 % between two of them, a pencil with 6 by 15 %."""
 _NEAR = math.cos(math.radians(35.0))
 """Poses further apart than this are different whatever the rise: 12 sides are 30 degrees apart."""
 _UPRIGHT = math.cos(math.radians(12.0))
-"""A fork lies on its handle and the bend of its tines, a few degrees off: that still counts as its usual pose."""
+"""Tolerance of the usual pose: a fork lies on its handle and the bend of its tines, a few degrees off."""
 _STARTS = 40
-"""Most facets examined; only finely curved bodies have more, and there one start is as good as the next."""
+"""Most facets examined; only finely curved bodies have more, for which any start will do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class RestPoses:
     heights: Array
     """Height (k,) of the object frame's origin above the plane [m]."""
     rolls: NDArray[np.bool_]
-    """True (k,) where the object is free to roll when pushed."""
+    """True (k,) for poses in which the object can roll when pushed."""
 
 
 def find_rest_poses(
@@ -54,11 +54,11 @@ def find_rest_poses(
 
     Args:
         model: One root body at the origin.
-        upright_only: Keep the upright pose alone, for furniture and appliances.
-        up: Which way is up in the object frame when it stands upright.
+        upright_only: Keep only the upright pose, for furniture and appliances.
+        up: Up direction in the object frame when it stands upright.
 
     Raises:
-        InputError: Nothing of it is solid, so that it cannot lie on anything.
+        InputError: It has no solid parts, so it cannot lie on anything.
     """
     if not geom_ids(model, solid=True):
         raise InputError("nothing of this object is solid, so that it has no stable pose")
@@ -71,7 +71,7 @@ def find_rest_poses(
     def height(directions: Array) -> Array:
         return reach(directions) - directions @ com
 
-    # The facets of a body without round parts are exactly where it rests; round parts were faceted to find them.
+    # A body without round parts rests exactly on its facets; round parts were faceted to find them.
     facets = _facets_under(model, com)
     down = facets if reach.flat else _polished(height, facets)
     rise = _rise(height, down) / height(down)
@@ -104,7 +104,7 @@ def _facets_under(model: mujoco.MjModel, com: Array) -> Array:
 
 
 def _lowest_around(height: Height, down: Array, angle: Array) -> tuple[Array, Array]:
-    """Tilt each direction (n, 3) by an angle (n,), the way that lowers H most: return new directions and heights (n,).
+    """Tilt each direction (n, 3) by an angle (n,) so that H decreases most; return new directions and heights (n,).
 
     A long object rests along a valley of H that is narrower than any fixed ring of directions can show, so the azimuth
     is refined around the best of the ring: to 15, then 2.5, then 0.4 and 0.07 degrees.
@@ -144,14 +144,14 @@ def _polished(height: Height, start: Array) -> Array:
 
 
 def _rise(height: Height, down: Array) -> Array:
-    """Return how much (n,) [m] the centre of mass rises in the easiest direction of tilting."""
+    """Return the rise (n,) [m] of the centre of mass in the easiest direction of tilting."""
     tilts = (_TILT / 3.0, _TILT)
     lowest = [_lowest_around(height, down, np.full(len(down), tilt))[1] for tilt in tilts]
     return np.min(lowest, axis=0) - height(down)
 
 
 def _distinct(height: Height, down: Array, rolls: NDArray[np.bool_], up: Array) -> list[int]:
-    """Return indices of different poses, upright first, then by height; what rolls over into another is left out."""
+    """Return indices of different poses, upright first, then by height; poses that roll into another are left out."""
     h = height(down)
     upright = down @ up < -_UPRIGHT
     order = sorted(range(len(down)), key=lambda i: (not upright[i], round(float(h[i]), 5), *np.round(-down[i], 3)))

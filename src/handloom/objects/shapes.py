@@ -1,6 +1,6 @@
-"""The vocabulary that objects are drawn with: solids, shells, open boxes, arcs.
+"""The building blocks of objects: solids, shells, open boxes, arcs.
 
-Sizes are full lengths [m], not half lengths, because objects are drawn the way they are measured. ``look`` keywords
+Sizes are full lengths [m], not half lengths, because objects are drawn as they are measured. ``look`` keywords
 (color, substance, material, edge, fill, body, visible, solid, round) go to ``Part`` unchanged.
 """
 
@@ -33,7 +33,7 @@ Profile = list[tuple[float, float]]
 
 
 class Appearance(TypedDict, total=False):
-    """What a part is made of and which body it belongs to; see ``Part``."""
+    """Material and body of a part; see ``Part``."""
 
     color: Rgb
     substance: str
@@ -248,12 +248,12 @@ def arc(
 
 
 def as_built(parts: list[Part]) -> list[Part]:
-    """Return the parts drawn one by one, with the corners they collide with: for walls that are not round."""
+    """Return the parts drawn separately, with their collision corners: for walls that are not round."""
     return [replace(part, drawn="itself") for part in parts]
 
 
 def striped(parts: list[Part], color: Rgb) -> list[Part]:
-    """Return the parts with every second one in another colour; cameras see a band of it around the upper half."""
+    """Return the parts with every second one in another colour, seen by cameras as a band around the upper half."""
     drawn = parts[0].drawn
     painted = [replace(p, color=color) if i % 2 else p for i, p in enumerate(parts)]
     if isinstance(drawn, Turned):
@@ -288,18 +288,18 @@ def _monotone_slopes(x: Array, y: Array) -> Array:
 
 
 def drawn_as(parts: list[Part], surface: Turned) -> list[Part]:
-    """Return the parts with one surface of revolution, in the frame of the first, that cameras see for all of them."""
+    """Return the parts with one visible surface of revolution for all of them, in the frame of the first."""
     return [replace(parts[0], drawn=surface), *(replace(part, drawn="with the last") for part in parts[1:])]
 
 
 def drawn_as_tube(parts: list[Part], knots: ArrayLike, radii: ArrayLike, *, flat: float = 1.0) -> list[Part]:
-    """Return the parts with one smooth tube that cameras see for all of them.
+    """Return the parts with one visible smooth tube for all of them.
 
     Args:
         parts: What collides.
         knots: Points (n, 3) of the tube's middle in the body [m].
         radii: Its radius, everywhere or at each point [m].
-        flat: Width across the plane of the curve over width in it.
+        flat: Ratio of the width across the plane of the curve to the width in it.
     """
     R = matrix_from_quat(parts[0].quat)
     local = (np.asarray(knots, float) - parts[0].position) @ R

@@ -7,7 +7,7 @@ from handloom.arrays import Array
 from handloom.spatial import matrix_from_rotvec
 
 ANGLES = 48
-"""Directions that the shape is measured from; turns by whole fractions of them are tried."""
+"""Number of directions from which the shape is measured; rotations by whole fractions of them are tried."""
 FOLDS = (ANGLES, 24, 16, 12, 8, 6, 4, 3, 2)
 """Orders of symmetry that are tried, largest first; the first means full rotational symmetry."""
 SAME = 1.5e-3
@@ -25,7 +25,7 @@ def turns_alike(model: mujoco.MjModel, up: tuple[float, float, float] = (0.0, 0.
         up: Direction of the axis in the object frame.
 
     Returns:
-        The number of turns; ``ANGLES`` where the shape is round, so that any turn will do.
+        The number of turns; ``ANGLES`` if the shape is round, so that any rotation will do.
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

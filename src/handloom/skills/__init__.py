@@ -1,4 +1,4 @@
-"""Skills: one per file, the arm controller that carries them out, and the schedule of a task."""
+"""Skills, one per file; the arm controller that carries them out; and the schedule of a task."""
 
 from handloom.skills.configs.parts import SkillConfig
 from handloom.skills.registry import SKILLS, checked_config, skill_class

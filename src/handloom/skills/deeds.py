@@ -1,4 +1,4 @@
-"""What each skill of a task changes in the world: the goal of the task, and the steps towards it."""
+"""Effects of each skill of a task on the world: the goal of the task, and the steps towards it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -45,34 +45,35 @@ from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
 
 SEEN = 0.1
-"""How long a scanner must have seen an object [s]."""
+"""Time for which a scanner must have seen an object [s]."""
 WIPED = 0.5
-"""How long something must have been wiped [s]."""
+"""Required duration of wiping [s]."""
 SPOT = 0.03
 """Position tolerance of a placed object [m]."""
 TILT = 0.3
-"""How far a tilt may be from the one that was asked for [rad]."""
+"""Tolerance of a requested tilt [rad]."""
 GRASP_KINDS = (PickConfig, DexPickConfig, DynamicPickConfig)
 RELATIONS = frozenset({"relation", "resting", "inside", "beside"})
-"""Success modes of a place that are ours: what they mean is said of the world."""
+"""Our own success modes of a place: their terms describe the world."""
 MERE_MOTIONS = frozenset(
     {
         *("artpreplan", "goto__pose", "gripper__action", "heuristic__skill", "home", "joint__ctrl", "mobile__rotate"),
         *("mobile__translate", "move", "navigate", "reposition", "track", "wait"),
     }
 )
-"""Skills that change nothing but the robot."""
+"""Skills that only change the robot."""
 PLANNED = frozenset({"lower_than", "near"})
-"""Terms of a place whose figures come from the expert's plan."""
+"""Terms of a place whose values come from the expert's plan."""
 
 
 def make_judge(scene: Scene, stages: Stages, rng: np.random.Generator | None, *, hold: float = REST) -> Judge:
-    """Return the judge of a task: by the goal that its author wrote, or else by what its skills do to the world.
+    """Return the judge of a task: by its author's goal or, without one, by the effects of its skills.
 
     Args:
         scene: The scene in its first state.
         stages: The skills of the task, as its file nests them.
-        rng: Draws where a task of mere motions leads, as the expert would; None leaves that to the expert's own terms.
+        rng: Draws the end of a task that consists of motions only, as the expert would; None leaves that to the
+            expert's own terms.
         hold: How long the goal must hold [s].
     """
     steps = steps_of(scene, stages, rng)
@@ -82,14 +83,14 @@ def make_judge(scene: Scene, stages: Stages, rng: np.random.Generator | None, *,
 
 
 def steps_of(scene: Scene, stages: Stages, rng: np.random.Generator | None) -> tuple[Step, ...]:
-    """Return the skills of a task with what each of them does to the world.
+    """Return the skills of a task with the effects of each on the world.
 
-    If no skill changes the world, as in a task that only moves, the goal is the pose of the hand or the base.
+    If no skill changes the world, as in a task with motions only, the goal is the pose of the hand or the base.
 
     Args:
         scene: The scene in its first state.
         stages: The skills of the task, as its file nests them.
-        rng: Draws what the expert would draw, where only that says where a hand goes; None leaves such places out.
+        rng: Draws as the expert would for hand goals that depend on a draw; None leaves such goals out.
     """
     joints: dict[tuple[str, str], float] = {}
     given = [
@@ -108,7 +109,7 @@ def steps_of(scene: Scene, stages: Stages, rng: np.random.Generator | None) -> t
 
 
 def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
-    """Return what must hold at the end when all steps are done: what none of them undoes again."""
+    """Return the terms that must hold after all steps: those that no later step undoes."""
     goal: list[Check] = []
     for i, step in enumerate(steps):
         later = [other for other in steps[i + 1 :] if other.terms]
@@ -123,7 +124,7 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
                 stands = bool(term.seconds) or term in standing or (final and nature is Nature.MOMENT)
             goal += [term] if stands and term not in goal else []
     if goal and all(not term.seconds and holds(scene, term) for term in goal):
-        # What ends as it began, such as a drawer that is opened and shut, must have been otherwise in between.
+        # A state that ends as it began, such as of a drawer that is opened and shut, must have differed in between.
         once = 1.0 / scene.instance.fps
         undone = [term for step in steps for term in step.terms if term not in goal and not holds(scene, term)]
         goal += [replace(term, seconds=once) for term in undone]
@@ -133,7 +134,7 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
 
 
 def _handled(steps: Sequence[Step]) -> set[str]:
-    """Return the objects that skills take hold of: the first that each of them names."""
+    """Return the objects that skills grasp: the first one that each skill names."""
     return {step.objects[0] for step in steps if step.objects}
 
 
@@ -144,12 +145,12 @@ def _joint_of(term: Check) -> tuple[str, str] | None:
 
 
 def deeds(scene: Scene, config: SkillConfig, joints: dict[tuple[str, str], float]) -> tuple[Check, ...]:
-    """Return the terms of the world that hold when a skill has been done; none for a place on the expert's way.
+    """Return the terms of the world that hold after a skill; none for an intermediate place of the expert.
 
     Args:
         scene: The scene in its first state.
         config: The skill.
-        joints: Where joints of objects stand that earlier skills moved; brought up to date [m or rad].
+        joints: Positions of object joints that earlier skills moved; updated in place [m or rad].
     """
     own = getattr(skill_class(config.name), "deeds", None)
     if own is not None:
@@ -174,7 +175,7 @@ def _step(robot: str, arm: str, config: SkillConfig, terms: tuple[Check, ...]) -
 
 
 def _motions(scene: Scene, robot: str, arm: str, config: SkillConfig, rng: np.random.Generator) -> tuple[Check, ...]:
-    """Return where a skill of mere motion takes the hand or the base, at some time."""
+    """Return the terms that the hand or base reaches, at some time, the goal of a motion skill."""
 
     def controller(robot: str, arm: str) -> ArmController:
         return ArmController(scene, scene.robot(robot).arm(arm))
@@ -215,9 +216,9 @@ def _place(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
 
 
 def _spot(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
-    """Return that the object is at the spot, and turned, as the task says; on a tray, anywhere will do.
+    """Return the terms for the spot and the rotation of the object given by the task; on a tray, any spot will do.
 
-    Ratios of a table or the floor name a spot, too.
+    Ratios of a table or the floor also name a spot.
     """
     name, target = config.objects[:2]
     facing, spot = facing_terms(scene, name, config.facing), asked_spot(scene, config)
@@ -301,7 +302,7 @@ def _pour_water(scene: Scene, config: PourWaterSuccConfig) -> tuple[Check, ...]:
 
 
 def _rotate_held(scene: Scene, config: RotateObjConfig) -> tuple[Check, ...]:
-    """Return the term that the object was tilted by the given angles; a rotation about the vertical alone has none."""
+    """Return the term for a tilt of the object by the given angles; a rotation about the vertical alone has none."""
     name = config.objects[0]
     up = scene.object_pose(name)[2, :3]
     tilts = []
@@ -359,4 +360,4 @@ DEEDS: tuple[tuple[type[SkillConfig], Deeds], ...] = (
     (PourWaterSuccConfig, _pour_water),
     (RotateObjConfig, _rotate_held),
 )
-"""Config of a skill > what it does to the world."""
+"""Config of a skill > its effects on the world."""

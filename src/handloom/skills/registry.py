@@ -57,11 +57,11 @@ SKILLS = {
 
 @cache
 def skill_class(name: str) -> type[Skill]:
-    """Return the class of a skill by its published name, or of a user's own by ``my_module:MySkill``.
+    """Return the class of a skill by its published name, or of a user's own skill by ``my_module:MySkill``.
 
     Raises:
         NotFoundError: There is no such skill.
-        NotAllowedError: It is a user's own, and that was not allowed.
+        NotAllowedError: It is a user's own skill, and that was not allowed.
         InputError: A user's own class cannot be imported or is not a skill.
     """
     published = skill_name(name)
@@ -71,7 +71,7 @@ def skill_class(name: str) -> type[Skill]:
 
 
 def checked_config(config: SkillConfig) -> SkillConfig:
-    """Return the config of a skill; that of a user's own is checked by the ``Config`` of the class it names.
+    """Return the config of a skill; that of a user's own skill is checked by the ``Config`` of its class.
 
     Raises:
         ValidationError: A key is wrong, missing or unknown.
@@ -90,15 +90,15 @@ def make_skill(
     rng: np.random.Generator,
     controller: Callable[[str, str], ArmController],
 ) -> Skill:
-    """Return a skill of an arm, not begun yet; one that takes both arms gets the other one, too.
+    """Return a skill of an arm, not yet begun; one that takes both arms also gets the other one.
 
     Args:
         scene: The scene.
         robot: Name of the robot.
-        arm: The arm that the task file writes it under.
+        arm: The arm under which the task file lists it.
         given: Its config.
-        rng: Generator of its choices.
-        controller: Gives the controller of an arm by the names of robot and arm.
+        rng: Random generator of its choices.
+        controller: Returns the controller of an arm by the names of robot and arm.
     """
     config = checked_config(given)
     skill = skill_class(config.name)(scene, controller(robot, arm), config, rng)

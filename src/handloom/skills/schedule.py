@@ -26,11 +26,11 @@ Stages = Sequence[Mapping[str, Sequence[Mapping[str, Sequence[Any]]]]]
 """Stage > robot > block > arm > skill configs, as the task file nests them."""
 
 Kind = Literal["", "mistake", "recovery"]
-"""How a stretch of skill is labelled."""
+"""Label of a segment of a skill."""
 
 
 class HandPhase(NamedTuple):
-    """What a hand is doing with an object."""
+    """Current action of a hand on an object."""
 
     robot: str
     arm: str
@@ -39,18 +39,18 @@ class HandPhase(NamedTuple):
 
 
 NEAR_ROOM = 0.25
-"""Fraction of a disturbance on the straight ways to and from objects."""
+"""Fraction of a disturbance on the straight paths to and from objects."""
 LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
-"""What a hand does that has lost an object: it waits, open, until the object comes to rest."""
+"""Phase of a hand that has lost an object: it waits, open, until the object comes to rest."""
 MOST_STEPS = 4
-"""How often a robot drives nearer for the skills of one arm in a block."""
+"""Most drives towards the object for the skills of one arm in a block."""
 RETRY = 10
-"""Frames after which a skill that found no way is tried again, while another arm is at work."""
+"""Frames after which a skill without a plan is retried while another arm is working."""
 
 
 @dataclass
 class _Lane:
-    """One arm's skills within the present block."""
+    """One arm's skills within the current block."""
 
     robot: str
     arm: str
@@ -62,17 +62,17 @@ class _Lane:
     done: list[SkillConfig] = field(default_factory=list)
     """What succeeded so far."""
     retries: int = 0
-    """How often something was begun again."""
+    """Number of restarts."""
     steps: int = 0
-    """How often the base was driven nearer."""
+    """Number of drives of the base towards the object."""
     draws: np.random.Generator | None = None
-    """Generator of the next skill, where it was planned with these draws already; None: the schedule's own."""
+    """Random generator of the next skill, if it was already planned with these draws; None: the schedule's own."""
 
 
 class Schedule:
     """A source of commands: the scripted expert.
 
-    Call ``next`` once per frame; it returns None at the end, when ``failure`` tells whether the task succeeded.
+    Call ``next`` once per frame; it returns None at the end, when ``failure`` shows whether the task succeeded.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Schedule:
         self.scene = scene
         self._make_controller = controller
         self.retries = retries
-        """How often an arm may begin again, per block, what was upset or did not succeed."""
+        """Most restarts per arm and block of skills that were disturbed or failed."""
         self.failure: Failure | None = None
         self.timeline: list[SkillSpan] = []
         self.recording = True
-        """Whether the last frame belongs to the demonstration: every active skill says so."""
+        """Whether the last frame belongs to the demonstration, according to every active skill."""
         self.room = 0.0
-        """How far the last frame could do with a disturbance: 1 on a free way, ``NEAR_ROOM`` on a straight way to or
-        from an object, 0 while an arm stands and its gripper works."""
+        """Strength of disturbance tolerated in the last frame: 1 on a free path, ``NEAR_ROOM`` on a straight path to or
+        from an object, 0 while an arm stands still and its gripper moves."""
         self._rng = rng
         self._traffic = Traffic(scene)
         self._stages = deque(stages)
@@ -102,10 +102,10 @@ class Schedule:
         self._lanes: list[_Lane] = []
         self._controllers: dict[tuple[str, str], ArmController] = {}
         self._missed: dict[tuple[str, str], set[str]] = {}
-        """Objects that an arm missed on purpose and has not got hold of since."""
+        """Objects that an arm missed on purpose and has not grasped since."""
 
     def next(self, frame: int) -> Array | None:
-        """Return the actuator targets (controls,) of a frame, NaN where nothing is asked; None at the end.
+        """Return the actuator targets (controls,) of a frame, NaN for controls without a target; None at the end.
 
         Args:
             frame: Number of frames that have been carried out.
@@ -135,7 +135,7 @@ class Schedule:
         return targets
 
     def _drive(self, targets: Array, robot: str, command: Command) -> None:
-        """Write what a command asks of the base: a pose in this frame, or wheels steered for what comes."""
+        """Write a command's target for the base: a pose in this frame, or wheels steered for the next motion."""
         base = self.scene.robot(robot).base
         if base is None or command.function != "mobile_move":
             return
@@ -145,7 +145,7 @@ class Schedule:
             base.go(targets, command.params["pose"])
 
     def _judge_active(self, frame: int) -> None:
-        """Look at what the last frame did: end skills that are done, and the episode if one of them did not succeed."""
+        """Evaluate the last frame: end skills that are done, and the episode if one of them failed."""
         for lane in self._lanes:
             skill = lane.active
             if skill is None or frame == lane.started:
@@ -165,10 +165,10 @@ class Schedule:
                     return
 
     def _begin_anew(self, skill: Skill, frame: int, lane: _Lane, *, kind: Kind) -> None:
-        """Leave a skill that came to nothing and queue it again, after the pick of its object if that is lost.
+        """Abandon a skill that failed and queue it again, after a pick of its object if that is lost.
 
-        What the arm did before it was upset was right, so only a skill that failed by itself is a mistake; what follows
-        until a skill on the object succeeds is a recovery.
+        The actions of an arm before a disturbance were right, so only a skill that failed by itself is a mistake;
+        everything after it until a skill on the object succeeds is a recovery.
         """
         self._append(skill, frame, lane, success=False, kind=kind)
         self._missed.setdefault((lane.robot, lane.arm), set()).update(skill.config.objects[:1])
@@ -182,23 +182,23 @@ class Schedule:
             lane.waiting.extendleft((before[-1], LOOK))
 
     def take_over(self, held: Mapping[tuple[str, str], Sequence[str]]) -> None:
-        """Go on from where someone else has led the arms, with what is in their hands, by robot and arm."""
+        """Continue from where another controller has moved the arms, with their held objects, by robot and arm."""
         for (robot, arm), objects in held.items():
             self._controller(robot, arm).take_over(objects)
 
     @property
     def active(self) -> tuple[tuple[str, str, Skill], ...]:
-        """Robot, arm and skill of everything that is being done."""
+        """Robot, arm and skill of every active skill."""
         return tuple((lane.robot, lane.arm, lane.active) for lane in self._lanes if lane.active is not None)
 
     @property
     def phases(self) -> tuple[HandPhase, ...]:
-        """What each hand does with the object of its skill, where it is on its way to it or with it."""
+        """Action of each hand on the object of its skill, if it is on the way to the object or with it."""
         busy = [(lane, lane.active) for lane in self._lanes if lane.active is not None and lane.active.phase]
         return tuple(HandPhase(lane.robot, lane.arm, skill.phase, skill.config.objects[0]) for lane, skill in busy)
 
     def _judge_arms(self, frame: int) -> None:
-        """End the episode when two arms that move at the same time touch each other all the same."""
+        """End the episode if two arms that move at the same time touch each other after all."""
         busy = [(lane, skill, c.arm) for lane in self._lanes if (skill := lane.active) for c in skill.controllers]
         for i, (lane, skill, arm) in enumerate(busy):
             for _, _, other in busy[:i]:
@@ -211,13 +211,13 @@ class Schedule:
                     self._stop(skill, frame, lane, failure)
 
     def _moving_bodies(self, arm: SceneArm) -> tuple[str, ...]:
-        """Return what the joints of an arm move, the hand and its fingers included."""
+        """Return the bodies moved by the joints of an arm, including the hand and its fingers."""
         world = self.scene.world
         first = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
         return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
-        """Start the next skill of every free arm; return False when none is left or one cannot start."""
+        """Start the next skill of every free arm; return False if none is left or one cannot start."""
         self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
         while self._open_blocks():
             self._lanes = [lane for lane in self._lanes if lane.active or lane.waiting]
@@ -230,10 +230,10 @@ class Schedule:
         return self._wait_for_others(stuck, frame) and bool(self._lanes)
 
     def _wait_for_others(self, stuck: Sequence[tuple[_Lane, Skill, Failure]], frame: int) -> bool:
-        """Try skills that found no way again later while another arm is at work; return False when that is no help."""
+        """Retry skills without a plan later while another arm is working; return False if that does not help."""
         at_work = any(lane.active for lane in self._lanes)
         for lane, skill, failure in stuck:
-            # What another arm is in the way of now, it will not be in the way of for ever.
+            # Another arm that is in the way now will eventually move away.
             if failure.stage is not FunnelStage.PLAN or not at_work:
                 self._stop(skill, frame, lane, failure)
                 return False
@@ -253,7 +253,7 @@ class Schedule:
         return bool(free)
 
     def _start(self, lane: _Lane, frame: int) -> Skill | None:
-        """Make the commands of an arm's next skill and let it begin; return the skill when it cannot be done now."""
+        """Make the commands of an arm's next skill and start it; return the skill if it cannot be done now."""
         skill = self._prepared(lane, frame, self._rng if lane.draws is None else lane.draws)
         lane.draws = None
         skill.simple_generate_manip_cmds()
@@ -265,7 +265,7 @@ class Schedule:
         return None
 
     def _prepared(self, lane: _Lane, frame: int, rng: np.random.Generator) -> Skill:
-        """Return an arm's next skill with what it looks ahead to, not begun yet."""
+        """Return an arm's next skill and its lookahead, not yet begun."""
         skill = self._made(lane, lane.waiting[0], rng)
         skill.neighbours = tuple(c for c in self._controllers.values() if c not in skill.controllers)
         following, skill.shifts = self._following(lane, skill.config.objects[:1])
@@ -275,7 +275,7 @@ class Schedule:
         return skill
 
     def _step_nearer(self, lane: _Lane, skill: Skill, frame: int) -> bool:
-        """Let a robot that may drive to a place from which a skill out of reach can be done; return whether it does."""
+        """Drive a robot, if allowed, to a place from which a skill can be reached; return whether it drives."""
         busy = any(other.active for other in self._lanes if other.robot == lane.robot)
         if busy or lane.steps >= MOST_STEPS or not may_reposition(skill):
             return False
@@ -297,10 +297,10 @@ class Schedule:
         return generator(scene.seed, scene.episode, f"{what} {frame}", task=scene.task)
 
     def _following(self, lane: _Lane, objects: tuple[str, ...]) -> tuple[Any | None, tuple[Triple, ...]]:
-        """Return the config of what an arm does after its next skill: in this block, or in one to come with its object.
+        """Return the config of the skill after an arm's next one: in this block, or in a later one with its object.
 
-        A hand that takes an object over from the other one puts it down in a later block, after the other let go. The
-        second are the ends of shifts of what is held, relative to itself, in between.
+        A hand that takes over an object from the other one puts it down in a later block, after the other's release.
+        The second value holds the ends of intermediate shifts of the held object, relative to itself.
         """
         shifts = list[Triple]()
         for config in list(lane.waiting)[1:]:
@@ -314,7 +314,7 @@ class Schedule:
         return following if goes_on else None, tuple(shifts)
 
     def _taker(self, lane: _Lane, objects: tuple[str, ...], rng: np.random.Generator) -> Skill | None:
-        """Return the pick of another arm that is the next thing to happen to an object after this lane is done."""
+        """Return the pick by another arm that is the next skill on an object after this lane is done."""
         if not objects or len(lane.waiting) > 1:
             return None
         blocks = self._blocks.get(lane.robot, ())
@@ -340,11 +340,11 @@ class Schedule:
         return self._controllers[key]
 
     def _way_of(self, key: tuple[str, str], path: Array) -> Way:
-        """Return whether an arm may begin a path: not while it would come near another arm on the way."""
+        """Return whether an arm may begin a path, without coming near another arm on the way."""
         mover = self._controllers[key]
         others = [other for other in self._controllers.values() if other is not mover]
         moving = any(other.moving for other in others)
-        # Those that stand still were obstacles of the plan, unless they have come since.
+        # Stationary arms were obstacles of the plan, unless they arrived later.
         if not others or not self._traffic.blocked(mover, path, others, margin=MARGIN if moving else 0.0):
             return Way.FREE
         return Way.BUSY if moving else Way.BLOCKED
@@ -386,14 +386,14 @@ class Schedule:
 
 
 def _room(skill: Skill) -> float:
-    """Return how far a skill could do with a disturbance in this frame, 0 to 1."""
+    """Return the strength of disturbance that a skill tolerates in this frame, 0 to 1."""
     if not skill.controller.moving or skill.manip_list[0].params.get("together"):
         return 0.0
     return NEAR_ROOM if skill.manip_list[0].params.get("straight") else 1.0
 
 
 def _one_frame(skill: Skill) -> list[tuple[SceneArm, Array, Array]]:
-    """Carry out one frame of a skill; commands that only change what is planned take no time."""
+    """Carry out one frame of a skill; commands that only change planning take no time."""
     while skill.manip_list[0].function in TIMELESS and len(skill.manip_list) > 1:
         skill.forward(skill.manip_list.pop(0))
     return skill.forward(skill.manip_list[0])

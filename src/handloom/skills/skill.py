@@ -1,4 +1,4 @@
-"""What every skill is: a list of commands, made when the skill becomes active, and a judgement at its end."""
+"""Base of all skills: a list of commands, made when the skill becomes active, and a check at its end."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -18,10 +18,10 @@ from handloom.spatial import pos_quat_from_pose
 from handloom.values import Check, Command, Failure, FunnelStage
 
 Phase = Literal["", "reach", "carry"]
-"""What a hand does with the object of its skill."""
+"""Action of a hand on the object of its skill."""
 
 STEPS_PER_SECOND = 30
-"""Rate of the steps that task files count, such as ``gripper_change_steps``."""
+"""Rate of the steps counted in task files, such as ``gripper_change_steps``."""
 ConfigT = TypeVar("ConfigT", bound=SkillConfig)
 """Keys of a skill in a task file."""
 
@@ -29,15 +29,15 @@ ConfigT = TypeVar("ConfigT", bound=SkillConfig)
 class Skill(ABC, Generic[ConfigT]):
     """A skill of one arm; the published interface with the time and the generator passed in.
 
-    Subclasses fill ``manip_list`` in ``simple_generate_manip_cmds``; an empty list with ``failure`` set says why the
-    skill cannot be done.
+    Subclasses fill ``manip_list`` in ``simple_generate_manip_cmds``; an empty list means that the skill cannot be done,
+    for the reason in ``failure``.
     """
 
     Config: ClassVar[type[SkillConfig]] = SkillConfig
     max_plan_failures: ClassVar[int] = 5
     """Plans that may fail in a row before the skill is infeasible; published value."""
     kind: ClassVar[Literal["", "mistake"]] = ""
-    """``mistake`` for a skill that fails on purpose; what the same arm does after it is the recovery."""
+    """``mistake`` for a skill that fails on purpose; the same arm's actions after it are the recovery."""
     patience: ClassVar[int] = 10
     """Frames after the end of a path before a command counts as done wherever the hand is; published value."""
 
@@ -49,21 +49,21 @@ class Skill(ABC, Generic[ConfigT]):
         self.manip_list: list[Command] = []
         self.failure: Failure | None = None
         self.follower: Skill[Any] | None = None
-        """What the same arm does next, not begun yet; a pick asks it whether a grasp leads on."""
+        """The same arm's next skill, not yet begun; a pick uses it to check whether a grasp is suitable."""
         self.shifts: tuple[Triple, ...] = ()
-        """Where the arm takes what it holds before that, from where it is, in the arm base [m]."""
+        """Shifts of the held object before that, relative to its current place, in the arm base [m]."""
         self.taker: Skill[Any] | None = None
-        """The pick with which another hand takes over what this one holds, not begun yet."""
+        """The pick with which another hand takes over the held object, not yet begun."""
         self.neighbours: tuple[ArmController, ...] = ()
-        """The arms that are or were at work beside this one."""
+        """The arms that work or worked beside this one."""
         self.partner: ArmController | None = None
-        """The robot's other arm, for a skill whose config says that it takes both."""
+        """The robot's other arm, for a skill that takes both arms."""
         self._frames_judged = 0
         self._frames_held: Counter[tuple[str, str]] = Counter()
 
     @abstractmethod
     def simple_generate_manip_cmds(self) -> None:
-        """Fill ``manip_list`` from the present state of the scene, or set ``failure``."""
+        """Fill ``manip_list`` from the current state of the scene, or set ``failure``."""
 
     @abstractmethod
     def checks(self) -> tuple[Check, ...]:
@@ -75,14 +75,14 @@ class Skill(ABC, Generic[ConfigT]):
         return False
 
     def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
-        """Return which grasps (n, 4, 4) of its first object, where it is now, leave free what the skill needs."""
+        """Return which grasps (n, 4, 4) of its first object, in its current pose, leave free what the skill needs."""
         return np.ones(len(T_base_tool), bool)
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array | None:
-        """Return how far the joints can continue from each grasp (n, 4, 4) after a pick; None if any grasp will do.
+        """Return the joint motion of the skill from each grasp (n, 4, 4) after a pick; None if any grasp will do.
 
         Args:
-            T_base_tool: Grasps of the first object, where it is now.
+            T_base_tool: Grasps of the first object in its current pose.
             q: Joints (m,) at the end of the pick.
         """
         return None
@@ -93,27 +93,27 @@ class Skill(ABC, Generic[ConfigT]):
 
     @property
     def phase(self) -> Phase:
-        """Whether the hand is on its way to an object that lies by itself, or on its way with it; else neither."""
+        """Whether the hand is on its way to a free object, or with it; otherwise neither."""
         return ""
 
     def is_upset(self) -> bool:
-        """Return whether what the skill was planned for is no longer so: the object was moved, or lost."""
+        """Return whether the plan's assumptions no longer hold: the object was moved, or lost."""
         return False
 
     def frames(self, steps: int) -> int:
-        """Return the frames that published steps of 1/30 s take at the frame rate of the task."""
+        """Return the number of frames for published steps of 1/30 s at the task's frame rate."""
         return round(steps * self.scene.instance.fps / STEPS_PER_SECOND)
 
     def is_ready(self) -> bool:
-        """Return whether the skill wants to act; one that waits for a conveyor is not ready at first."""
+        """Return whether the skill is ready to act; one that waits for a conveyor is not ready at first."""
         return True
 
     def is_record(self) -> bool:
-        """Return whether the present frame belongs into the demonstration."""
+        """Return whether the current frame belongs in the demonstration."""
         return True
 
     def update(self) -> None:
-        """Look at the state after a frame: count in how many frames the terms with a share hold."""
+        """Update after a frame: count the frames in which the terms with a share hold."""
         self._frames_judged += 1
         self._frames_held.update(_term(check) for check in self.checks() if check.share and holds(self.scene, check))
 
@@ -125,7 +125,7 @@ class Skill(ABC, Generic[ConfigT]):
     def forward(self, command: Command) -> list[tuple[SceneArm, Array, Array]]:
         """Carry out one frame of a command; return each arm with its joint (n,) and gripper targets (g,) [m or rad].
 
-        A command of a skill that takes both arms brings that of the other arm as ``partner``.
+        A command of a skill that takes both arms contains the other arm's command as ``partner``.
         """
         commands = (command, command.params.get("partner", command))
         return [(c.arm, *c.forward(part)) for c, part in zip(self.controllers, commands, strict=False)]
@@ -150,7 +150,7 @@ class Skill(ABC, Generic[ConfigT]):
         return not self.manip_list
 
     def _waited_enough(self, command: Command) -> bool:
-        """Return whether a wait for the fingers is over before its frames are: they stand still."""
+        """Return whether a wait for the fingers can end early, as they stand still."""
         return bool(command.params.get("until_still")) and self.controller.gripper_still
 
     def is_success(self) -> bool:
@@ -164,7 +164,7 @@ class Skill(ABC, Generic[ConfigT]):
         return holds(self.scene, check)
 
     def calm(self, name: str) -> Check:
-        """Return the term that robots and an object are calm: of this arm alone where only another one moves."""
+        """Return the term that robots and an object are at rest: only this robot's arm if just another one moves."""
         arm, calm = self.controller.arm, Check(name="calm", arguments={"object": name})
         several = sum(len(robot.arms) for robot in self.scene.robots.values()) > 1
         if not several or holds(self.scene, calm):
@@ -172,26 +172,26 @@ class Skill(ABC, Generic[ConfigT]):
         return Check(name="calm", arguments={"object": name, "robot": arm.robot_name, "arm": arm.name})
 
     def tolerances(self) -> tuple[float, float]:
-        """Return when a pose counts as reached [m], [rad]."""
+        """Return the tolerances of a reached pose [m], [rad]."""
         return getattr(self.config, "t_eps", 1e-3), getattr(self.config, "o_eps", 5e-3)
 
     def stay(self, function: str, **params: Any) -> Command:
-        """Return a command at the pose that is commanded now."""
+        """Return a command at the currently commanded pose."""
         return command_at(self.controller.commanded_pose, function, **params)
 
     def fail(self, stage: FunnelStage, reason: str, detail: str, **counts: int) -> None:
-        """Say why this skill cannot be done, and drop its commands."""
+        """Record why this skill cannot be done, and drop its commands."""
         self.manip_list = []
         self.failure = Failure(stage=stage, reason=reason, detail=detail, skill=self.config.name, counts=counts)
 
 
 def _term(check: Check) -> tuple[str, str]:
-    """Return what tells a term of a skill from its others: its name, and the arm it is about."""
+    """Return the identity of a term within a skill: its name, and its arm."""
     return check.name, check.arguments.get("arm", "")
 
 
 def command_at(T_base_tool: Array, function: str, **params: Any) -> Command:
-    """Return a command at a pose (4, 4); ``straight=True`` moves there on a line, ``path`` brings a tested path."""
+    """Return a command at a pose (4, 4); ``straight=True`` moves there on a line, ``path`` supplies a tested path."""
     return Command(*pos_quat_from_pose(T_base_tool), function, params)
 
 
@@ -215,7 +215,7 @@ def gripper_function(state: int) -> str:
 
 
 def register_skill(cls: type[Skill]) -> type[Skill]:
-    """Check a user's own skill class; name it ``my_module:MySkill`` in the task file."""
+    """Check a user's own skill class, named ``my_module:MySkill`` in the task file."""
     if not (isinstance(cls, type) and issubclass(cls, Skill)):
         raise InputError(f"{cls!r} is not a subclass of handloom.skills.Skill")
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
@@ -225,12 +225,12 @@ def register_skill(cls: type[Skill]) -> type[Skill]:
 
 
 def between(rng: np.random.Generator, one: ArrayLike, other: ArrayLike, size: tuple[int, ...] | None = None) -> Array:
-    """Return uniform draws between two bounds, whichever of them is the larger; both bounds may be arrays."""
+    """Return uniform draws between two bounds in either order; both bounds may be arrays."""
     return np.asarray(rng.uniform(np.minimum(one, other), np.maximum(one, other), size))
 
 
 def plan_failure(result: PlanResult) -> Failure:
-    """Return the typed failure of a plan: ``reach`` when the arm cannot get to any goal, ``plan`` otherwise."""
+    """Return the typed failure of a plan: ``reach`` if the arm cannot reach any goal, ``plan`` otherwise."""
     stage = FunnelStage.REACH if result.status is PlanStatus.GOAL_UNREACHABLE else FunnelStage.PLAN
     counts = {name: value for name, value in vars(result.counts).items() if value}
     return Failure(stage=stage, reason=result.status.value.replace(" ", "_"), detail=result.reason, counts=counts)

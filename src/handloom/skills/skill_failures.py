@@ -1,4 +1,4 @@
-"""Typed reasons of skills that came to nothing."""
+"""Typed failure reasons of skills."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def no_commands(skill: Skill) -> Failure:
 
 
 def unsuccessful(skill: Skill) -> Failure:
-    """Return which success terms do not hold at the end of a skill."""
+    """Return the failure of success terms that do not hold at the end of a skill."""
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
@@ -32,7 +32,7 @@ def unsuccessful(skill: Skill) -> Failure:
 
 
 def unrest(scene: Scene, object: str) -> str:
-    """Say what moves too fast when ``calm`` does not hold."""
+    """Return text about what moves too fast when ``calm`` does not hold."""
     world = scene.world
     speeds = np.abs(world.data.qvel[scene.robot_dofs])
     moving = np.abs(world.body_velocity(scene.body_of(object)))

@@ -1,4 +1,4 @@
-"""Tasks: YAML to a frozen config, and the sampling of one scene from it."""
+"""Tasks: Task files as frozen configs, and the sampling of one scene from such a config."""
 
 from handloom.tasks.config.loading import library, load_task
 from handloom.tasks.config.task import Task

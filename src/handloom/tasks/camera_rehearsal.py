@@ -1,4 +1,4 @@
-"""What the cameras of a sampled scene see of it: nothing, a part, or the back of a cabinet."""
+"""Checks of the camera views of a sampled scene: nothing, only a part, or the back of a cabinet."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,12 @@ from handloom.tasks.config.task_config import placed_skills
 from handloom.values import CameraSpec
 
 VISIBLE = 0.03
-"""How near to a point a ray from the camera must come for the point to be seen [m]; handles stand off their fronts."""
+"""Largest distance between a point and a camera ray's first hit at which the point counts as seen [m]; handles stand
+off their fronts."""
 
 
 def blind(task: Task, scene: Scene) -> Iterator[str]:
-    """Cameras inside something, and objects of the skills that no camera has in its image."""
+    """Return notes on cameras inside objects, and on objects of the skills that are in no camera's image."""
     model, data = scene.world.model, scene.world.data
     cameras = scene.instance.cameras
     present = {obj.name for obj in scene.instance.objects}  # The fixtures of a room differ between layouts.
@@ -35,13 +36,13 @@ def blind(task: Task, scene: Scene) -> Iterator[str]:
     unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
     for name in unseen:
         yield (
-            f"{_where_seen(task, name)}: no camera has {name} in its picture; turn one towards it, e.g. "
+            f"{_where_seen(task, name)}: no camera has {name} in its image; turn one towards it, e.g. "
             f"{{name: front, look_at: [{', '.join(watched)}]}}"
         )
 
 
 def hidden(task: Task, scene: Scene) -> Iterator[tuple[int, str, str]]:
-    """Yield cameras of the room that cannot see what a skill is about: which, the object, and what of it."""
+    """Yield cameras of the room that cannot see the target of a skill: the camera, the object, and the part of it."""
     model, data = scene.world.model, scene.world.data
     for i, camera in enumerate(scene.instance.cameras):
         eye = camera_pose(model, data, camera)[:3, 3]
@@ -52,7 +53,7 @@ def hidden(task: Task, scene: Scene) -> Iterator[tuple[int, str, str]]:
 
 
 def behind(task: Task, scene: Scene, met: Counter[tuple[int, str, str]], scenes: int) -> Iterator[str]:
-    """Return a note for every camera that something stands in front of in most scenes."""
+    """Return a note for every camera whose view is blocked in most scenes."""
     for (i, name, what), count in met.items():
         if 2 * count > scenes:
             entry = task.config.cameras[i].name
@@ -64,7 +65,7 @@ def behind(task: Task, scene: Scene, met: Counter[tuple[int, str, str]], scenes:
 
 
 def _worked_on(task: Task, scene: Scene, name: str) -> tuple[Array, str]:
-    """Return the point (3,) of an object that hands go to, and its name: a handle, or the top of the object."""
+    """Return the point (3,) of an object that hands work on, and its name: a handle, or the top of the object."""
     asset = scene.assets.get(name)
     wanted = [getattr(skill, "joint", None) for _, skill in placed_skills(task.config) if name in skill.objects[:1]]
     if asset is not None and asset.articulated:
@@ -111,12 +112,12 @@ def _up(eye: np.ndarray) -> str:
 
 
 def _watched(task: Task) -> tuple[str, ...]:
-    """Return the objects that skills are about."""
+    """Return the objects used by skills."""
     return tuple(dict.fromkeys(name for _, skill in placed_skills(task.config) for name in skill.objects))
 
 
 def cut_off(task: Task, scene: Scene) -> Iterator[str]:
-    """Return the objects of the skills that can be moved and are whole in no camera's image."""
+    """Return the movable objects of the skills that are not completely in any camera's image."""
     loose = {obj.name for obj in scene.instance.objects if not obj.fixed}
     for name in _watched(task):
         if name in loose and scene.instance.cameras and not _seen(scene, scene.instance.cameras, _corners(scene, name)):
@@ -124,7 +125,7 @@ def cut_off(task: Task, scene: Scene) -> Iterator[str]:
 
 
 def framing(task: Task, missed: Counter[str], scenes: int) -> Iterator[str]:
-    """Return a note for every object that no camera shows whole."""
+    """Return a note for every object that no camera shows completely."""
     for name, count in missed.items():
         yield (
             f"{_where_seen(task, name)}: in {count} of {scenes} scenes no camera shows the whole of {name} at the "
@@ -133,7 +134,7 @@ def framing(task: Task, missed: Counter[str], scenes: int) -> Iterator[str]:
 
 
 def _where_seen(task: Task, name: str) -> str:
-    """Return the line of the cameras, or of the object's region where they come from a file that this one refers to."""
+    """Return the line of the cameras, or of the object's region if the cameras come from another file."""
     regions = [("regions", i) for i, region in enumerate(task.config.regions) if region.object == name]
     for keys in [("cameras",), *regions]:
         if task.where(*keys).startswith(str(task.path)):

@@ -1,4 +1,4 @@
-"""What a sampled scene shows about a goal: targets without a cavity, closed ones, goals that hold already."""
+"""Checks of a goal in a sampled scene: targets without a cavity, closed targets, goals that already hold."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ from handloom.tasks.sampling.sample_task import sample_task
 
 
 def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
-    """Yield a line, with file and line, for every place that nothing can be put into, and for a goal without a deed."""
+    """Yield a line, with file and line, for every place without a usable cavity, and for a goal that already holds."""
     opened: set[str] = set()
     for keys, skill in placed_skills(task.config):
         if isinstance(skill, OpenConfig):
@@ -25,7 +25,7 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
             opened -= set(skill.objects[:1])
         elif isinstance(skill, PlaceConfig) and skill.relation == "in" and skill.objects[1] in scene.assets:
             if skill.objects[1] in opened and cavities_of(scene, skill.objects[1]):
-                continue  # What is open then cannot be seen before.
+                continue  # What will be open then is not known in advance.
             try:
                 entries_into(scene, skill)
             except NoCavityError as error:
@@ -41,7 +41,7 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
 
 
 def goal_in_words(task: Task) -> tuple[str, ...]:
-    """Return what a task is judged by, in its first scene: one line for each term."""
+    """Return the goal of a task in its first scene: one line for each term."""
     scene = build_scene(sample_task(task, 0, 0))
     goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
     if not goal:

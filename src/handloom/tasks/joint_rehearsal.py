@@ -1,4 +1,4 @@
-"""Whether a hand can open, close, turn or push what a task asks for, in a sampled scene; found without physics."""
+"""Check of whether a hand can move the joints of a task in a sampled scene; done without physics."""
 
 from collections.abc import Sequence
 
@@ -17,19 +17,19 @@ from handloom.tasks.standing_places import YAW, faces, handle_of, in_words, near
 from handloom.tasks.work_area import reached_band
 
 AWAY = 60.0
-"""A front that is turned by more than this from the robot faces away from it [deg]."""
+"""A front turned away from the robot by more than this faces away from it [deg]."""
 NEAR = 0.03
 """A handle this near to the end of an arm's reach is not out of reach [m]."""
 
 
 def tries_joint(config: SkillConfig) -> bool:
-    """Return whether a skill moves a joint with the hand alone, as its object's own keypoints have it."""
+    """Return whether a skill moves a joint with the hand alone, by its object's own keypoints."""
     driven = isinstance(config, OpenConfig) and config.by_driving
     return isinstance(config, ArticulatedSkillConfig) and config.planner_setting is None and not driven
 
 
 def planned_joint(scene: Scene, controller: ArmController, config: ArticulatedSkillConfig) -> ArticulatedSkill:
-    """Return the skill after it has planned, as in an episode."""
+    """Return the skill after planning, as in an episode."""
     skill = skill_class(config.name)(scene, controller, config, np.random.default_rng(0))
     assert isinstance(skill, ArticulatedSkill)
     skill.simple_generate_manip_cmds()
@@ -37,7 +37,7 @@ def planned_joint(scene: Scene, controller: ArmController, config: ArticulatedSk
 
 
 def imagine_moved(scene: Scene, skill: ArticulatedSkill, controllers: Sequence[ArmController]) -> None:
-    """Put the joint where a skill leaves it, and let the arms know."""
+    """Move the joint to its position after a skill, and update the arms."""
     joint, position = skill.end
     scene.world.data.qpos[scene.world.model.joint(joint).qposadr[0]] = position
     scene.world.forward()
@@ -46,7 +46,7 @@ def imagine_moved(scene: Scene, skill: ArticulatedSkill, controllers: Sequence[A
 
 
 def why_not(scene: Scene, skill: ArticulatedSkill, others: Sequence[ArmController]) -> str:
-    """Say with distances why a hand cannot move a joint, and which other hand can.
+    """Return text, with distances, about why a hand cannot move a joint, and which other hand can.
 
     Args:
         scene: The scene.
@@ -69,23 +69,23 @@ def why_not(scene: Scene, skill: ArticulatedSkill, others: Sequence[ArmControlle
     instead = f"; the {helper} arm can: give arm: {helper}" if helper else ""
     if far == 0.0:
         base = f"{distance:.2f} m from its base and {offset[2]:+.2f} m above it"
-        return f"{what} is where the {arm.name} arm of {arm.robot_name} gets its hand nowhere: {base}{instead}"
+        return f"{what} is out of reach of the {arm.name} arm of {arm.robot_name}: {base}{instead}"
     if distance > far + NEAR:
         return (
-            f"{what} is {distance - far:.2f} m beyond the {arm.name} arm of {arm.robot_name}, which gets "
-            f"{far:.2f} m far in that direction at that height{instead}"
+            f"{what} is {distance - far:.2f} m beyond the {arm.name} arm of {arm.robot_name}, which reaches "
+            f"{far:.2f} m in that direction at that height{instead}"
         )
     if distance < near - NEAR:
         return f"{what} is {near - distance:.2f} m too near to the {arm.name} arm of {arm.robot_name}{instead}"
     failure = skill.failure.detail if skill.failure is not None else "no way was found"
     return (
-        f"{what} is {distance:.2f} m from the {arm.name} arm of {arm.robot_name}, which gets there, but cannot "
+        f"{what} is {distance:.2f} m from the {arm.name} arm of {arm.robot_name}, which reaches it, but cannot "
         f"{config.name} it from there: {failure}{instead}"
     )
 
 
 def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: ArticulatedSkillConfig) -> str:
-    """Say where an object that is placed on a table can stand for an arm to move its joint; empty where unknown."""
+    """Return text about where an object on a table can stand so that an arm can move its joint; empty if unknown."""
     name = config.objects[0]
     region = next((r for r in task.config.regions if r.object == name), None)
     if region is None or region.random_type != "A_on_B_region_sampler" or region.sub_tgt_prim is not None:
@@ -98,10 +98,10 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
         found, less = near_places(scene, (robot, arm), config, region.target), ", but no hand gets into it from above"
     if found is None:
         size = " x ".join(f"{side:.2f}" for side in np.ptp(world_box(scene, name), axis=0))
-        return f"; no place on {region.target} was found for it ({size} m): take a smaller one, or another robot"
+        return f"; no place on {region.target} was found for it ({size} m): use a smaller one, or another robot"
     places, turn = found
     R = scene.object_pose(name)[:3, :3]
-    # Straight to the robot; half of a turn is neither left nor right.
+    # Straight towards the robot; half a turn is neither left nor right.
     yaw = float(np.rad2deg(np.arctan2(R[1, 0], R[0, 0]) + turn))
     yaw = (yaw + 180.0) % 360.0 - 180.0
     wide = float(np.rad2deg(YAW)) - 1.0

@@ -1,4 +1,4 @@
-"""Where things and cabinets can stand on a table for a robot, as an image and as text."""
+"""Reachable places of objects and cabinets on a robot's table, as an image and as text."""
 
 import tempfile
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ from handloom.tasks.standing_places import faces, handle_of, works
 from handloom.tasks.work_area import reached_points
 
 STEP = 0.07
-"""Distance between places for things [m]; cabinets are tried at every second one."""
+"""Spacing of places for objects [m]; cabinets are tried at every second one."""
 ABOVE = 0.03
 """Height of the fingertips above the table [m], about that of a grasp."""
 SHORT = 0.55
-"""An arm that gets less far works on a desk, with a cabinet of that size [m]."""
+"""An arm with a shorter reach works on a desk, with a cabinet of that size [m]."""
 CABINETS = {"": "{drawers: 2}", "desk ": "{drawers: 2, width: 0.16, depth: 0.14, drawer_height: 0.065}"}
 """Kind of cabinet > its parameters."""
 SCALE, BORDER = 320, 0.34
-"""Pixels per metre, and room around the table [m]."""
+"""Pixels per metre, and margin around the table [m]."""
 DOWN, LEVEL, BOTH, CABINET = (36, 113, 163), (245, 176, 65), (88, 150, 90), (150, 40, 40)
-WORDS = {"o": "a thing here is taken from above", "-": "only by a level hand", ".": "by no hand"}
+WORDS = {"o": "an object here is grasped from above", "-": "only by a level hand", ".": "by no hand"}
 TASK = """
 arena_file: arenas/table.yaml
 robots: [{{name: robot, robot_config_file: {file!r}, translation: [0, -0.42, 0.75], euler: [0, 0, 90]}}]
@@ -50,31 +50,31 @@ skills: [home]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReachOfArm:
-    """Where one arm gets on the table."""
+    """Reach of one arm on the table."""
 
     arm: str
     base: Array
-    """Place of its base (2,) from the middle of the table [m]."""
+    """Position of its base (2,) from the middle of the table [m]."""
     points: Array
-    """Tested places of things (n, 2) [m]."""
+    """Tested places of objects (n, 2) [m]."""
     down: NDArray[np.bool_]
-    """Which of them (n,) the hand gets to from above."""
+    """Places (n,) that the hand reaches from above."""
     level: NDArray[np.bool_]
-    """Which of them (n,) it gets to level."""
+    """Places (n,) that it reaches level."""
     cabinets: Array
     """Places (m, 2) of the middle of a cabinet, its front to the robot, whose top drawer the arm opens [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TableReach:
-    """Where a robot gets on its table."""
+    """Reach of a robot on its table."""
 
     robot: str
     table: Array
     """Half width and depth of the table (2,) [m]."""
     arms: Sequence[ReachOfArm]
     kind: str
-    """Which of ``CABINETS`` was tried."""
+    """The tested kind of ``CABINETS``."""
     size: Array
     """Its width, depth and height (3,) [m]."""
     work_point: tuple[float, float] | None
@@ -82,11 +82,11 @@ class TableReach:
 
 
 def reach_on_table(robot: str, setups: Path) -> TableReach:
-    """Return where the arms of a robot get to in its setup, by inverse kinematics, without touching anything.
+    """Return the collision-free reach of a robot's arms in its setup, by inverse kinematics.
 
     Args:
-        robot: A robot of the zoo, a robot folder or file; one without a work place or setup of its own stands at the
-            edge of a table.
+        robot: A robot of the zoo, a robot folder or file; without its own work place or setup, it stands at the edge of
+            a table.
         setups: Folder of the setups.
     """
     name = safe_name(f"{robot}.yaml")
@@ -129,7 +129,7 @@ def _grid(half: Array, step: float) -> Array:
 
 
 def _furthest(scene: Scene, arm: tuple[str, str]) -> float:
-    """Return how far from its base an arm takes things on the table, roughly [m]."""
+    """Return the approximate reach of an arm for objects on the table [m]."""
     controller, box = _without_cabinet(scene, arm), world_box(scene, "table")
     points = _grid(np.ptp(box, axis=0)[:2] / 2, 2 * STEP)
     world = np.column_stack([points + box.mean(axis=0)[:2], np.full(len(points), box[1, 2] + ABOVE)])
@@ -188,7 +188,7 @@ def cabinets_in_words(reach: TableReach, arm: ReachOfArm) -> str:
     size = " x ".join(f"{side:.2f}" for side in reach.size)
     what = f"a {reach.kind}cabinet of {size} m"
     if not len(arm.cabinets):
-        return f"{what} stands nowhere on the table so that the {arm.arm} arm opens it"
+        return f"{what} has no place on the table at which the {arm.arm} arm can open it"
     (x0, y0), (x1, y1) = arm.cabinets.min(axis=0), arm.cabinets.max(axis=0)
     return (
         f"{what}: its middle at x {x0:.2f} to {x1:.2f}, y {y0:.2f} to {y1:.2f} ({len(arm.cabinets)} places tried work)"

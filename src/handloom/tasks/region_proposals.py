@@ -1,7 +1,7 @@
-"""Regions that fit a robot: where cabinets can stand and things can lie so that the hands get to all of them.
+"""Regions that fit a robot: places of cabinets and objects that are all within reach of its hands.
 
-Found without physics: cabinets first, as in :mod:`standing_places`; then, with what is opened open, what things are put
-to, then what is picked up. Every proposal is rehearsed in some of its own scenes.
+Found without physics: cabinets first, as in :mod:`standing_places`; then, with them opened, the targets of places, then
+the objects to pick. Every proposal is rehearsed in some of its own scenes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,43 +31,43 @@ from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points
 
 STEP = 0.04
-"""Distance between spots on a table that are considered [m]."""
+"""Spacing of candidate spots on a table [m]."""
 ABOVE = 0.03
 """Height of the fingertips above the table [m], about that of a grasp."""
 GAP = 0.05
-"""Free space between things [m]."""
+"""Free space between objects [m]."""
 EDGE = 0.03
 """Least distance of an object from the table's edge [m]."""
 SPREAD = 0.03
-"""Half of the side of the square that a thing is drawn from [m]."""
+"""Half the side length of the square from which an object's place is drawn [m]."""
 APART = 0.07
-"""Spots nearer than this to one that did not do are not tried [m]."""
+"""Spots nearer than this to one that failed are not tried [m]."""
 SPOTS = 8
-"""Spots of a thing that are tried."""
+"""Most spots tried for an object."""
 SCENES = 4
-"""Scenes of a proposal that are rehearsed."""
+"""Number of scenes rehearsed per proposal."""
 
 
 class Proposal(NamedTuple):
-    """Regions for what the skills of a task use."""
+    """Proposed regions for the objects of a task's skills."""
 
     regions: tuple[RegionConfig, ...]
     free: int
-    """In how many of ``SCENES`` rehearsed scenes nothing hinders the hands."""
+    """Number of the ``SCENES`` rehearsed scenes in which nothing hinders the hands."""
 
     def lines(self, task: Task) -> list[str]:
-        """Return the regions as the file of a task has them: in the work frame for deeds, else in the long form."""
+        """Return the regions as written in a task file: in the work frame for deeds, else in the long form."""
         return [_line(region, task) for region in self.regions]
 
     def of(self, task: Task) -> Task:
-        """Return the task with these regions in place of its own."""
+        """Return the task with its regions replaced by these."""
         return _with_regions(task, self.regions)
 
 
 def proposals(task: Task) -> Iterator[Proposal]:
     """Yield regions in which the hands reach everything in the rehearsed scenes, if any are found.
 
-    Only things that lie on a table or another fixture, or nowhere yet, are put elsewhere.
+    Only objects on a table or another fixture, or without a place, are moved.
     """
     table = _table(task)
     if table is None:
@@ -91,7 +91,7 @@ def proposals(task: Task) -> Iterator[Proposal]:
 
 
 def unplaced(task: Task) -> set[str]:
-    """Return the objects that no region, place or hand is given for."""
+    """Return the objects without a region, a place or a hand."""
     placed = {region.object for region in task.config.regions}
     return {
         entry.name
@@ -104,11 +104,11 @@ def unplaced(task: Task) -> set[str]:
 class _Search:
     task: Task
     scene: Scene
-    """One in which things are anywhere."""
+    """A scene with objects anywhere."""
     table: str
 
     def joints(self) -> tuple[tuple[RegionConfig, ...], Scene] | None:
-        """Return regions of what has joints that are moved, and a scene with them as they are left open; None: none."""
+        """Return regions of objects whose joints are moved, and a scene with these left open; None if not found."""
         skills = list(placed_skills(self.task.config))
         scene, regions = self.scene, list[RegionConfig]()
         filled = {s.objects[1] for _, s in skills if isinstance(s, PlaceConfig) and len(s.objects) > 1}
@@ -136,10 +136,10 @@ class _Search:
         return tuple(regions), scene
 
     def things(self, scene: Scene) -> Iterator[tuple[RegionConfig, ...]]:
-        """Yield regions of what is put somewhere or taken, what things are put to first.
+        """Yield regions of targets and picked objects, targets first.
 
         Args:
-            scene: A scene with what has joints, and nothing loose in it.
+            scene: A scene with the objects that have joints, and no loose ones.
         """
         asked = _handled(self.task)
         movable = _movable(self.task)
@@ -171,13 +171,13 @@ class _Search:
             yield tuple(self._lying(scene, name, spot) for name, spot in chosen.items())
 
     def _reached(self, scene: Scene, arm: tuple[str, str]) -> Array:
-        """Return spots (n, 2) in the world that a hand gets to from above or aslant, those amid others first [m]."""
+        """Return spots (n, 2) in the world that a hand reaches from above or at a slant, the most central first [m]."""
         low, high = world_box(scene, self.table)
         xs, ys = (np.arange(low[k] + EDGE, high[k] - EDGE, STEP) for k in range(2))
         grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), axis=-1)
         points = np.concatenate([grid, np.full((len(xs), len(ys), 1), high[2] + ABOVE)], axis=-1)
         controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
-        # Every third spot first; then those around what was reached.
+        # Every third spot first; then those around the reached ones.
         free, some = np.zeros((len(xs), len(ys)), bool), np.zeros((len(xs), len(ys)), bool)
         some[::3, ::3] = True
         for _ in range(2):
@@ -196,14 +196,14 @@ class _Search:
 
 
 def _around(free: NDArray[np.bool_], far: int) -> NDArray[np.intp]:
-    """Return how many cells of a table (n, m) are set around each, up to a number of steps away."""
+    """Return the number of set cells of a grid (n, m) around each cell, up to a number of steps away."""
     padded, (rows, columns) = np.pad(free, far).astype(np.intp), (free.shape[0], free.shape[1])
     span = range(2 * far + 1)
     return np.sum([padded[i : i + rows, j : j + columns] for i in span for j in span], axis=0)
 
 
 def _clear(spots: Array, boxes: Sequence[Array], room: float) -> NDArray[np.bool_]:
-    """Return which spots (n, 2) keep some room [m] from boxes (2, 2)."""
+    """Return which spots (n, 2) keep a clearance [m] from boxes (2, 2)."""
     free = np.ones(len(spots), bool)
     for low, high in boxes:
         free &= np.linalg.norm(spots - np.clip(spots, low, high), axis=1) > room
@@ -211,7 +211,7 @@ def _clear(spots: Array, boxes: Sequence[Array], room: float) -> NDArray[np.bool
 
 
 def _handled(task: Task) -> Mapping[str, tuple[str, str]]:
-    """Return what is put to or taken > the arm that does it; targets first."""
+    """Return targets and picked objects > the arm that uses them; targets first."""
     found: dict[str, tuple[str, str]] = {}
     skills = list(placed_skills(task.config))
     for wanted in (PlaceConfig, PickConfig, SkillConfig):
@@ -223,7 +223,7 @@ def _handled(task: Task) -> Mapping[str, tuple[str, str]]:
 
 
 def _movable(task: Task) -> list[str]:
-    """Return the objects that may be put elsewhere: they lie on a fixture, or nowhere yet."""
+    """Return the objects that may be moved: they lie on a fixture, or have no place yet."""
     own = {entry.name for entry in task.config.objects}
     flat = [r for r in task.config.regions if r.random_type == "A_on_B_region_sampler" and r.random_config is not None]
     lying = {r.object for r in flat if r.target not in own and r.sub_tgt_prim is None and r.container is None}
@@ -232,7 +232,7 @@ def _movable(task: Task) -> list[str]:
 
 
 def _table(task: Task) -> str | None:
-    """Return the fixture that things lie on."""
+    """Return the fixture on which the objects lie."""
     own = {entry.name for entry in (*task.config.objects, *task.config.robots)}
     targets = [r.target for r in task.config.regions if r.target not in own]
     fixtures = [fixture.name for fixture in task.arena.fixtures]
@@ -240,7 +240,7 @@ def _table(task: Task) -> str | None:
 
 
 def _somewhere(task: Task, table: str) -> Scene | None:
-    """Return a scene in which what may be put elsewhere is anywhere on the table; None if there is no room."""
+    """Return a scene with all movable objects anywhere on the table; None if there is no room."""
     regions = [_region(name, table, ((-0.6, -0.3), (0.6, 0.35)), (0.0, 0.0)) for name in _movable(task)]
     for episode in range(SCENES):
         try:
@@ -251,7 +251,7 @@ def _somewhere(task: Task, table: str) -> Scene | None:
 
 
 def _rehearsed(task: Task, regions: Sequence[RegionConfig]) -> Proposal:
-    """Return a proposal, with in how many of its scenes nothing hinders the hands."""
+    """Return a proposal, with the number of its scenes in which nothing hinders the hands."""
     fitted, free = _with_regions(task, regions), 0
     for episode in range(SCENES):
         try:
@@ -259,7 +259,7 @@ def _rehearsed(task: Task, regions: Sequence[RegionConfig]) -> Proposal:
         except HandloomError:
             continue
         if free <= episode - 1:
-            break  # Two that do not do.
+            break  # Two failures are enough.
     return Proposal(tuple(regions), free)
 
 

@@ -1,4 +1,4 @@
-"""A deep check of a task: samples scenes and looks at what only a scene can show."""
+"""A deep check of a task: samples scenes and checks what only a scene can show."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -38,24 +38,24 @@ ON_JOINTS = ("open", "close", "rotate", "artpreplan")
 
 
 class Rehearsal(NamedTuple):
-    """What a look at sampled scenes has shown."""
+    """Result of checking sampled scenes."""
 
     mistakes: tuple[str, ...]
-    """What is wrong, one line each, with file and line where there is one."""
+    """Mistakes, one line each, with file and line if known."""
     notes: tuple[str, ...] = ()
-    """What is known of the scenes otherwise."""
+    """Further findings about the scenes."""
     unseen: tuple[str, ...] = ()
-    """Those of the mistakes that are about images only."""
+    """The mistakes that only concern images."""
 
 
 def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
-    """Sample scenes of a task and return what is wrong with them, and in how many of them every object can be taken.
+    """Sample scenes of a task and return their mistakes, and in how many of them every object can be grasped.
 
     Args:
-        task: A task that was loaded, so that its keys are right.
-        scenes: How many scenes are examined.
-        hands: Whether to look where the hands get to; False leaves that to a try.
-        places: Whether to look for places of what has joints that no hand gets to, which takes some time.
+        task: A loaded task, whose keys are valid.
+        scenes: Number of scenes to examine.
+        hands: Whether to check the reach of the hands; False leaves that to a trial.
+        places: Whether to search places for unreachable objects with joints, which takes some time.
     """
     found = dict.fromkeys([*_without_place(task), *_not_held(task)])
     met: list[tuple[Trouble, ...]] = []
@@ -72,7 +72,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
         except HandloomError as error:
             return Rehearsal((_located(task, str(error)),))
         aims.update(dict.fromkeys(goal_mistakes(task, scene)))
-        # Before what follows moves bases.
+        # Before the following checks move bases.
         trouble = tuple(troubles(task, scene)) if hands else ()
         met.append(_with_places(task, scene, trouble, met) if places else trouble)
         missed.update(cut_off(task, scene))
@@ -81,7 +81,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
         unseen.update(dict.fromkeys(blind(task, scene)))
         unreached.update(dict.fromkeys(_out_of_reach(task, scene, reach) if hands else ()))
         if unreached or unseen:
-            break  # Another scene would say the same with other numbers.
+            break  # Another scene would give the same message with other numbers.
     if found:
         return Rehearsal(tuple(found))
     if unreached or unseen:
@@ -98,7 +98,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
 def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: tuple[str, ...]) -> Iterator[str]:
     """Yield what hinders the hands in the last scene; findings about joints take precedence over distances."""
     skills = dict(placed_skills(task.config))
-    first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}  # With where it can stand.
+    first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}  # Includes possible places.
     joints = [t.keys for t in met[-1] if isinstance(skills[t.keys], ArticulatedSkillConfig)]
     named = joints if joints or unreached else [t.keys for t in met[-1]]
     yield from (f"{task.where(*keys)}: {first[keys]}" for keys in named)
@@ -108,7 +108,7 @@ def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: t
 def _with_places(
     task: Task, scene: Scene, found: tuple[Trouble, ...], met: Sequence[tuple[Trouble, ...]]
 ) -> tuple[Trouble, ...]:
-    """Return the troubles of a scene; the first with a joint says where its object can stand, which takes some time."""
+    """Return the problems of a scene; the first one with a joint includes possible places, which takes some time."""
     skills, result = dict(placed_skills(task.config)), list[Trouble]()
     told = any(isinstance(skills[t.keys], ArticulatedSkillConfig) for scene_troubles in met for t in scene_troubles)
     for trouble in found:
@@ -122,7 +122,7 @@ def _with_places(
 
 
 def _short_of_clutter(task: Task, scene: Scene) -> Iterator[int]:
-    """Yield how many distractors a scene has, where the task asks for more."""
+    """Yield the number of distractors of each scene that has fewer than the task requires."""
     if task.config.distractors is not None:
         own = {entry.name for entry in task.config.objects}
         count = sum(o.name.startswith("distractor_") and o.name not in own for o in scene.instance.objects)
@@ -140,7 +140,7 @@ def _crowded(task: Task, short: Sequence[int], scenes: int) -> Iterator[str]:
 
 
 def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
-    """Return a mistake for what is possible in no scene, and a note about what is possible in some."""
+    """Return a mistake for each skill that no scene allows, and a note for each that only some scenes allow."""
     first = {trouble.keys: trouble.text for scene in reversed(met) for trouble in scene}
     count = {keys: sum(any(t.keys == keys for t in scene) for scene in met) for keys in first}
     mistakes = [f"{task.where(*keys)}: {first[keys]}" for keys in first if count[keys] == len(met)]
@@ -150,18 +150,18 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     if not names & {"pick", *ON_JOINTS}:
         return Rehearsal(())
     free = sum(not scene for scene in met)
-    done = "every object can be grasped and put where it belongs"
+    done = "every object can be grasped and placed"
     if names & set(ON_JOINTS):
-        done = "the hands get to all that is opened, closed, turned, taken and put away"
+        done = "the hands reach everything that is opened, closed, turned, grasped and placed"
     if names - {"pick", "place", *ON_JOINTS, *STILL}:
-        done = "nothing hinders the hands, as far as can be told before the other skills have run"
+        done = "nothing hinders the hands, as far as known before the other skills have run"
     notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
     return Rehearsal((), tuple(notes))
 
 
 def _located(task: Task, text: str) -> str:
-    """Return a message with the file and line of the object whose asset it is about, unless it has them."""
+    """Return a message with file and line of the object that it refers to, unless it already has them."""
     for i, entry in enumerate(task.config.objects):
         if entry.path and entry.path in text and not text.startswith(str(task.path)):
             return f"{task.where('objects', i, 'path')}: {text}"
@@ -169,7 +169,7 @@ def _located(task: Task, text: str) -> str:
 
 
 def _without_place(task: Task) -> Iterator[str]:
-    """Objects that nothing puts anywhere start at the origin of the world, inside the table."""
+    """Yield objects without a place, which start at the origin of the world, inside the table."""
     placed = {region.object for region in task.config.regions}
     for i, entry in enumerate(task.config.objects):
         if entry.name not in placed and entry.translation is None and entry.init_parent is None:
@@ -181,7 +181,7 @@ def _without_place(task: Task) -> Iterator[str]:
 
 
 def _not_held(task: Task) -> Iterator[str]:
-    """Objects that are put somewhere must have been picked up, or start in a hand."""
+    """Yield placed objects that were neither picked up before nor start in a hand."""
     held = {entry.name for entry in task.config.objects if entry.init_parent is not None}
     for keys, skill in placed_skills(task.config):
         name = skill_name(skill.name)
@@ -193,7 +193,7 @@ def _not_held(task: Task) -> Iterator[str]:
 
 
 def _out_of_reach(task: Task, scene: Scene, reach: ArmReach) -> Iterator[str]:
-    """Objects that an arm cannot reach from where its base is by then, and places its base cannot drive to.
+    """Yield objects that an arm cannot reach from its base's place at that time, and places its base cannot drive to.
 
     The base of the scene is moved on the way.
     """
@@ -206,7 +206,7 @@ def _out_of_reach(task: Task, scene: Scene, reach: ArmReach) -> Iterator[str]:
             wrong = _drive(scene, base, skill)
             if wrong:
                 yield f"{task.where(*keys)}: {wrong}"
-                return  # From here on nothing would be where it should.
+                return  # From here on, nothing would be in the right place.
             continue
         for name in skill.objects:
             own = scene.robot(str(robot)).arm(str(arm_name))
@@ -217,7 +217,7 @@ def _out_of_reach(task: Task, scene: Scene, reach: ArmReach) -> Iterator[str]:
                 carried.add(name)
             told.add((str(robot), str(arm_name), name))
             origin = arm.T_world_base[:3, 3]
-            # Of a cabinet, the arm needs to get to the front only.
+            # The arm only needs to reach the front of a cabinet.
             offset = np.clip(origin, *world_box(scene, name)) - origin
             offset[2] = scene.object_pose(name)[2, 3] - origin[2]
             distance = float(np.linalg.norm(offset[:2]))
@@ -237,7 +237,7 @@ def _nearest_arm(scene: Scene, name: str, robot: str) -> SceneArm:
 
 
 def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
-    """Put the base where a skill drives it, with the arms as they start; return why that cannot be, or nothing."""
+    """Put the base where a skill drives it, with the arms in their start pose; return why that fails, or nothing."""
     here, reasons = base.pose, []
     planner = BasePlanner(scene, base, ignore=[f"{o.name}/" for o in scene.instance.objects if not o.fixed])
     for goal in driving_goals(scene, base, skill):
@@ -253,4 +253,4 @@ def _drive(scene: Scene, base: MobileBase, skill: SkillConfig) -> str:
             return ""
         reasons.append(f"({goal[0]:.2f}, {goal[1]:.2f}) m: {reason}")
     where = f"({here[0]:.2f}, {here[1]:.2f}) m"
-    return f"{skill.name} finds no way for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"
+    return f"{skill.name} finds no path for the base of {base.robot_name} from {where} to {'; or to '.join(reasons)}"

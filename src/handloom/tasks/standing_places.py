@@ -1,4 +1,4 @@
-"""Where things with doors, drawers, lids and knobs can stand so that an arm can move them; found without physics."""
+"""Places of objects with doors, drawers, lids and knobs at which an arm can move them; found without physics."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,15 +23,15 @@ STEP = 0.06
 MARGIN = 0.02
 """Least distance of objects from the table's edge [m]."""
 ASKEW = 0.15
-"""How far from straight ahead of an arm of five joints a handle may be [rad]."""
+"""Largest angle of a handle from straight ahead of an arm of five joints [rad]."""
 YAW = 0.1
-"""How far a thing may be turned from straight at a place that is proposed [rad]."""
+"""Largest rotation of an object from straight at a proposed place [rad]."""
 RIM = -0.03
-"""How far below the rim of a drawer the fingertips must get [m]: what they hold hangs below them."""
+"""Depth below the rim of a drawer that the fingertips must reach [m]: a held object hangs below them."""
 FRONT = 0.045
 """Distance from a drawer's handle to its usable volume [m]."""
 MOST = 60
-"""Places that are tried at most before none is proposed."""
+"""Most places that are tried before giving up."""
 
 
 def tried(
@@ -43,7 +43,7 @@ def tried(
         scene: The scene.
         arm: Robot and arm.
         config: The skill.
-        may_lean: Whether the hand may lean on the handle, from which it slips off more easily.
+        may_lean: Whether the hand may tilt at the handle, from which it then slips off more easily.
     """
     controller = ArmController(scene, scene.robot(arm[0]).arm(arm[1]))
     skill = skill_class(config.name)(scene, controller, config, np.random.default_rng(0))
@@ -54,25 +54,25 @@ def tried(
 
 
 def handle_of(scene: Scene, name: str, link: Link) -> Array:
-    """Return where the handle of a moving part is (3,), in the world [m]."""
+    """Return the position of a moving part's handle (3,), in the world [m]."""
     T = scene.world.body_pose(f"{name}/{link.name}")
     return T[:3, :3] @ np.asarray(link.head) + T[:3, 3]
 
 
 def faces(scene: Scene, name: str, link: Link, robot: str) -> float:
-    """Return by which angle about the vertical the front of an object is turned away from a robot [rad]."""
+    """Return the angle about the vertical by which the front of an object is turned away from a robot [rad]."""
     normal = scene.world.body_pose(f"{name}/{link.name}")[:2, :3] @ np.asarray(link.held_from)
     back = -matrix_from_quat(_robot(scene.instance, robot).quat)[:2, 0]
     return float(np.arctan2(normal[0] * back[1] - normal[1] * back[0], normal @ back))
 
 
 def moved_to(instance: TaskInstance, name: str, x: float, y: float, turn: float = 0.0) -> TaskInstance:
-    """Return a scene in which an object stands elsewhere, turned by an angle about the vertical; nothing loose is left.
+    """Return a scene without loose objects in which an object stands elsewhere, turned about the vertical.
 
     Args:
         instance: The scene.
         name: The object.
-        x: Where it stands, in the world [m].
+        x: Its position in the world [m].
         y: The same.
         turn: [rad]
     """
@@ -83,7 +83,7 @@ def moved_to(instance: TaskInstance, name: str, x: float, y: float, turn: float 
             w, i, j, k = quat_multiply(spin, np.asarray(obj.quat)).tolist()
             objects.append(replace(obj, position=(x, y, obj.position[2]), quat=(w, i, j, k)))
         elif obj.fixed:
-            objects.append(obj)  # What lies about can be put elsewhere; its regions are the user's affair.
+            objects.append(obj)  # Loose objects can be put elsewhere; their regions are up to the user.
     return replace(instance, objects=tuple(objects))
 
 
@@ -98,15 +98,15 @@ def near_places(
 ) -> tuple[Array, float] | None:
     """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
 
-    The nearest to where the object stands now comes first; None if none was found.
+    The place nearest to the object's current one comes first; None if none was found.
 
     Args:
-        scene: A scene in which it cannot.
+        scene: A scene in which the arm cannot do it.
         arm: Robot and arm.
-        config: The skill; the smallest amount that will do is asked for.
-        target: What the object stands on.
-        filled: The hand must get into what it has opened, too, from above.
-        centred: Where it stands now means nothing: places in the midst of those that are reached come first.
+        config: The skill; it uses the smallest sufficient amount.
+        target: Support of the object.
+        filled: Whether the hand must also reach from above into what it has opened.
+        centred: Whether to ignore the current place: places amid other suitable ones then come first.
     """
     name = config.objects[0]
     asset = scene.assets[name]
@@ -126,7 +126,7 @@ def near_places(
             good = [place, *(p for p in around if works(scene.instance, name, p, turn, arm, least, filled, strict))]
             best = max(best, good, key=len)
             if len(good) == 1 + len(around):
-                break  # A place in the midst of others; at the end of an arm's reach the next size may not do.
+                break  # A place amid other suitable ones; at the end of an arm's reach, the next size may fail.
         if best:
             return np.array(best) - middle, turn
     return None
@@ -144,7 +144,8 @@ def works(
 ) -> bool:
     """Return whether an arm can move the joint of an object at a place (2,) in the world, turned by an angle [rad].
 
-    With ``filled`` the hand must get into what it has opened, too; with ``strict`` it must not lean, lest it slip off.
+    With ``filled`` the hand must also reach into what it has opened; with ``strict`` it must not tilt, as it could slip
+    off.
     """
     scene = build_scene(moved_to(instance, name, float(place[0]), float(place[1]), turn))
     skill = tried(scene, arm, config, may_lean=not strict)
@@ -166,7 +167,7 @@ def works(
 def _nearest_first(
     scene: Scene, arm: tuple[str, str], name: str, link: Link, target: str, turn: float, centred: bool
 ) -> Iterator[Array]:
-    """Yield places (2,) of an object on a target at which the hand gets to its handle at least, nearest first."""
+    """Yield places (2,) of an object on a target at which the hand can at least reach its handle, nearest first."""
     here = scene.object_pose(name)[:2, 3]
     c, s = np.cos(turn), np.sin(turn)
     box = world_box(scene, name)
@@ -182,13 +183,13 @@ def _nearest_first(
     empty = build_scene(bare)
     controller = ArmController(empty, empty.robot(arm[0]).arm(arm[1]))
     direction = controller.arm.T_world_base[:2, 3] - handles[:, :2]
-    inward = handles.copy()  # Where the handle is when the part has come out.
+    inward = handles.copy()  # Position of the handle after the part has moved out.
     inward[:, :2] += 0.08 * direction / np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-9)
     reached = np.ones(len(grid), bool)
     for points in (handles, inward):
         reached &= reached_points(controller, points, "side") | reached_points(controller, points, "down")
     if controller.chain.dof < POSE:
-        # It cannot turn its hand at will: along a line that passes its base, fingers slip off the handle.
+        # It cannot turn its hand freely: along a line past its base, fingers slip off the handle.
         ahead = matrix_from_quat(_robot(scene.instance, arm[0]).quat)[:2, 0]
         reached &= -(direction @ ahead) > np.cos(ASKEW) * np.linalg.norm(direction, axis=1)
     origin = grid[reached].mean(axis=0) if centred and reached.any() else here

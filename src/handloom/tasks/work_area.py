@@ -1,4 +1,4 @@
-"""Where an arm gets its hand to: from above or from the side, by inverse kinematics and free of collisions."""
+"""Reach of an arm's hand from above or from the side, by inverse kinematics and free of collisions."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -14,23 +14,23 @@ from handloom.skills.arms.arm_motion import POSE
 from handloom.spatial import invert_pose, make_pose, translation
 
 YAWS = 6
-"""Turns of the hand about its approach that are tried at each point."""
+"""Rotations of the hand about its approach that are tried at each point."""
 TILTS = {"down": (0.0, 30.0, -30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 35.0, 65.0)}
 """Tilts of a hand away from the arm's base and towards it that are tried at each point [deg]."""
 FINER = {"down": (0.0, 15.0, -15.0, 30.0), "side": (0.0, 30.0, -30.0), "slanted": (0.0, 20.0, 40.0, 60.0, -20.0)}
-"""The same where one after another is tried [deg]."""
+"""The same if they are tried in turn [deg]."""
 CONFIGURATIONS, VOXEL = 100_000, 0.05
-"""Random configurations of an arm that tell where its fingertips get at all, to this distance [m]."""
+"""Random configurations of an arm that show where its fingertips can be at all, to within this distance [m]."""
 STEP = 0.02
 """Distance between tested points of a ray [m]."""
 FURTHEST = 1.3
-"""Where a ray ends [m]; no arm of the zoo gets further."""
+"""End of a ray [m]; no arm of the zoo reaches further."""
 
 Approach = Literal["down", "side", "slanted"]
 
 
 def reached_points(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
-    """Return which points (n,) a hand gets its fingertips to without touching anything.
+    """Return which points (n,) a hand's fingertips can reach without collision.
 
     Args:
         controller: The arm in its scene.
@@ -42,9 +42,9 @@ def reached_points(controller: ArmController, points: Array, approach: Approach)
 
 
 def reached_stepwise(controller: ArmController, points: Array, approach: Approach) -> NDArray[np.bool_]:
-    """Return what ``reached_points`` does, with more tilts and turns of the hand: one after another, until one does.
+    """Return the result of ``reached_points`` with more tilts and rotations of the hand, tried until one succeeds.
 
-    Points far from where random configurations of the arm get its fingertips are not tried at all.
+    Points far from the fingertips in all random configurations of the arm are not tried at all.
     """
     reached, left = np.zeros(len(points), bool), _possible(controller, points)
     for tilt, turned in product(FINER[approach], (0.0, np.pi / YAWS)):
@@ -55,19 +55,19 @@ def reached_stepwise(controller: ArmController, points: Array, approach: Approac
 
 
 def furthest(controller: ArmController) -> float:
-    """Return how far from its base an arm gets its fingertips [m]."""
+    """Return the reach of an arm's fingertips from its base [m]."""
     return float(np.linalg.norm(_tips(controller), axis=1).max())
 
 
 def _tips(controller: ArmController) -> Array:
-    """Return where the fingertips are in random configurations of an arm (n, 3), in its base [m]."""
+    """Return the fingertip positions (n, 3) in random configurations of an arm, in its base [m]."""
     chain = controller.chain
     q = np.random.default_rng(0).uniform(*chain.sampling_box, (CONFIGURATIONS, chain.dof))
     return (chain.T_base_tool(q, threads=1) @ controller.arm.spec.T_tool_tcp)[:, :3, 3]
 
 
 def _possible(controller: ArmController, points: Array) -> NDArray[np.bool_]:
-    """Return which points (n,) are near to where the fingertips are in some random configuration of an arm."""
+    """Return which points (n,) are near the fingertips in some random configuration of an arm."""
     T_world_base = controller.arm.T_world_base
     tips = _tips(controller) @ T_world_base[:3, :3].T + T_world_base[:3, 3]
     cells = {tuple(cell) for cell in np.unique(np.floor(tips / VOXEL).astype(int), axis=0).tolist()}
@@ -98,7 +98,7 @@ def _reached(
 
 
 def reached_band(controller: ArmController, towards: Array, height: float, approach: Approach) -> tuple[float, float]:
-    """Return the distances from its base between which an arm gets in a horizontal direction [m]; zeros: nowhere.
+    """Return the nearest and farthest reach of an arm from its base in a horizontal direction [m]; zeros if none.
 
     Args:
         controller: The arm in its scene.

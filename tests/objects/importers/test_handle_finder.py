@@ -126,7 +126,7 @@ def test_mistakes_are_answered_with_what_there_is(drawer, tmp_path, capsys):
     asset = import_object(drawer).asset
     with pytest.raises(NotFoundError, match=r"no joint of chest named 'lid'.*tray"):
         chosen_joint(asset, "lid")
-    with pytest.raises(InputError, match="points where the hand comes from"):
+    with pytest.raises(InputError, match="points towards the approaching hand"):
         edited(asset.joints[0], contact_axis=(0.0, 1.0, 0.0))
     with pytest.raises(InputError, match="has no length"):
         edited(asset.joints[0], contact_axis=(0.0, 0.0, 0.0))

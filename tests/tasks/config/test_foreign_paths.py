@@ -95,7 +95,7 @@ def test_a_path_that_leads_out_is_refused_when_the_task_is_read_and_can_be_allow
 @pytest.mark.parametrize("root", ["/", "~"])
 def test_a_file_cannot_make_everything_its_asset_root(elsewhere: Path, root: str) -> None:
     wanted = str(elsewhere.parent / "home") if root == "~" else root
-    with pytest.raises(ConfigError, match=rf"asset_root: .*say --set asset_root={wanted}"):
+    with pytest.raises(ConfigError, match=rf"asset_root: .*pass --set asset_root={wanted}"):
         load_task(task_file(elsewhere, asset_root=wanted))
 
 

@@ -72,7 +72,7 @@ IN_A_SCENE = {
     "an object that was not picked": ("  - {pick: apple}\n", "", r":10: .*needs apple in the hand.*\{pick: apple\}"),
     "an object that is too wide": ("category: apple}", "category: apple, scale: [1.6, 1.6, 1.6]}", r":10: .*apple is 0\.1\d\d x .* the hand of franka opens 0\.080 m.*scale"),
     "an approach that no grasp has": ("{pick: apple}", "{pick: apple, approach: [down, 0.01]}", r":10: .*approach: \[down, 0\.01\].* degrees off straight down.*any"),
-    "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its picture.*look_at"),
+    "a camera that sees nothing": ("data:", "cameras: [{name: franka_head, translation: [0, 3, 1], orientation: [1, 0, 0, 0]}, {name: franka_hand, translation: [0, 0, -0.2]}]\ndata:", r"no camera has apple in its image.*look_at"),
     "a camera in the table": ("data:", "cameras: [{name: front, translation: [0, 0, 0.74], look_at: [0, 0.3, 0.75]}]\ndata:", r"front is inside table"),
 }  # fmt: skip
 
@@ -111,8 +111,8 @@ skills:
   - {place: egg, in: bowl}
 """
 BY_A_SHORT_ARM = {
-    "an object that is too near": ("[0.22, 0.24], theta_range: [100, 110]", "[0.1, 0.11], theta_range: [85, 95]", r":10: .*hand gets to none of them: it lies 0\.1\d m from the base of so101's left arm, which gets from above to 0\.1\d to 0\.\d\d m.*towards \+y"),
-    "a target that the hand cannot come to so": ("in: bowl}", "in: bowl, approach: [side, 3], keep_upright_widest: null}", r":11: .*egg can be taken.*no place for it at bowl: it lies 0\.2\d m"),
+    "an object that is too near": ("[0.22, 0.24], theta_range: [100, 110]", "[0.1, 0.11], theta_range: [85, 95]", r":10: .*hand reaches none of them: it lies 0\.1\d m from the base of so101's left arm, which reaches from above from 0\.1\d to 0\.\d\d m.*towards \+y"),
+    "a target that the hand cannot come to so": ("in: bowl}", "in: bowl, approach: [side, 3], keep_upright_widest: null}", r":11: .*egg can be grasped.*no place for it at bowl: it lies 0\.2\d m"),
     "an object that is too wide": ("category: egg", "category: orange", r":10: .*egg is 0\.07\d x .* the hand of so101 opens 0\.066 m"),
     "an object whose rim alone fits": ("category: egg", "category: plate", r":10: .*egg is 0\.1\d* x .* the hand of so101 opens 0\.066 m.*rim: true"),
     "an object that is too flat": ("category: egg", "category: chocolate_bar", r":10: .*touches what is around it.*too flat for this hand"),
@@ -194,7 +194,7 @@ def test_a_task_without_a_mistake_has_none(task, tmp_path):
     file.write_text(task)
     found = rehearse(load_task(file))
     assert found.mistakes == ()
-    assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and put where it belongs",)
+    assert found.notes == ("3 of 3 sampled scenes: every object can be grasped and placed",)
 
 
 def test_pictures_that_would_fill_the_memory_are_refused_with_the_way_around(monkeypatch):

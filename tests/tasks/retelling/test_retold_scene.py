@@ -172,7 +172,7 @@ def test_scenes_are_read_a_group_at_a_time_and_by_their_number(tmp_path):
     task = retold(tmp_path, "genie1", *instances)
     assert [told_scene(task, k).instance.episode for k in range(3)] == [3, 1, 2]
     assert pq.ParquetFile(tmp_path / "scenes.parquet").metadata.row_group(0).num_rows <= ROWS
-    with pytest.raises(InputError, match="tells 3 scenes again; there is no attempt 3"):
+    with pytest.raises(InputError, match="reuses 3 recorded scenes; there is no attempt 3"):
         told_scene(task, 3)
 
 
@@ -187,5 +187,5 @@ def test_scenes_that_are_not_those_of_the_run_are_refused(tmp_path):
     with pytest.raises(FileError, match="not the scenes that the run began with"):
         sample_task(task, SEED, 0)
     (tmp_path / "scenes.parquet").unlink()
-    with pytest.raises(FileError, match="are not there"):
+    with pytest.raises(FileError, match="are missing"):
         sample_task(task, SEED, 0)

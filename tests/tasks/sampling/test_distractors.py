@@ -95,7 +95,7 @@ def test_there_are_as_many_as_the_task_asks_for_at_least(make):
 
 
 def test_nothing_is_left_to_draw_from(make):
-    with pytest.raises(ConfigError, match="leaves no category"):
+    with pytest.raises(ConfigError, match="leave no category"):
         sample_task(clutter_task(make, exclude_keywords=["a", "e", "i", "o", "u"]), 0, 0)
 
 

@@ -320,7 +320,7 @@ def test_pictures_of_a_folder_cover_surfaces_and_a_missing_folder_is_said(make, 
 
     entry = thing("a", "cube", texture={"texture_lib": "covers", "texture_id": 1, "texture_scale": [2.0]})
     task = make(objects=[entry], regions=[region("a")])
-    assert task.stand_ins == ("texture_lib: there is no folder covers with pictures; our plaster stands in",)
+    assert task.stand_ins == ("texture_lib: there is no folder covers with images; our plaster stands in",)
     (tmp_path / "covers").mkdir()
     for i, color in enumerate(((255, 0, 0), (0, 255, 0))):
         Image.new("RGB", (40, 30), color).save(tmp_path / "covers" / f"{i}.png")

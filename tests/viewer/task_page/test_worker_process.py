@@ -37,7 +37,7 @@ def test_a_sampled_scene_comes_with_its_pictures(worker: WorkerProcess) -> None:
     assert [header["kind"] for header in found] == ["checked", "scene", "picture", "picture", "done"]
     scene = found[1]
     assert [camera["name"] for camera in scene["cameras"]] == ["head", "hand"]
-    assert {term["words"] for term in scene["terms"]} >= {"cube rests on plate", "cube is let go"}
+    assert {term["words"] for term in scene["terms"]} >= {"cube rests on plate", "cube is released"}
 
 
 def test_a_mistake_is_a_message_at_its_line(worker: WorkerProcess) -> None:

@@ -1,4 +1,4 @@
-"""Finding asset files, and saying where one looked."""
+"""Search for asset files, with messages that list the searched folders."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,14 +7,14 @@ from handloom.errors import FileError, suggest
 from handloom.objects.importers.import_options import ImportOptions
 
 MAX_BYTES = 250_000_000
-"""Most that the meshes and textures of a model may have together; they are kept in memory, and sent to workers."""
+"""Largest total size of a model's meshes and textures; they are kept in memory, and sent to workers."""
 
 
 def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
     """Return an existing file: the path itself, or the path below one of the folders, in order.
 
     Raises:
-        FileError: It is nowhere; the text names the file, the folders searched and files with a similar name.
+        FileError: The file was not found; the message names it, the searched folders and files with a similar name.
     """
     try:
         wanted = Path(path).expanduser()
@@ -33,7 +33,7 @@ def find_asset(path: str | Path, folders: Sequence[str | Path] = ()) -> Path:
 
 
 def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path], options: ImportOptions) -> dict[str, bytes]:
-    """Return the contents of files that a model names, by the name it uses."""
+    """Return the contents of the files that a model names, by the names it uses."""
     found: dict[str, bytes] = {}
     for name in files:
         found[name] = find_part(name, owner, folders, options).read_bytes()
@@ -45,7 +45,7 @@ def read_parts(files: Iterable[str], owner: Path, folders: Sequence[Path], optio
 def find_part(name: str, owner: Path, folders: Sequence[Path], options: ImportOptions) -> Path:
     """Return the file that a model names.
 
-    Package and file addresses are looked up by every tail of their path, so ``package://cabinet/meshes/door.obj`` is
+    Package and file URLs are looked up by every tail of their path, so ``package://cabinet/meshes/door.obj`` is
     found as ``cabinet/meshes/door.obj``, ``meshes/door.obj`` or ``door.obj``.
     """
     plain = name.split("://", 1)[-1].lstrip("/") if "://" in name else name

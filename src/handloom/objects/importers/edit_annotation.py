@@ -10,11 +10,11 @@ from handloom.objects.parts import Link, Point, point
 
 
 def chosen_joint(asset: ObjectAsset, joint: str | None) -> int:
-    """Return the place of a moving part among an asset's joints, by its name or that of its joint; None: the first.
+    """Return the index of a moving part among an asset's joints, by its name or its joint's; None: the first.
 
     Raises:
         InputError: The asset has no joints.
-        NotFoundError: None of that name; the text lists them.
+        NotFoundError: No joint of that name; the message lists the joints.
     """
     if not asset.joints:
         raise InputError(f"{asset.name} has no hinge or slide joint, so there is nothing to annotate")
@@ -29,10 +29,10 @@ def chosen_joint(asset: ObjectAsset, joint: str | None) -> int:
 def edited(
     link: Link, *, head: Point | None = None, push: Point | None = None, contact_axis: Point | None = None
 ) -> Link:
-    """Return a link with other points [m] or another direction along its handle, all in its own frame.
+    """Return a link with new points [m] or a new direction along its handle, all in its own frame.
 
     Raises:
-        InputError: A value is not finite, a direction has no length or points where the hand comes from.
+        InputError: A value is not finite, or a direction has no length or points towards the hand.
     """
     for name, values in (("head", head), ("push", push), ("contact_axis", contact_axis)):
         if values is not None and not np.isfinite(values).all():
@@ -53,7 +53,7 @@ def edited(
     across = across - np.dot(across, away) * away
     if np.linalg.norm(across) < 0.5:
         raise InputError(
-            f"--contact-axis {list(contact_axis)} points where the hand comes from, {np.round(away, 2).tolist()}; "
+            f"--contact-axis {list(contact_axis)} points towards the approaching hand, {np.round(away, 2).tolist()}; "
             "it runs along the handle, across that"
         )
     return replace(link, contact_axis=point(across / np.linalg.norm(across)))

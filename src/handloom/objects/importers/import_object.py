@@ -43,7 +43,7 @@ class Imported:
     asset: ObjectAsset
     """The object; its frame is that of the file."""
     report: ImportReport
-    """What was kept, converted and dropped."""
+    """Report of what was kept, converted and dropped."""
 
 
 def import_object(
@@ -67,25 +67,25 @@ def import_object(
         path: The file; relative paths are looked up in ``folders``.
         category: Category for language; by default taken from the folders of the reference layout, else the file name.
         scale: Factor on all lengths, or one for each axis of the file.
-        unit: Length unit of the file, ``m``, ``cm`` or ``mm``; None: that of a DAE file or of a USD stage, but metres
-            in the reference layout; metres for another mesh file, but one that would be larger than 5 m is refused, and
-            a unit proposed.
-        up: Axis of the file that is turned up; None: that of a DAE file or of a USD stage, but none in the reference
-            layout; z for another mesh file, but y for GLB.
+        unit: Length unit of the file, ``m``, ``cm`` or ``mm``; None: the unit of a DAE file or a USD stage, but metres
+            in the reference layout; metres for other mesh files, but one that would be larger than 5 m is refused with
+            a proposed unit.
+        up: Axis of the file that becomes up; None: the up axis of a DAE file or a USD stage, but unchanged in the
+            reference layout; z for other mesh files, but y for GLB.
         mass: Mass of a mesh file [kg]; None: from the substance.
-        substance: What a mesh file is made of, see ``handloom.objects.materials``.
+        substance: Substance of a mesh file, see ``handloom.objects.materials``.
         info_name: Annotation folder of an articulated USD asset, e.g. ``open_v``.
         body: Body of a MJCF scene that is the object; None: all of the file.
         folders: Where to look.
-        allow_outside: What the file includes or refers to may lie outside ``folders``, its own folder and the three
-            around that.
-        seconds: How long reading may take [s]; cutting a surface with holes into convex parts takes a minute or two. A
-            child process does it, since a file that someone broke can hang or crash its reader.
+        allow_outside: Whether files that it includes or refers to may lie outside ``folders``, its own folder and three
+            parent folders.
+        seconds: Time limit for reading [s]; cutting a surface with holes into convex parts takes a minute or two. A
+            child process reads the file, since a corrupt file can hang or crash its reader.
 
     Raises:
-        NotAllowedError: The file refers to another one elsewhere.
-        FileError: The file or a part of it is missing or cannot be read; the text names the folders searched.
-        InputError: No importer for this ending, or a senseless option.
+        NotAllowedError: The file refers to another one in a forbidden place.
+        FileError: The file or a part of it is missing or cannot be read; the message names the searched folders.
+        InputError: There is no importer for this extension, or an option is invalid.
         MissingExtraError: The format needs an optional package.
     """
     file = find_asset(path, folders)
@@ -117,7 +117,7 @@ def _factors(scale: float | Sequence[float]) -> float | tuple[float, float, floa
 
 
 def read_file(file: Path, options: ImportOptions) -> Imported:
-    """Read a file here and now; ``import_object`` has a child process call this."""
+    """Read a file in this process; ``import_object`` calls this in a child process."""
     draft = ReportDraft(str(file))
     module, _, function = READERS[file.suffix.lower()].partition(":")
     read: Reader = getattr(importlib.import_module(module), function)
@@ -125,5 +125,5 @@ def read_file(file: Path, options: ImportOptions) -> Imported:
     if not (np.isfinite(asset.aabb).all() and math.isfinite(asset.mass)):
         raise FileError(f"{file}: its size or its mass is not a finite number")
     if geom_ids(asset.model, solid=True):
-        asset.rest_poses  # noqa: B018 - computed when asked for, and as much at the mercy of the file
+        asset.rest_poses  # noqa: B018 - computed on access, and as dependent on the file
     return Imported(asset=replace(asset), report=draft.finish())  # A copy: without the compiled model.

@@ -13,11 +13,12 @@ from handloom.objects.object_asset import PARENTS
 UNITS: Final = {"m": 1.0, "cm": 0.01, "mm": 0.001}
 """Metres per unit."""
 OPTIONS: Final = ("allow_outside", "body", "info_name", "mass", "scale", "substance", "unit", "up")
-"""What the parameters of an imported object may hold beside its path."""
+"""Allowed parameters of an imported object besides its path."""
 TASK_OPTIONS: Final = ("body", "substance", "unit", "up")
-"""What the parameters of an asset file in a task may hold."""
+"""Allowed parameters of an asset file in a task."""
 LARGEST = 5.0
-"""Longest side of an object whose unit no one gave [m]: longer than a table, shorter than a part in centimetres."""
+"""Largest plausible side of an object without a given unit [m]: longer than a table, shorter than a part in
+centimetres."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,26 +30,26 @@ class ImportOptions:
     scale: float | tuple[float, float, float] = 1.0
     """Factor on all lengths, or one for each axis of the file."""
     unit: str | None = None
-    """Length unit of the file: ``m``, ``cm`` or ``mm``; None: that of a USD stage, but metres in the reference layout;
-    metres for a mesh file, unless that makes it as large as a house."""
+    """Length unit of the file: ``m``, ``cm`` or ``mm``; None: the unit of a USD stage, but metres in the reference
+    layout; metres for a mesh file, unless that makes it as large as a house."""
     up: str | None = None
-    """Axis of the file that is turned up, ``y`` or ``z``; None: that of a USD stage, but none is turned for assets in
-    the reference layout; z for a mesh file, but y for GLB as its standard says."""
+    """Axis of the file that becomes up, ``y`` or ``z``; None: the up axis of a USD stage, but unchanged for assets in
+    the reference layout; z for a mesh file, but y for GLB as in its standard."""
     mass: float | None = None
     """Mass [kg] of a mesh file; None: from the substance."""
     substance: str = "plastic"
-    """What a mesh file is made of."""
+    """Substance of a mesh file."""
     info_name: str | None = None
     """Annotation folder of an articulated asset in the reference layout, e.g. ``open_v``."""
     body: str | None = None
     """Body of a MJCF scene that is the object; None: all of the file."""
     allow_outside: bool = False
-    """Parts may lie outside the folders around the file and ``folders``."""
+    """Whether parts may lie outside the parent folders of the file and ``folders``."""
     folders: tuple[Path, ...] = field(default=())
-    """Further folders to look for parts in."""
+    """Further folders in which to look for parts."""
 
     def __post_init__(self) -> None:
-        """Refuse what no importer understands."""
+        """Refuse options that no importer supports."""
         if not all(1e-6 < factor < 1e6 for factor in self.factors):
             raise InputError(f"scale must be a positive number, got {self.scale}")
         if self.unit is not None and self.unit not in UNITS:
@@ -68,7 +69,7 @@ class ImportOptions:
         """Return the factor on all axes.
 
         Raises:
-            InputError: They differ, and a model with joints or frames of its own cannot follow that.
+            InputError: They differ, and a model with joints or its own frames does not support that.
         """
         if len(set(self.factors)) > 1:
             raise InputError(
@@ -80,7 +81,7 @@ class ImportOptions:
         """Return the metres per unit along each axis of the file, with the scale.
 
         Args:
-            unit: Metres per unit where none was given.
+            unit: Metres per unit if none was given.
         """
         metres = UNITS[self.unit] if self.unit is not None else 1.0 if unit is None else unit
         x, y, z = self.factors
@@ -94,27 +95,27 @@ class ImportOptions:
         """Refuse a part of a file that lies elsewhere and was not allowed.
 
         Raises:
-            NotAllowedError: It does; the text says how to allow it.
+            NotAllowedError: It does; the message says how to allow it.
         """
         if not self.allow_outside:
             demand_inside(part, self.bounds(owner), what=str(owner))
 
     def demand_plausible(self, path: Path, longest: float) -> None:
-        """Refuse a mesh file without a unit that would be larger than anything on a table or around it.
+        """Refuse a mesh file without a unit that would be implausibly large.
 
         Args:
             path: The file.
             longest: Its longest side [m], if its unit is the metre.
 
         Raises:
-            InputError: It is; the text proposes units.
+            InputError: It is too large; the message proposes units.
         """
         if self.unit is not None or not longest > LARGEST:
             return
         sizes = {unit: longest * factor for unit, factor in UNITS.items() if longest * factor <= LARGEST}
         proposed = ", ".join(f"--unit {unit} makes it {1000 * size:.3g} mm" for unit, size in reversed(sizes.items()))
         raise InputError(
-            f"{path}: in metres its longest side is {longest:.3g} m; mesh files do not say their unit: "
+            f"{path}: in metres its longest side is {longest:.3g} m; mesh files do not state their unit: "
             f"{proposed or 'give a --scale'}; --unit m takes it as it is (in a task: parameters: {{unit: mm}})"
         )
 
@@ -123,7 +124,7 @@ def demand_known(options: Iterable[str], known: Iterable[str] = OPTIONS) -> None
     """Refuse names that are not options of an asset file.
 
     Raises:
-        NotFoundError: The text lists the names that are.
+        NotFoundError: The message lists the valid names.
     """
     for name in options:
         if name not in known:
@@ -137,9 +138,9 @@ class ImportReport:
     source: str
     """The file."""
     kept: tuple[str, ...] = ()
-    """Taken over as it is."""
+    """Kept unchanged."""
     converted: tuple[str, ...] = ()
-    """Taken over in another form."""
+    """Kept in another form."""
     dropped: tuple[str, ...] = ()
     """Left out."""
 
@@ -150,7 +151,7 @@ class ImportReport:
 
 
 class ReportDraft:
-    """Collects the sentences of a report while an importer works."""
+    """Collects the sentences of a report during an import."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -159,7 +160,7 @@ class ReportDraft:
         self.dropped: list[str] = []
 
     def say_missing(self, texture: str, *places: Path) -> None:
-        """Say once that an image is missing; its material's colour is shown."""
+        """Report once that an image is missing; its material's colour is shown."""
         line = f"texture {texture!r}: not found in {', '.join(map(str, places))}; the colour of its material is shown"
         if line not in self.dropped:
             self.dropped.append(line)

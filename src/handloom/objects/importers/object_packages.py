@@ -1,8 +1,8 @@
-"""Objects that Python packages ship: find them, import them, keep them as folders that need nothing else.
+"""Objects shipped in Python packages: find them, import them, keep them as self-contained folders.
 
 A package may be installed (``robosuite``, ``pybullet_data``, ``gymnasium_robotics``, ``metaworld``) or any folder with
-models in it, like a checkout of a collection. Its code is not imported. Every body that stands by itself in a MJCF
-file and every URDF file is an object, except robots and objects that cannot be grasped.
+models in it, such as a checkout of a collection. Its code is not imported. Every free-standing body in a MJCF file and
+every URDF file is an object, except robots and objects that cannot be grasped.
 """
 
 import difflib
@@ -29,20 +29,20 @@ from handloom.sim.urdf import urdf_element
 MOST_JOINTS = 6
 """A model with more joints is a machine, not an object."""
 ROBOT_WORDS = ("wheel", "finger", "gripper", "knuckle", "torso", "thigh", "shoulder", "wrist", "pelvis", "motor")
-"""Parts that objects do not have."""
+"""Parts that exclude a model from being an object."""
 NAMELESS = {"obj", "object", "body"}
-"""Bodies with such a name are called after their file."""
+"""Bodies with such a name are named after their file."""
 MARKERS = {"goal", "target"}
-"""Bodies with such a name show where something is to go."""
+"""Bodies with such a name only mark a target place."""
 SMALLEST, LARGEST = 0.004, 3.0
-"""Longest side of what is kept [m]: a grain of rice, a wardrobe."""
+"""Smallest and largest longest side of an accepted object [m]: a grain of rice, a wardrobe."""
 LIGHTEST = 1e-4
-"""Least mass of what is kept [kg]."""
+"""Least mass of an accepted object [kg]."""
 MOST_NAMES = 40
-"""Names that a message lists."""
+"""Most names listed in a message."""
 REPORT = "report.txt"
 LISTING_SECONDS = 120.0
-"""Processor time that looking through a package may take [s]."""
+"""Processor time limit for searching a package [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,9 @@ class PackagedObject:
     path: Path
     """The file."""
     package: Path
-    """Folder of the package; what the file refers to is in it."""
+    """Folder of the package, which contains all files referred to."""
     body: str | None = None
-    """The body, where a file has several."""
+    """The body, if a file has several."""
 
 
 def package_folder(source: str) -> Path:
@@ -80,7 +80,7 @@ def packaged_objects(folder: Path, patterns: Sequence[str] = ()) -> tuple[Packag
     """Return the objects below a folder by name, those whose names match a pattern (``can``, ``mug_*``) if given.
 
     Raises:
-        NotFoundError: There are none, or a pattern matches none.
+        NotFoundError: There are no objects, or a pattern matches none.
     """
     read = "handloom.objects.importers.object_packages:find_objects"
     found: tuple[PackagedObject, ...] = call_apart(read, folder, what=str(folder), seconds=LISTING_SECONDS)
@@ -100,20 +100,20 @@ def packaged_objects(folder: Path, patterns: Sequence[str] = ()) -> tuple[Packag
 
 
 def find_objects(folder: Path) -> tuple[PackagedObject, ...]:
-    """Look through the model files of a folder; ``packaged_objects`` has a child process call this."""
+    """Search the model files of a folder; ``packaged_objects`` calls this in a child process."""
     found: dict[str, PackagedObject] = {}
     robots: set[Path] = set()
     around = (folder, *enclosing_folders(folder, most=PARENTS))
     files = sorted(file for ending in ("*.xml", "*.mjcf", "*.urdf") for file in folder.rglob(ending))
     for file in files:
         try:
-            demand_inside(file, around, what=str(folder))  # A link may lead anywhere.
+            demand_inside(file, around, what=str(folder))  # A symbolic link may lead anywhere.
             demand_files_inside(file, around)
             bodies = _bodies_of_urdf(file) if file.suffix == ".urdf" else _bodies_of_mjcf(file)
         except (HandloomError, ValueError, OSError):
             continue  # A part of another file, or no model at all.
         if file.suffix == ".urdf" and not bodies and file.parent != folder:
-            robots.add(file.parent)  # What lies beside a robot are its parts.
+            robots.add(file.parent)  # Files beside a robot are its parts.
         for body in bodies:
             name = _name(found, folder, file, body)
             if name not in found:
@@ -177,14 +177,13 @@ def add_object(
     Args:
         found: The object.
         library: Folder to write to.
-        added: Fingerprint > name of what was added so far; it joins them.
+        added: Fingerprint > name of the objects added so far; this object is added to it.
         scale: Factor on all lengths.
-        seconds: How long reading may take [s].
+        seconds: Time limit for reading [s].
 
     Raises:
-        InputError: It is too small, too large or too light to be handled, was added under another name, or its name is
-            taken.
-        HandloomError: It cannot be imported; the text says why.
+        InputError: The object is too small, too large or too light, was added under another name, or its name is taken.
+        HandloomError: The object cannot be imported; the message says why.
     """
     imported = import_object(
         found.path, category=found.name, body=found.body, scale=scale, folders=[found.package], seconds=seconds

@@ -129,13 +129,13 @@ ALIKE: Final[dict[str, str]] = {
     "wine_glass": "goblet wine wineglass redwine redwine_glass red_wine_glass champagne chalice",
     "wrench": "spanner",
 }
-"""Category of the library > words of reference categories, folders and objects that it looks and handles most like."""
+"""Category of the library > words of the reference categories, folders and objects most similar to it."""
 SPLITS: Final = frozenset(("train", "test", "val", "eval"))
 """Folder names that denote a split of the assets, not a category."""
 PROXIES: Final[dict[str, str]] = {word: category for category, words in ALIKE.items() for word in words.split()}
 """Word > category of the library that stands in for it."""
 STAINS: Final = frozenset(("wuzi", "dirt", "stain", "spot", "smudge"))
-"""Words for patches on a table, which are small flat mats here."""
+"""Words for patches on a table, which become small flat mats here."""
 ANYTHING: Final = "block"
 """Used if no word of the name identifies the object: it can be grasped in any pose."""
 
@@ -164,7 +164,7 @@ def proxy_category(category_or_path: str | Path) -> str:
     """Return the category of the library that stands in for a reference category or asset file.
 
     Raises:
-        NotFoundError: Nothing in the library is like it; the text lists what there is.
+        NotFoundError: Nothing in the library is similar; the message lists the categories.
     """
     text = str(category_or_path)
     category = category_of_path(text) if "/" in text or "." in text else clean_category(text)
@@ -181,11 +181,11 @@ def _alike(category: str) -> str | None:
     words = category.split("_")
     if words[-1] in SPLITS and len(words) > 1 and category not in PROXIES:
         words.pop()
-    # The last noun of an English compound is what it is: a "coffee cup" is a cup, a "cup holder" is a holder.
+    # The last noun of an English compound decides: a "coffee cup" is a cup, a "cup holder" is a holder.
     candidates = [*("_".join(words[k:]) for k in range(len(words))), *reversed(words)]
     for candidate in candidates:
         for spelling in (candidate, candidate.removesuffix("es"), candidate.removesuffix("s")):
-            # Rows of the table first: a chair or stove of a room is furniture, and a task wants something to handle.
+            # Rows of the table first: a chair or stove of a room is furniture, and a task needs something to handle.
             if spelling in PROXIES:
                 return PROXIES[spelling]
             if spelling in CATEGORIES:
@@ -195,14 +195,14 @@ def _alike(category: str) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class StandIn:
-    """What stands in for a missing asset."""
+    """Stand-in for a missing asset."""
 
     category: str
     """Category of the library."""
     word: str
     """The word that matched; empty if none did."""
     parameters: Mapping[str, Value] = field(default_factory=dict)
-    """Parameters that are fixed."""
+    """Fixed parameters."""
 
 
 def stand_in_for(path: str, name: str, category: str) -> StandIn:

@@ -15,7 +15,7 @@ _GAP = 0.002
 
 
 def standing(words: tuple[str, ...], color: str | None, parts: list[Part], height: float) -> Blueprint:
-    """Return a piece without joints that always stands upright."""
+    """Return a piece of furniture without joints that always stands upright."""
     return Blueprint(
         words=words,
         color=color,
@@ -262,7 +262,7 @@ def door(
         tail=(0.5 * edge, -thick - 0.029, 0.0),
         contact_axis=(0.0, 0.0, -1.0),
         normal=(0.0, -1.0, 0.0),
-        # Beside the handle and near the edge: fingers that reach behind an open door can grasp it, too.
+        # Beside the handle and near the edge: fingers that reach behind an open door can also grasp it.
         push=(side * (x - 0.022), -thick, 0.36 * z),
         **feel,
     )

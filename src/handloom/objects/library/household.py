@@ -130,7 +130,7 @@ def tool_chest(c: Choices) -> Blueprint:
     ]
     parts.append(hull(corners, **top))
     at: Point = (0.0, -0.62 * y, roof - 0.001)
-    # A handle as on a front, laid down: what was before it is now above it.
+    # A handle as on a front, laid flat: its front side is now its top.
     parts += [
         _facing_up(part, at) for part in handle((0.0, 0.0, 0.0), 0.36 * x, 0.032, metal, upright=False, kind=grip)
     ]

@@ -1,4 +1,4 @@
-"""Hand tools, lying as one finds them on a bench; the working end points to +x."""
+"""Hand tools, lying as on a bench; the working end points to +x."""
 
 from itertools import pairwise
 

@@ -1,1 +1,1 @@
-"""What skills have in common: the arm controller, joint paths, candidate poses, two arms side by side."""
+"""Code shared by all skills: the arm controller, joint paths, candidate poses, two arms side by side."""

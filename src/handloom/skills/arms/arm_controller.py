@@ -23,15 +23,15 @@ OPEN, CLOSED = 1, -1
 JOINT_SPEED = 1.2
 JOINT_ACCELERATION = 4.0
 JOINT_JERK = 40.0
-"""Pace of the expert [rad/s, rad/s^2, rad/s^3]: about half of what the arms can do, a calm human pace that builds up
-within a tenth of a second."""
+"""Speed, acceleration and jerk limits of the expert [rad/s, rad/s^2, rad/s^3]: about half of what the arms can do, a
+calm human pace that builds up within a tenth of a second."""
 SHARE_OF_LIMITS = 0.7
-"""The expert asks for at most this much of a robot's own limits: joints that follow targets from frame to frame are up
-to 1.4 times as fast, for a moment, as the targets are on average."""
+"""The expert uses at most this fraction of a robot's own limits: joints that follow targets from frame to frame are
+briefly up to 1.4 times as fast as the targets are on average."""
 GRIPPER_FRAMES = 4
-"""Frames that the fingers get at least to begin to move and to build up their force."""
+"""Minimum number of frames for the fingers to start moving and to build up their force."""
 GRIPPER_STILL = 2e-3
-"""Fingers that move by less than this fraction of their stroke in a frame stand still."""
+"""Fingers that move by less than this fraction of their stroke per frame count as stationary."""
 REPLAN = 5e-3
 """A command that differs by more than this from the last planned one is replanned [m or rad]; published value."""
 FUNCTIONS = {
@@ -49,7 +49,7 @@ FUNCTIONS = {
 TIMELESS = frozenset({"attach_obj", "detach_obj", "update_pose_cost_metric", "update_specific"})
 """Commands that change planning only and move nothing, so they take no frame."""
 INSTANT = TIMELESS | {"dummy_forward", "in_plane_rotation", "mobile_move"}
-"""Functions that are done after one frame, wherever the hand is."""
+"""Functions that finish after one frame, wherever the hand is."""
 
 
 class Way(Enum):
@@ -57,18 +57,18 @@ class Way(Enum):
 
     FREE = "free"
     BUSY = "busy"
-    """Another arm moves in the way; wait."""
+    """Another arm is moving through the path; wait."""
     BLOCKED = "blocked"
-    """Another arm stands in the way; go another way."""
+    """Another arm is standing in the path; take another path."""
 
 
 def _free_way(path: Array) -> Way:
-    """Return that no one is in the way: there is no other arm."""
+    """Return that the path is free: there is no other arm."""
     return Way.FREE
 
 
 def motion_limits(arm: Arm) -> MotionLimits:
-    """Return how fast an arm is asked to move: at the expert's pace, or slower where the robot needs it."""
+    """Return the motion limits of an arm: the expert's pace, or slower if the robot needs it."""
     return MotionLimits.of(
         np.minimum(JOINT_SPEED, SHARE_OF_LIMITS * arm.speed_limit),
         np.minimum(JOINT_ACCELERATION, SHARE_OF_LIMITS * arm.acceleration_limit),
@@ -96,9 +96,9 @@ class ArmController:
         self._opened = arm.spec.gripper_open
         """Targets of the gripper while its state is open; a command may bring its own."""
         self.fingers: dict[str, float] = {}
-        """Joints of the hand, by their names in the robot's model, that plans take to stand elsewhere [m or rad]."""
+        """Joints of the hand, by name in the robot's model, that planning assumes at other positions [m or rad]."""
         self.gripper_still = False
-        """Whether the fingers have stopped since they were last told to open or close."""
+        """Whether the fingers have stopped since the last command to open or close."""
         self._gripper_frames = 0
         """Frames since then."""
         self._gripper_was = arm.gripper_positions
@@ -107,12 +107,13 @@ class ArmController:
         self.num_plan_failed = 0
         """Plans that failed in a row."""
         self.num_plans = 0
-        """Plans asked for so far."""
+        """Plans requested so far."""
         self.last_failure: PlanResult | None = None
         self.ignored: tuple[str, ...] = ()
-        """Obstacles, by part of their name, that the present skill leaves out."""
+        """Obstacles that the current skill ignores, by part of their name."""
         self.by_rim = self.by_ring = False
-        """The last pick took a rim, or the side of a ring, so that the fingers open only a little to let go."""
+        """Whether the last pick took a rim, or the side of a ring, so that the fingers open only a little on
+        release."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
         self._kept: Held | None = None
@@ -121,16 +122,16 @@ class ArmController:
         self._target = arm.joints.copy()
         self._goal = self.commanded_pose
         self._settled: Command | None = None
-        """The command whose pose is the goal, so that it need not be compared in every frame."""
+        """The command whose pose is the current goal, so that poses need not be compared in every frame."""
         self._rotation_start: float | None = None
         self.way: Callable[[Array], Way] = _free_way
-        """Asked before a path (frames, n) is begun, and again in every frame until it may be."""
+        """Called before a path (frames, n) is begun, and again in every frame until the path may begin."""
         self._distrusted: Command | None = None
-        """A command whose path another arm stands in, so that it is replanned."""
+        """A command whose path is blocked by another arm, so that it is replanned."""
 
     @property
     def upcoming(self) -> Array:
-        """Joint targets (k, n) of the frames to come, at least the present one; a path not begun does not count."""
+        """Joint targets (k, n) of the upcoming frames, at least the current one, without a path not yet begun."""
         if self._path is None or not 0 < self._played < len(self._path):
             return self._target[None]
         return self._path[self._played :]
@@ -142,7 +143,7 @@ class ArmController:
 
     @property
     def preshaped(self) -> dict[str, float]:
-        """Joints of the hand, by their names in the scene, and where plans take them to stand [m or rad]."""
+        """Joints of the hand, by name in the scene, and the positions that planning assumes for them [m or rad]."""
         return {self.arm.prefix + name: value for name, value in self.fingers.items()}
 
     @property
@@ -152,7 +153,7 @@ class ArmController:
 
     @property
     def partly_open(self) -> dict[str, Array]:
-        """The ``drive`` of an open gripper that is not fully open, as a parameter of commands; nothing otherwise."""
+        """The ``drive`` of a partly open gripper, as a command parameter; empty otherwise."""
         whole = self.gripper_state != OPEN or np.array_equal(self._opened, self.arm.spec.gripper_open)
         return {} if whole else {"drive": self._opened}
 
@@ -189,8 +190,8 @@ class ArmController:
     def reached(self, command: Command, t_eps: float, o_eps: float) -> bool:
         """Return whether the hand is at the command's pose within ``t_eps`` [m] and ``o_eps`` [rad].
 
-        A path is played to its end first: the next one was planned from there, and a gripper that closes on the way
-        closes beside the object.
+        A path is played to its end first: the next one was planned from there, and a gripper that closed earlier would
+        miss the object.
         """
         if self._path is not None and self._played < len(self._path):
             return False
@@ -200,13 +201,13 @@ class ArmController:
     def plan(
         self, stages: Sequence[Move], scores: ArrayLike | None = None, *, ignore: Iterable[str] = ()
     ) -> PlanResult:
-        """Plan from the commanded joints through a chain of goals in the present scene."""
+        """Plan from the commanded joints through a chain of goals in the current scene."""
         self.refresh()
         self.num_plans += 1
         return self.planner.plan_chain(self._target, stages, scores, ignore=(*self.ignored, *ignore))
 
     def plan_to_joints(self, goal: Array) -> PlanResult:
-        """Plan from the commanded joints to others (n,) in the present scene."""
+        """Plan from the commanded joints to other joints (n,) in the current scene."""
         self.refresh()
         self.num_plans += 1
         return self.planner.plan_to_joints(self._target, goal, ignore=self.ignored)
@@ -218,7 +219,7 @@ class ArmController:
         return kept.plan(self.planner, q, T_base_tool, (*self.ignored, *ignore))
 
     def reachable(self, stage: Move, *, seed: Array | None = None) -> FreeIkResult:
-        """Return collision-free joints for each pose of a stage, near the present ones or a seed (n,)."""
+        """Return collision-free joints for each pose of a stage, near the current ones or a seed (n,)."""
         self.refresh()
         ignore, near = (*self.ignored, *stage.ignore), self._target if seed is None else seed
         return self.planner.free_ik(stage.T_base_tool, near, ignore=ignore, released=stage.released)
@@ -240,11 +241,11 @@ class ArmController:
         self.gripper_state = OPEN
 
     def obstacles_of(self, name: str) -> tuple[str, ...]:
-        """Return the planner's full names of an object's solids; a part of a name could mean its neighbour too."""
+        """Return the planner's full names of an object's solids; a partial name could also match a neighbour."""
         return tuple(o.name for o in self.planner.world if o.name.startswith(f"{name}/"))
 
     def refresh(self) -> None:
-        """Update the planner's obstacles and attached objects to the present poses."""
+        """Update the planner's obstacles and attached objects to their current poses."""
         held, self.held = self.held, ()
         self._detach_all(held)
         self.planner.update(planned_state(self.scene, self.preshaped))
@@ -252,7 +253,7 @@ class ArmController:
             self._attach(name)
 
     def take_over(self, held: Sequence[str]) -> None:
-        """Go on from where someone else has led the arm, with these objects in its hand."""
+        """Continue from where another controller has moved the arm, with these objects in its hand."""
         self._set_target(self.arm.joints.copy())
         self.gripper_state = CLOSED if held else self._measured_gripper()
         self._detach_all(self.held)
@@ -262,7 +263,7 @@ class ArmController:
             self._attach(name)
 
     def _open(self, command: Command) -> None:
-        """Open the gripper, fully or to the drive targets (g,) that the command brings as ``drive`` [m or rad]."""
+        """Open the gripper fully, or to the drive targets (g,) in the command's ``drive`` [m or rad]."""
         self.gripper_state = OPEN
         self._opened = command.params.get("drive", self.arm.spec.gripper_open)
         self._move(command)
@@ -292,7 +293,7 @@ class ArmController:
         self._move(command)
 
     def _stand(self, command: Command) -> None:
-        """Keep the arm as it is while the base drives, or at the ``joints`` of a motion of both."""
+        """Hold the arm still while the base drives, or follow ``joints`` when both move together."""
         self.num_last_cmd += 1
         if "joints" in command.params:
             self._set_target(command.params["joints"])
@@ -302,7 +303,7 @@ class ArmController:
         self._set_target(np.array(command.params["arm_action"], float))
 
     def _in_plane_rotation(self, command: Command) -> None:
-        """Turn the last joint back by ``target_rotate`` [rad] from where it was when the rotation began."""
+        """Turn the last joint back by ``target_rotate`` [rad] from its position at the start of the rotation."""
         if self._rotation_start is None:
             self._rotation_start = float(self._target[-1])
         turned = self._target.copy()
@@ -316,7 +317,7 @@ class ArmController:
         self.num_last_cmd += 1
 
     def _move(self, command: Command) -> None:
-        """Plan when the pose is new, then play one frame; hold the last target when the path has run out."""
+        """Plan if the pose is new, then play one frame; hold the last target after the end of the path."""
         if command is not self._settled:
             pose = pose_from_pos_quat(command.p_base_tool, command.q_base_tool)
             if not self._is_new(pose) or self._go(pose, command):
@@ -328,8 +329,8 @@ class ArmController:
             self._played += 1
 
     def _may_begin(self, command: Command) -> bool:
-        """Ask whether the way is free; plan once more, in the next frame, when waiting would not make it so."""
-        # Frames that come with a command were planned together with the other arm.
+        """Check whether the path is free; replan in the next frame if waiting would not free it."""
+        # Frames supplied by a command were planned together with the other arm.
         together = "frames" in command.params
         way = Way.FREE if self._path is None or together else self.way(self._path)
         if way is Way.BLOCKED and command is not self._distrusted:
@@ -343,10 +344,10 @@ class ArmController:
         return bool(distance > REPLAN or angle > REPLAN)
 
     def _go(self, pose: Array, command: Command) -> bool:
-        """Take the path that came with the command, found when the skill tested its candidates, or plan one.
+        """Take the path that came with the command, found when the skill tested its candidates, or plan a new one.
 
         Returns:
-            Whether there is a path.
+            Whether a path was found.
         """
         path = None if command is self._distrusted else command.params.get("path")
         self.num_last_cmd = 0
@@ -378,7 +379,7 @@ class ArmController:
         return self.planner.plan_straight(self._target, pose, ignore=self.ignored)
 
     def _attach(self, name: str) -> None:
-        """Make an object part of the robot in planning, each of its solids by its full name."""
+        """Make an object part of the robot in planning, adding each of its solids by full name."""
         attach_solids(self.planner, self.obstacles_of(name), self.holder, self.scene.world.body_pose(self.holder))
         self.held = (*self.held, name)
 
@@ -389,7 +390,7 @@ class ArmController:
 
     @property
     def holder(self) -> str:
-        """Body that held objects are fixed to in planning: one with solids on the last link."""
+        """Body to which held objects are fixed in planning: one with solids on the last link."""
         last = max(group.link for group in self.planner.robot.groups)
         bodies = [group.body for group in self.planner.robot.groups if group.link == last]
         return self.arm.tool_body if self.arm.tool_body in bodies else bodies[0]

@@ -1,4 +1,4 @@
-"""What an arm can carry out: poses that few joints can take, joint paths at true speed, what plans start from."""
+"""Motions that an arm can carry out: poses for arms of few joints, joint paths at true speed, start states."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,13 +16,13 @@ from handloom.scene import Scene, SceneArm
 from handloom.spatial import invert_pose, pos_quat_from_pose
 
 POSE = 6
-"""Joints an arm needs to take any pose in its reach."""
+"""Number of joints an arm needs to take any pose within its reach."""
 SEEDS = 8
-"""Starting points per pose: most candidates are out of reach, and the others are found from the first few."""
+"""Starting points per pose: most candidates are out of reach, and the rest are solved from the first few."""
 LIMIT_MARGIN = 0.01
-"""Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, and not past a limit."""
+"""Goals stay this far inside the joint limits [rad]: joints sag by up to 6 mrad under load, but not past a limit."""
 ROUNDING = 0.01
-"""How far rounded corners may stay from the way points [rad or m]."""
+"""Largest distance of rounded corners from the waypoints [rad or m]."""
 
 
 def attainable(
@@ -36,9 +36,9 @@ def attainable(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return hand poses (n, 4, 4) that the arm can take, and which of them were found (n,).
 
-    An arm of six or more joints can take any pose, so these come back as they are. One of five keeps a point of the
-    hand where it is and an axis through that point as it points, and gives up the turn about the axis: fingers that
-    close on two faces may come from another side, and a cube may be put down at another yaw.
+    An arm of six or more joints can take any pose, so these come back as they are. An arm of five joints keeps the
+    position of one point of the hand and the direction of one axis through that point, and gives up the rotation about
+    the axis: fingers that close on two faces may come from another side, and a cube may be put down at another yaw.
 
     Args:
         chain: The arm, from its base to the end-effector frame.
@@ -57,12 +57,12 @@ def attainable(
 
 
 def play(path: ArrayLike, limits: MotionLimits, *, fps: int) -> Array:
-    """Return joint targets (frames, n) along a path from rest to rest, one per frame; the last row is its end.
+    """Return joint targets (frames, n) along a path from rest to rest, one per frame; the last row is the end.
 
-    Differences of targets are averages of speeds and accelerations between frames, so they keep the limits too.
+    Differences of targets are averages of speeds and accelerations between frames, so they also keep the limits.
 
     Args:
-        path: Way points (k, n) [rad or m], straight joint motions in between.
+        path: Waypoints (k, n) [rad or m], joined by straight joint motions.
         limits: Velocity, acceleration and jerk limits.
         fps: Frames per second.
     """
@@ -75,7 +75,7 @@ def play(path: ArrayLike, limits: MotionLimits, *, fps: int) -> Array:
 
 
 def planned_state(scene: Scene, fingers: Mapping[str, float]) -> mujoco.MjData:
-    """Return the present state with some joints, such as fingers, where plans take them to be [m or rad]."""
+    """Return the current state with some joints, such as fingers, where planning assumes them [m or rad]."""
     world = scene.world
     if not fingers:
         return world.data
@@ -93,7 +93,7 @@ def planned_state(scene: Scene, fingers: Mapping[str, float]) -> mujoco.MjData:
 
 @contextmanager
 def imagined_at(scene: Scene, arm: SceneArm, joints: Array, name: str, T_world_object: Array) -> Iterator[None]:
-    """Show the scene, for a while, with an arm at joints (n,) [rad] and an object at a pose (4, 4)."""
+    """Temporarily show the scene with an arm at joints (n,) [rad] and an object at a pose (4, 4)."""
     model, data = scene.world.model, scene.world.data
     present = mujoco.MjData(model)
     mujoco.mj_copyData(present, model, data)
@@ -110,13 +110,13 @@ def imagined_at(scene: Scene, arm: SceneArm, joints: Array, name: str, T_world_o
 def attach_solids(
     planner: ArmPlanner, solids: Iterable[str], holder: str, T_world_holder: Array, *, may_touch: Iterable[str] = ()
 ) -> None:
-    """Make solids of an object, by the planner's names, part of the robot where they are now.
+    """Make solids of an object, given by the planner's names, part of the robot at their current poses.
 
     Args:
         planner: The planner.
         solids: Names of its obstacles.
         holder: Body that holds them.
-        T_world_holder: Where that body is.
+        T_world_holder: Pose of that body.
         may_touch: Further bodies that the object may touch.
     """
     T_holder_world = invert_pose(T_world_holder)
@@ -126,7 +126,7 @@ def attach_solids(
 
 
 def inside_limits(chain: Chain, home: Array) -> Chain:
-    """Return the chain with limits drawn in by LIMIT_MARGIN, but not past the home (n,) [rad] of a folded arm."""
+    """Return the chain with limits tightened by LIMIT_MARGIN, but not past the home (n,) [rad] of a folded arm."""
     lower = np.minimum(chain.lower + LIMIT_MARGIN, np.maximum(chain.lower, home))
     upper = np.maximum(chain.upper - LIMIT_MARGIN, np.minimum(chain.upper, home))
     return replace(chain, lower=lower, upper=upper)

@@ -1,4 +1,4 @@
-"""Two arms of one robot that are planned for and move as one."""
+"""Two arms of one robot that are planned and move as one."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from handloom.skills.arms.arm_motion import attach_solids, planned_state, play
 
 
 class ArmPair:
-    """Plans motions of both arms together, and cuts them into frames that both play at the same time.
+    """Plans motions of both arms together, and divides them into frames that both play at the same time.
 
     Tool poses are (2, 4, 4), each in the base of its arm; joints (n,) are those of the first arm, then of the second.
     """
@@ -42,19 +42,20 @@ class ArmPair:
         return self._planner.arms.tools(q)
 
     def ignore(self, obstacles: Sequence[str]) -> None:
-        """Leave out obstacles, by part of their name, from now on."""
+        """Ignore obstacles, by part of their name, from now on."""
         self._left_out = tuple(obstacles)
 
     def plan(self, moves: Sequence[Move]) -> PlanResult:
-        """Plan from the commanded joints through a chain of goals in the present scene, with the fingers preshaped."""
+        """Plan from the commanded joints through a chain of goals in the current scene, with the fingers preshaped."""
         first, second = self._arms
         self._planner.update(planned_state(self._scene, {**first.preshaped, **second.preshaped}))
         return self._planner.plan_chain(self.target, moves, ignore=self._left_out)
 
     def take(self, solids: Sequence[str]) -> None:
-        """Let both hands hold solids, by the planner's names, from now on.
+        """Let both hands hold solids, given by the planner's names, from now on.
 
-        They are where they are while the hands are where they are commanded to be: plans start there, and hands sag.
+        The solids keep their current poses and the hands are taken at their commanded poses: plans start there, and
+        hands sag.
         """
         first, second = self._arms
         self._planner.update(self._scene.world.data)
@@ -74,8 +75,8 @@ class ArmPair:
         Args:
             q: Where the way starts.
             T_base_tool: Where it ends.
-            hold: What a way around obstacles keeps; None goes straight or not at all.
-            meets: Obstacles that the object is put on, and may touch.
+            hold: Constraint on a path around obstacles; with None only a straight path is tried.
+            meets: Obstacles on which the object is put, and which it may touch.
         """
         line = self._planner.plan_straight(q, T_base_tool, together=True, ignore=(*self._left_out, *meets))
         if line.ok or hold is None:
@@ -84,7 +85,7 @@ class ArmPair:
         return around if around.ok else line
 
     def plan_away(self, q: Array, T_base_tool: Array) -> PlanResult:
-        """Plan straight ways of both hands from joints (n,) to tool poses, after they have let go."""
+        """Plan straight paths of both hands from joints (n,) to tool poses, after the release."""
         return self._planner.plan_straight(q, T_base_tool, ignore=self._left_out, released=self._held)
 
     def frames(self, path: Array, *, pace: float = 1.0) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Choose among candidate poses: the first whose whole chain of moves is possible."""
+"""Choice among candidate poses: the first whose whole chain of moves is possible."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from handloom.spatial import translation
 from handloom.values import Failure, FunnelStage
 
 BATCH = 16
-"""Candidates tested at a time where only their ends are: the first ones are good ones mostly."""
+"""Candidates per batch if only their end poses are tested: the first ones are mostly good."""
 RETREAT = 0.1
 """How far the hand retreats from a placed object [m]; published value."""
 
@@ -26,7 +26,7 @@ class Chosen:
 
     index: int
     paths: tuple[Array | None, ...]
-    """Joint path of each move (m, n); None if only the end was tested, so that the controller plans it."""
+    """Joint path of each move (m, n); None if only its end was tested, so that the controller plans it."""
 
     def params(self, move: int) -> dict[str, Array]:
         """Return the command parameters that make the controller play the tested path of a move."""
@@ -37,16 +37,16 @@ class Chosen:
 def choose(
     skill: Skill, moves: Sequence[Move], *, test_mode: str = "forward", holds: Sequence[Held | None] = ()
 ) -> Chosen | None:
-    """Return the first candidate that passes, or None after telling the skill why there is none.
+    """Return the first candidate that passes, or None after recording the reason in the skill.
 
-    Each move is tested from where the one before ends: testing all of them from the present joints, as published,
-    accepts grasps that the arm cannot get to.
+    Each move is tested from the end of the previous one: testing all of them from the current joints, as published,
+    accepts grasps that the arm cannot reach.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         moves: Poses (n, 4, 4) of each move, the same candidates in the same order.
         test_mode: ``forward`` plans the whole chain, ``ik`` only looks for free configurations at the poses.
-        holds: Parts of the pose that each move must keep; none when empty.
+        holds: Parts of the pose that each move must keep; empty for no constraint.
     """
     if any(holds):
         chosen, failure = _by_held_plan(skill, moves, holds)
@@ -59,13 +59,13 @@ def choose(
 
 
 def put_down(skill: Skill, middle: Array, goal: Array, *, open_frames: int) -> None:
-    """Write the commands that bring what is held to the first goal that is possible, let go of it and draw back.
+    """Write the commands that move the held object to the first possible goal, release it and draw back.
 
     Args:
-        skill: The skill that asks; when no candidate is possible it is told why.
-        middle: Poses T_base_tool (n, 4, 4) on the way.
+        skill: The calling skill; its failure is set if no candidate is possible.
+        middle: Intermediate poses T_base_tool (n, 4, 4).
         goal: Poses T_base_tool (n, 4, 4) where the hand opens.
-        open_frames: Frames that the fingers get to open.
+        open_frames: Frames for the fingers to open.
     """
     own, itself = skill.config.ignore_substring, skill.controller.obstacles_of(skill.config.objects[0])
     skill.controller.ignored = own
@@ -88,7 +88,7 @@ def put_down(skill: Skill, middle: Array, goal: Array, *, open_frames: int) -> N
 
 
 def _where(skill: Skill, failure: Failure) -> str:
-    """Say how far the object is that cannot be reached."""
+    """Return text about the position of the unreachable object."""
     if failure.reason not in {"goal_unreachable", "line_unreachable"} or not skill.config.objects:
         return ""
     name, arm = skill.config.objects[-1], skill.controller.arm
@@ -97,15 +97,15 @@ def _where(skill: Skill, failure: Failure) -> str:
 
 
 def seen_from_base(arm: SceneArm, x: float, y: float, z: float) -> str:
-    """Say how far away a place is, relative to the base of an arm [m]."""
+    """Return a place relative to the base of an arm [m], in words."""
     height = f"{abs(z):.2f} m {'above' if z >= 0.0 else 'below'} it"
     return f"{np.hypot(x, y):.2f} m away from the base of {arm.robot_name}/{arm.name} and {height}"
 
 
 def colliding(planner: ArmPlanner, q: Array) -> str:
-    """Say which pair collides most often, and how deep at most, at configurations (n, dof) that reach their poses.
+    """Return text about the pair that collides most often, with its largest depth, at configurations (n, dof).
 
-    The obstacles that count are those of the planner's last request.
+    The obstacles are those of the planner's last request.
     """
     deepest = [touches[0] for row in q if (touches := planner.scene.exact.touches(row))]
     pairs = Counter((touch.part, touch.other) for touch in deepest)
@@ -126,7 +126,7 @@ def _by_plan(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, Failur
 def _by_held_plan(
     skill: Skill, moves: Sequence[Move], holds: Sequence[Held | None]
 ) -> tuple[Chosen | None, Failure | None]:
-    """Plan the candidates one after another, each move from where the one before ends."""
+    """Plan the candidates one after another, each move from the end of the previous one."""
     last: PlanResult | None = None
     for index in range(len(np.asarray(moves[0].T_base_tool))):
         q, paths = skill.controller.target, []

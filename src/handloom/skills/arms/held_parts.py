@@ -11,16 +11,16 @@ from handloom.motion.planning import ArmPlanner, Hold, PlanResult
 from handloom.spatial import invert_pose, matrix_from_rotvec, random_directions, rotvec_from_matrix
 
 SHARED = np.array([0.05, 0.05, 0.05, 0.01, 0.01, 0.01])
-"""Start and goal count as equal in a held part within these [rad, rad, rad, m, m, m]."""
+"""Tolerances within which start and goal count as equal in a held part [rad, rad, rad, m, m, m]."""
 
 
 @dataclass(frozen=True)
 class HeldParts:
     """Published hold weights: [angular x, y, z, linear x, y, z] in the axes of the goal; above 0 is held.
 
-    They weigh a cost along the way: how far the hand is from the goal in these parts. A goal that differs from the
-    start in a held part is no contradiction; on a straight line the hand comes nearer to it evenly. Weights are not
-    graded: a part is held or it is not.
+    They weight a cost along the path: the distance of the hand from the goal in these parts. A goal that differs from
+    the start in a held part is no contradiction; on a straight line the hand approaches it evenly. The size of a weight
+    does not matter: a part is held or it is not.
     """
 
     weights: tuple[float, float, float, float, float, float]
@@ -39,10 +39,10 @@ class HeldParts:
         return np.array(self.weights) > 0.0
 
     def direction(self, T_base_tool: Array) -> Hold | None:
-        """Return the planner's hold where no more than turns are held: the direction of one axis of the hand.
+        """Return the planner's hold if only rotations are held: the direction of one axis of the hand.
 
-        It is the axis about which the hand may turn, or, where it may not turn at all, the one that is nearest to
-        upright with the hand at a pose (4, 4): what it carries stays upright.
+        It is the axis about which the hand may turn or, if it may not turn at all, the one nearest to upright with the
+        hand at a pose (4, 4), so that its load stays upright.
         """
         turns = self.held[:3]
         if turns.sum() < 2 or self.held[3:].any():
@@ -52,13 +52,13 @@ class HeldParts:
         return Hold(tool_axis=(x, y, z))
 
     def change(self, T_start: Array, T_goal: Array) -> Array:
-        """Return by how much a move changes each part (6,) [rad, m], 0 where it is not held."""
+        """Return the change of each part over a move (6,) [rad, m], 0 for parts that are not held."""
         T_goal_start = invert_pose(T_goal) @ T_start
         change = np.concatenate([rotvec_from_matrix(T_goal_start[:3, :3]), T_goal_start[:3, 3]])
         return np.where(self.held, np.abs(change), 0.0)
 
     def orientations(self, R_start: Array, count: int, rng: np.random.Generator) -> Array:
-        """Return random orientations (count, 3, 3) that share the held turns with a start; the start itself first."""
+        """Return the start, then random orientations, (count, 3, 3) in all, that share its held rotations."""
         free = ~self.held[:3]
         direction = random_directions(rng, count) * free
         size = np.linalg.norm(direction, axis=1, keepdims=True)
@@ -68,11 +68,11 @@ class HeldParts:
         return R_start @ matrix_from_rotvec(angle * direction)
 
     def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
-        """Return a path of one arm to a pose (4, 4) that changes as little as it can of what is held.
+        """Return a path of one arm to a pose (4, 4) that changes the held parts as little as possible.
 
-        A straight line with an even turn keeps every part that start and goal share, and changes the others no more
-        than it must. Where there is no such line, a direction that both share is kept around obstacles; and where
-        the goal gives up a held part anyway, the hand goes there as it can.
+        A straight line with an even rotation keeps every part that start and goal share, and changes the others no more
+        than necessary. If there is no such line, a direction that both share is kept around obstacles; and if the goal
+        gives up a held part anyway, any path will do.
         """
         T, start = np.asarray(T_goal, float), planner.chains[0].T_base_tool(q)
         line = planner.plan_straight(q, T, ignore=ignore)
@@ -94,7 +94,7 @@ class HeldAxis:
     def plan(self, planner: ArmPlanner, q: Array, T_goal: ArrayLike, ignore: Iterable[str]) -> PlanResult:
         """Return a path of one arm to a pose (4, 4) that keeps the direction of the axis.
 
-        Between poses that share the direction, the even turn of a straight line is a turn about the axis.
+        Between poses that share the direction, the even rotation of a straight line is a rotation about the axis.
         """
         hold, T = Hold(tool_axis=self.axis_tool), np.asarray(T_goal, float)
         start, goal = (R[:3, :3] @ hold.unit_axis for R in (planner.chains[0].T_base_tool(q), T))
@@ -106,4 +106,4 @@ class HeldAxis:
 
 
 Held = HeldParts | HeldAxis
-"""What a move must keep of the hand's pose."""
+"""Parts of the hand's pose that a move must keep."""

@@ -1,4 +1,4 @@
-"""Tool orientations of a skill: direction filters, and those a config asks for."""
+"""Tool orientations of a skill: direction filters, and the orientations a config requests."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from handloom.skills.configs.parts import APPROACH_ANGLE, NEGATIVE, Approach, Di
 from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 BASE_AXIS = {"forward": 0, "backward": 0, "leftward": 1, "rightward": 1, "upward": 2, "downward": 2}
-"""Axis of the arm base that each direction is measured along."""
+"""Axis of the arm base along which each direction is measured."""
 DRAWS = 3000
 """Random orientations per round; published value."""
 ROUNDS = 10
-"""Rounds before the filters are called impossible; one, as published, leaves narrow filters without any."""
+"""Rounds before the filters count as impossible; a single round, as published, finds nothing for narrow filters."""
 
 
 def direction_mask(T_base_tool: Array, filters: Filters, approach_axis: Array) -> NDArray[np.bool_]:
@@ -37,7 +37,7 @@ def direction_mask(T_base_tool: Array, filters: Filters, approach_axis: Array) -
 
 
 def _approaches(direction: Array, approach: Approach) -> NDArray[np.bool_]:
-    """Return which directions (n, 3) of the hand in the arm base are those that ``approach`` allows."""
+    """Return which directions (n, 3) of the hand in the arm base ``approach`` allows."""
     word, angle = (approach, APPROACH_ANGLE[approach]) if isinstance(approach, str) else approach
     if word == "side":
         return np.abs(direction[:, 2]) <= np.sin(np.deg2rad(angle))
@@ -57,7 +57,7 @@ FiltersT = TypeVar("FiltersT", bound=Filters)
 
 
 def widened(filters: FiltersT, degrees: float) -> FiltersT:
-    """Return a config whose direction filters let through as much more on every side [deg]."""
+    """Return a config whose direction filters are this much wider on every side [deg]."""
     update = {}
     for key in ("filter_x_dir", "filter_y_dir", "filter_z_dir"):
         given: DirectionFilter | None = getattr(filters, key)
@@ -79,7 +79,7 @@ class Alignment:
     tolerance: float
     """Largest angle between the two [rad]."""
     across: bool = False
-    """Whether the axis is to be at right angles to the direction instead, such as level."""
+    """Whether the axis must instead be at right angles to the direction, such as level."""
 
     def passes(self, R_base_tool: Array) -> NDArray[np.bool_]:
         """Return which orientations (n, 3, 3) are within the tolerance."""
@@ -97,7 +97,7 @@ class Alignment:
         return matrix_from_rotvec(axis / sine * np.arctan2(sine, now @ wanted)) @ R_base_tool
 
     def _across(self, directions: Array) -> Array:
-        """Return unit vectors (n, 3) at right angles to the direction, as near to given ones as can be."""
+        """Return the unit vectors (n, 3) at right angles to the direction that are nearest to given ones."""
         beside = np.linalg.svd(self.axis_base[None])[2][1:]
         level = (directions @ beside.T) @ beside
         length = np.linalg.norm(level, axis=1, keepdims=True)
@@ -106,8 +106,8 @@ class Alignment:
     def applied(self, R_base_tool: Array, rng: np.random.Generator) -> Array:
         """Return orientations (n, 3, 3) turned, each by the shortest way, until they are within the tolerance.
 
-        Uniform ones become uniform among those that pass: the turn about the axis stays as random as it was. Drawing
-        until enough pass, as published, finds next to none when the tolerance is a degree.
+        Uniform orientations become uniform among those that pass: the rotation about the axis stays equally random.
+        Drawing until enough pass, as published, finds almost none if the tolerance is one degree.
         """
         now = R_base_tool @ self.axis_tool
         if self.across:
@@ -123,7 +123,7 @@ class Alignment:
 
 
 def _turned(R: Array, now: Array, wanted: Array) -> Array:
-    """Return orientations (n, 3, 3) turned, the shortest way, from unit vectors (n, 3) to others."""
+    """Return the smallest rotations (n, 3, 3) that turn unit vectors (n, 3) into others."""
     axis = np.cross(now, wanted)
     sine = np.linalg.norm(axis, axis=1, keepdims=True)
     angle = np.arctan2(sine, np.einsum("ni,ni->n", now, wanted)[:, None])
@@ -139,15 +139,15 @@ def sample_orientations(
     approach_axis: Array,
     drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
-    """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass; none when nothing does.
+    """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass, possibly none.
 
     Args:
-        rng: Generator of this choice.
+        rng: Random generator for this choice.
         count: Number of orientations wanted.
         filters: Direction filters.
         alignment: An axis of the held object that must point along a direction.
         approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
-        drawn: Draws orientations to choose from; None draws from all, uniformly.
+        drawn: Draws candidate orientations; None draws uniformly from all orientations.
     """
     kept, found = [np.empty((0, 3, 3))], 0
     for _ in range(ROUNDS):

@@ -1,4 +1,4 @@
-"""Two arms that move at the same time: does the one come into the way of the other?"""
+"""Collision checks between two arms that move at the same time."""
 
 from collections.abc import Sequence
 
@@ -11,18 +11,18 @@ from handloom.scene import Scene
 from handloom.skills.arms.arm_controller import ArmController
 
 MARGIN = 0.01
-"""Distance that arms keep from each other on their way [m]; drives follow their targets within a few millimetres."""
+"""Distance that moving arms keep from each other [m]; drives follow their targets within a few millimetres."""
 LOOK = 0.05
 """Distances are measured up to this [m]."""
 STRIDE = 3
-"""Frames between two collision checks: 0.1 s, in which no arm moves more than a few centimetres."""
+"""Frames between two collision checks: 0.1 s, during which no arm moves more than a few centimetres."""
 
 
 class Traffic:
     """Looks ahead along the paths that arms are about to play.
 
-    Every arm plans around where the others are at that moment. This finds out whether they stay out of each other's
-    way while all of them move.
+    Every arm plans around the current positions of the others. This checks whether they stay clear of each other while
+    all of them move.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -37,7 +37,7 @@ class Traffic:
         Args:
             mover: The arm.
             path: Its joint targets, frame by frame [rad].
-            others: The other arms; each continues with what it is about, then stays.
+            others: The other arms; each finishes its current path, then stays.
             margin: Distance to keep [m].
         """
         ways = [(mover, path), *((other, other.upcoming) for other in others)]
@@ -74,11 +74,11 @@ class Traffic:
 
 
 class _Group:
-    """The solids that move with one arm, what it holds included."""
+    """The solids that move with one arm, including what it holds."""
 
     def __init__(self, scene: Scene, controller: ArmController, solids: list[int], ignored: Sequence[str]) -> None:
         world = scene.world
-        # What the mover reaches for, such as an object that the other hand offers, may come near.
+        # The target of the moving arm, such as an object that the other hand offers, may come near.
         names = [name for name in controller.held if not any(text.startswith(f"{name}/") for text in ignored)]
         held = [g for name in names for g in solid_geoms_of(scene, world.subtree(scene.body_of(name)))]
         self.geoms = np.array([*solids, *held], dtype=np.intp)

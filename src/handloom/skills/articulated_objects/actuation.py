@@ -26,7 +26,7 @@ class JointAxis:
     anchor: Array
     """Point (3,) of the axis [m]."""
     pivot: float = 1.0
-    """How much of a hinge's turn the hand makes too, 0 to 1: a round bar along the hinge lets it lag behind."""
+    """Fraction of a hinge's rotation that the hand follows, 0 to 1: a round bar along the hinge lets it lag behind."""
 
     def turned(self, T: Array, angles: Array, contact: Array) -> Array:
         """Return hand poses (n, 4, 4) after the joint turned by angles (n,) [rad], with a point of the hand on it."""
@@ -44,10 +44,10 @@ class HandMotions:
     approach: Array
     """Unit vector (3,) in the tool frame along which the hand reaches."""
     contact: Array
-    """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    """Point of the hand (3,), in the tool frame, that follows the joint's path [m]."""
 
     def way(self, T: Array, motion: Motion) -> list[Array]:
-        """Return the poses (4, 4) on the way of one motion, the last one its end."""
+        """Return the poses (4, 4) along one motion; the last one is its end."""
         if isinstance(motion, str):
             return [_shifted(T, np.asarray(BASE_MOTIONS[motion]))]
         word, amount = motion
@@ -66,10 +66,10 @@ class HandMotions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KeyFrames:
-    """What the hand does with one goal pose."""
+    """Motion of the hand for one goal pose."""
 
     approach: list[Array]
-    """Poses before and at the contact; the first is reached on any free way, the others straight."""
+    """Poses before and at the contact; the first is reached on any free path, the others in straight lines."""
     actuation: list[Array]
     """Poses after it, dense along arcs."""
 
@@ -91,7 +91,7 @@ class KeyFrames:
         for motion in setting.post_actuation_motions:
             ways.append(motions.way(T, motion))
             T = ways[-1][-1]
-        # Frame 0 is the present pose; the contact is counted from there.
+        # Frame 0 is the current pose; the contact is counted from there.
         early = max(0, setting.contact_pose_index - len(before) - 1)
         approach = [*before[::-1], goal, *(way[-1] for way in ways[:early])]
         return cls(approach=approach, actuation=[pose for way in ways[early:] for pose in way])

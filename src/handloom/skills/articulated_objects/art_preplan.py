@@ -1,4 +1,4 @@
-"""Look at the start of a long task whether a joint can be moved later."""
+"""Check at the start of a long task whether a joint can be moved later."""
 
 from typing import ClassVar
 
@@ -10,12 +10,12 @@ from handloom.values import Check
 
 
 class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
-    """The published preplan: look at the start of a long task whether a joint can be moved, and do nothing."""
+    """The published preplan: check at the start of a long task whether a joint can be moved, without moving it."""
 
     Config: ClassVar = ArtPreplanConfig
 
     def _doing(self) -> Action:
-        """Return what the later skill does; published settings name it."""
+        """Return the action of the later skill; published settings name it."""
         setting = self.config.planner_setting
         return "close" if setting is not None and str(setting.task_name).startswith("Close") else self.action
 
@@ -26,5 +26,5 @@ class ArtPreplan(ArticulatedSkill[ArtPreplanConfig]):
             self.manip_list = [self.stay("update_specific", ignore_substring=self.config.ignore_substring)]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is where it was."""
+        """Return at once: the hand has not moved."""
         return (hand_check(self.controller.arm, self._pose, distance=5e-3, angle=0.087, either=True),)

@@ -24,34 +24,34 @@ from handloom.spatial import translation
 from handloom.values import Command, Failure, FunnelStage
 
 CANDIDATES = 64
-"""Hand poses that are solved for; the arm chooses among them."""
+"""Number of hand poses that are solved; the arm chooses among them."""
 EASED = 24
-"""Of these, how many are tried in each easing."""
+"""How many of these are tried in each easing."""
 WAYS = 3
-"""Candidates with a whole way along the joint, nearest first, that a free path is sought to."""
+"""Candidates with a complete path along the joint, nearest first, to which a free approach is planned."""
 BLOCKED = 4
-"""Candidates along whose way the joint is stopped by the arm itself, after which no further ones are tried."""
+"""Number of candidates whose own arm stops the joint, after which no further ones are tried."""
 SEEDS = 4
-"""Further starting points of the inverse kinematics, tried until there is a way."""
+"""Further starting points of the inverse kinematics, tried until a path is found."""
 PACE, APPROACH_PACE = 0.5, 0.7
 """Fractions of the expert's pace while the hand moves a joint, and while it approaches one."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
-"""Frames the fingers get to close and to open at most; published: 40."""
+"""Most frames for the fingers to close or to open; published: 40."""
 HOLD_FRAMES = 10
-"""Frames a hand that keeps hold of a handle waits until the joint has come to rest."""
+"""Frames for which a hand that keeps hold of a handle waits for the joint to come to rest."""
 BALANCED = 1.3
-"""Angle up to which a lid that is let go falls shut [rad]."""
+"""Angle up to which a released lid falls shut [rad]."""
 IMPOSSIBLE = "constraint_cannot_hold"
-"""Reason of a setting that no hand pose satisfies."""
+"""Reason given for a setting that no hand pose satisfies."""
 BACK = 0.05
-"""How far a hand draws back from a joint that it has pushed as far as it should [m]."""
+"""How far a hand draws back from a joint once it is pushed far enough [m]."""
 
 
 class ArticulatedSkill(JointTask[JointConfigT]):
-    """What opening, closing and turning share: a hand pose by keypoints and the joint's own path."""
+    """Base of opening, closing and turning: a hand pose from keypoints, and the joint's own path."""
 
     def simple_generate_manip_cmds(self) -> None:
-        """Solve for hand poses, choose one whose whole way is possible, and write the commands."""
+        """Solve for hand poses, choose one whose whole path is possible, and write the commands."""
         ways = self._prepare()
         if not ways:
             return
@@ -61,7 +61,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
             self.manip_list = commands if self.failure is None else []
 
     def _prepare(self) -> list[JointPath]:
-        """Return ways to move the joint with the first strategy that has any, best first; none after telling why."""
+        """Return ways to move the joint with the first strategy that has any, best first; set the failure if none."""
         name = self.config.objects[0]
         link = self._link()
         self._start = self.scene.world.joint_position(f"{name}/{link.joint}")
@@ -82,12 +82,12 @@ class ArticulatedSkill(JointTask[JointConfigT]):
                 return ways
             first = first or self.failure
             if self.failure is not None and self.failure.reason == IMPOSSIBLE:
-                break  # The author of the task has to mend that.
+                break  # The author of the task must fix that.
         self.failure = first
         return []
 
     def _stopped(self, link: Link) -> str:
-        """Return what of the robots, other than the arm itself, stops the moving part; asked once per way to go."""
+        """Return the robot link, other than the arm's own, that stops the moving part; checked once per distance."""
         end = self._start + self._delta(link)
         if end not in self._stops:
             self._stops[end] = self._part.runs_into(self._start, end)
@@ -99,7 +99,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return self.controller.gripper_state < 0 and bool(self.scene.world.touching(arm.finger_bodies, moving))
 
     def _held_ways(self) -> list[JointPath]:
-        """Return the way along the joint from where the hand holds it."""
+        """Return the path along the joint from the hand's current grasp."""
         controller = self.controller
         controller.refresh()
         # Frame 1 is the contact: nothing leads up to it.
@@ -112,7 +112,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return []
 
     def _free_ways(self) -> list[JointPath]:
-        """Return ways that begin with an empty hand: as told, or else eased where the fingers find no room."""
+        """Return ways that begin with an empty hand: as configured, or else eased if the fingers have no room."""
         try:
             goals = self._goals()
         except ConstraintError as error:
@@ -126,7 +126,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         outward = part.world_in_base @ part.outward(self._delta(part.link))
         room = room_aside(part, arm.gripper_max_width)
         for easing in easings(told.setting):
-            # Where not even the goal is free, going less deep beyond it does not help.
+            # If even the goal is not free, a shorter motion beyond it does not help.
             if (easing.aside and room <= 0.0) or not (easing.aside or why.counts["free"]):
                 continue
             moved = shifted(goals[:EASED], outward, arm.R_ee_graspnet[:, 1], easing.aside * room)
@@ -157,7 +157,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         first = [KeyFrames.first(goal, self._strategy.setting, motions) for goal in goals]
         poses = np.array(first).reshape(-1, 4, 4)
         reachable, free, last = 0, 0, ""
-        # Arms with a joint to spare reach a pose in many ways, and not all of them can follow the joint.
+        # Redundant arms reach a pose in many configurations, not all of which can follow the joint.
         for seed in (controller.target, *self.rng.uniform(chain.lower, chain.upper, (SEEDS, chain.dof))):
             found = controller.reachable(Move(T_base_tool=poses), seed=seed)
             if not free and not found.free.any() and found.reachable.any():
@@ -193,22 +193,22 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return ways, why
 
     def _driving(self, T_base_tool: Array) -> list[Command]:
-        """Return what the base does while the hand holds on at a pose (4, 4): nothing."""
+        """Return the motion of the base while the hand holds on at a pose (4, 4): none."""
         return []
 
     def _frames(self, goal: Array, setting: PlannerSetting, pivot: float) -> KeyFrames:
-        """Return where the hand goes on its way to a goal (4, 4) and along the joint."""
+        """Return the frames of the hand on its path to a goal (4, 4) and along the joint."""
         return KeyFrames.of(goal, setting, self._part.motions(self._strategy, pivot))
 
     def _way(self, q: Array, goal: Array, setting: PlannerSetting) -> JointPath | list[str]:
-        """Return the way from joints (n,) before a goal (4, 4) to the end, or why there is none."""
+        """Return the path from joints (n,) before a goal (4, 4) to the end, or why there is none."""
         layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
         end = self._start + self._delta(self._keypoints.link)
         blocked = partial(self._part.runs_into, self._start, end)
         return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts, blocked)
 
     def _free_path(self, ways: list[JointPath]) -> Array | None:
-        """Return the path (m, n) to the first frame of the best way that has one, which is put first in the list."""
+        """Return the path (m, n) to the first frame of the best way that has one; put that way first in the list."""
         result = None
         for way in list(ways):
             result = self.controller.plan_to_joints(way.approach[0])
@@ -222,7 +222,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return None
 
     def _commands(self, way: JointPath, path: Array) -> list[Command]:
-        """Return the commands: to the joint, along it, let go, back."""
+        """Return the commands: approach, motion along the joint, release, retreat."""
         config, name = self.config, self.config.objects[0]
         own = config.ignore_substring
         without = (*own, *self.controller.obstacles_of(name))
@@ -241,7 +241,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
             ends = {"until_shut": True} if self._passes_zero() else {}
             commands.append(command_at(end, "close_gripper", path=way.actuation, pace=PACE, **ends))
         commands += self._driving(contact)
-        # A lid that would fall shut again is held on to, as published hands do with whatever they open.
+        # The hand keeps hold of a lid that would fall shut again, as published hands do with everything they open.
         falls = self._falls(self._keypoints.link) and abs(self._start + self._delta(self._keypoints.link)) < BALANCED
         if self._strategy.grips and (config.hold or falls):
             return commands + [command_at(end, "close_gripper")] * self.frames(HOLD_FRAMES)
@@ -252,13 +252,13 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return commands
 
     def _passes_zero(self) -> bool:
-        """Return whether a joint that a task's setting closes could be pushed beyond zero, which counts as closed."""
+        """Return whether a joint closed by a task's setting could be pushed beyond zero, which counts as closed."""
         low, high = self._keypoints.link.range
         mode, threshold = self._strategy.setting.success_mode or self.mode, self._strategy.setting.success_threshold
         return self._given_setting() is not None and mode == "zero" and low < -threshold and high > threshold
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
-        """Return whether the first command is done; a joint that zero does not stop is let be once it is there."""
+        """Return whether the first command is done; a joint that does not stop at zero is left once it reaches zero."""
         command = self.manip_list[0]
         if not command.params.get("until_shut") or not holds(self.scene, self.checks()[0]):
             return super().is_subtask_done(t_eps, o_eps)

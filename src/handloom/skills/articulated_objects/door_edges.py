@@ -1,4 +1,4 @@
-"""Take a door that stands ajar by its upper edge, from above, one finger on each side of its leaf."""
+"""Grasps of a door that stands ajar: by its upper edge, from above, with one finger on each side of its leaf."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,19 +25,19 @@ from handloom.skills.articulated_objects.joint_strategies import (
 from handloom.skills.configs.articulated import PlannerSetting
 
 UPRIGHT = 0.9
-"""Least upright part of the axis of a hinge whose door has an upper edge."""
+"""Least vertical component of a hinge axis for which the door has an upper edge."""
 INSET = 0.015
-"""How far from its free edge a leaf is held [m]: half as wide as fingers are."""
+"""Distance of the grasp from the free edge of a leaf [m]: half the width of fingers."""
 DEPTH = 0.015
-"""How far below the upper edge the middle of the fingers goes [m]."""
+"""Depth of the middle of the fingers below the upper edge [m]."""
 ABOVE = 0.06
 """Length of the straight way down to there [m]."""
 LEANS = (0.0, 0.5)
-"""How much further than usual the hand may lean, tried in this order [rad]."""
+"""How much further than usual the hand may tilt, tried in this order [rad]."""
 ROOM = 0.02
-"""Least gap behind the free edge into which a finger goes [m]."""
+"""Smallest gap behind the free edge that admits a finger [m]."""
 THICKEST = 0.04
-"""Thickest leaf that fingers close upon [m]."""
+"""Largest thickness of a leaf that fingers can hold [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class LeafEdge:
     free: Point
     """Unit vector away from the hinge."""
     width: float
-    """Distance of the place from the hinge [m]."""
+    """Distance of the contact point from the hinge [m]."""
     thickness: float
     """Thickness of the leaf [m]."""
 
@@ -81,7 +81,7 @@ def upper_edge(scene: Scene, body: str, link: Link) -> LeafEdge | None:
 
 
 def by_edge(job: Job, edge: LeafEdge, ajar: float) -> Iterator[Strategy]:
-    """Yield strategies of opening a door by its upper edge, where it stands ajar far enough [rad] for a finger."""
+    """Yield strategies for opening a door by its upper edge, if it stands ajar far enough [rad] for a finger."""
     if edge.width * np.sin(min(abs(ajar), np.pi / 2.0)) < ROOM:
         return
     for wider in LEANS:

@@ -1,4 +1,4 @@
-"""Hand poses beside the one that a setting asks for, where its fingers find no room: aside, or less deep."""
+"""Alternatives to a setting's hand pose if its fingers have no room: moved aside, or less deep."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from handloom.skills.articulated_objects.moving_part import MovingPart
 from handloom.skills.configs.articulated import Motion, PlannerSetting
 
 ASIDE = (0.0, 0.6, 1.0)
-"""How far a hand goes aside, as fractions of what its opening leaves: the finger behind a door that is ajar needs less
-room the nearer it is to the door. The fingers pull the door to their middle when they close."""
+"""Sideways shifts of the hand, as fractions of the free room in its opening: the finger behind a door that is ajar
+needs less room the nearer it is to the door. The fingers centre the door between them when they close."""
 APART = 0.002
-"""Distance that the nearer finger keeps then [m]."""
+"""Distance that the nearer finger then keeps [m]."""
 DEPTHS = (1.0, 0.6, 0.2)
-"""How much of the way from the goal to the contact is gone: a palm meets an edge before short fingers are at their
+"""Fractions of the path from the goal to the contact: with short fingers, the palm meets an edge before they reach full
 depth."""
 ACROSS = 0.7
-"""Least part of the fingers' line along the motion of the joint for which going aside makes room."""
+"""Least component of the closing direction along the joint's motion for which moving aside makes room."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,13 +28,14 @@ class Easing:
     """One way to ease a setting."""
 
     aside: float
-    """Fraction of the room in the gripper's opening by which the hand is shifted the way the joint opens."""
+    """Fraction of the room in the gripper's opening by which the hand is shifted in the opening direction of the
+    joint."""
     setting: PlannerSetting
-    """The setting, with its way from the goal to the contact shortened."""
+    """The setting, with its path from the goal to the contact shortened."""
 
 
 def easings(setting: PlannerSetting) -> Iterator[Easing]:
-    """Yield easings of a setting, the slightest first."""
+    """Yield easings of a setting, smallest first."""
     count = max(0, setting.contact_pose_index - len(setting.pre_actuation_motions) - 1)
     depths = DEPTHS if count else DEPTHS[:1]
     for aside, depth in sorted(((a, d) for a in ASIDE for d in depths), key=lambda e: e[0] + 1.0 - e[1]):
@@ -44,7 +45,7 @@ def easings(setting: PlannerSetting) -> Iterator[Easing]:
 
 
 def room_aside(part: MovingPart, opening: float) -> float:
-    """Return how far a hand around the head of a moving part may go the way it opens [m], its fingers free of the part.
+    """Return how far a hand around the head of a moving part may shift in its opening direction [m].
 
     Args:
         part: The moving part.
@@ -58,9 +59,9 @@ def room_aside(part: MovingPart, opening: float) -> float:
 
 
 def shifted(goals: Array, outward: Array, closing: Array, distance: float) -> Array:
-    """Return hand poses (m, 4, 4) moved along the line on which the fingers close, the way a joint opens.
+    """Return hand poses (m, 4, 4) moved along the fingers' closing line, towards a joint's opening side.
 
-    Poses whose fingers close across that way are left out: going aside makes no room for them.
+    Poses whose fingers close across that direction are left out: moving aside makes no room for them.
 
     Args:
         goals: Poses T_base_tool (n, 4, 4).
@@ -78,7 +79,7 @@ def shifted(goals: Array, outward: Array, closing: Array, distance: float) -> Ar
 
 
 def _shorter(motion: Motion, share: float) -> Motion:
-    """Return a motion of the hand that goes a share of its way; turns about the joint stay."""
+    """Return a motion of the hand scaled to a share of its length; rotations about the joint are unchanged."""
     if isinstance(motion, str) or motion[0] == "rotate":
         return motion
     word, amount = motion

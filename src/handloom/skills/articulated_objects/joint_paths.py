@@ -1,4 +1,4 @@
-"""Joint paths of a hand that moves an object's joint: to the contact, along the joint's own path, and back."""
+"""Arm paths for moving an object's joint: to the contact, along the joint's own path, and back."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,17 +16,18 @@ from handloom.skills.articulated_objects.joint_strategies import Strategy
 from handloom.spatial import translation
 
 RETREATS = (0.08, 0.05, 0.03)
-"""How far the hand draws back after it has let go, as far as the arm can [m]."""
+"""How far the hand draws back after the release, if the arm can [m]."""
 LEANING = 0.3
-"""How far fingers that push may lean from where they began, on an arm of five joints [rad]."""
+"""Largest tilt of pushing fingers from their initial direction, on an arm of five joints [rad]."""
 
 PALM_GAP = 0.003
-"""Distance that the palm keeps from what closed fingers push [m]: its drives follow within about two millimetres."""
+"""Distance that the palm keeps from the part pushed by closed fingers [m]: its drives follow within about two
+millimetres."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointPath:
-    """One way to move a joint, from the first pose near it to the end."""
+    """One way to move a joint, from the first pose near it to the last."""
 
     frames: KeyFrames
     approach: Array
@@ -38,7 +39,7 @@ class JointPath:
     retreat: Array
     """Joint path (l, n) to it."""
     cost: float
-    """Distance of the first configuration from the present one, and length of the way [rad]."""
+    """Distance of the first configuration from the current one, plus the path length [rad]."""
 
 
 def joint_path(
@@ -54,10 +55,10 @@ def joint_path(
     Args:
         controller: The arm.
         name: The object.
-        strategy: How the hand moves the joint.
+        strategy: Strategy that moves the joint.
         q: Joints at the first frame.
-        layouts: Where the hand goes, first choice first; they mostly differ along the joint only.
-        blocked: Says what stops the joint while the arm goes along a path (k, n); empty: nothing does.
+        layouts: Frames of the hand, first choice first; they mostly differ only along the joint.
+        blocked: Returns what stops the joint while the arm follows a path (k, n); empty if nothing does.
     """
     why, approach, poses = list[str](), np.empty(0), list[Array]()
     for frames in layouts:
@@ -85,7 +86,7 @@ def joint_path(
 
 
 def _palm_touches(controller: ArmController, name: str, q: Array) -> bool:
-    """Return whether a link of the hand that should not touch an object does, with the arm at joints (n,)."""
+    """Return whether a link of the hand touches an object that it should not, with the arm at joints (n,)."""
     arm, scene = controller.arm, controller.scene
     palm = solid_geoms_of(scene, [arm.prefix + body for body in arm.spec.forbidden_bodies])
     solids = solid_geoms_of(scene, scene.world.subtree(scene.body_of(name)))
@@ -98,11 +99,11 @@ def _same(a: list[Array], b: list[Array]) -> bool:
 
 
 def _kept_parts(controller: ArmController, strategy: Strategy) -> Iterator[PointAndAxis | None]:
-    """Yield what the hand keeps of its poses along the joint, first choice first; None: all of them.
+    """Yield the constraints of the hand's poses along the joint, first choice first; None keeps the full poses.
 
-    The hand of an arm with five joints keeps its contact and turns about one line through it: the one on which fingers
-    close, so that they press on the same two places, or the one across it, so that a bar turns between them. Fingers
-    that push may lean.
+    The hand of an arm with five joints keeps its contact and turns about one line through it: the closing line of the
+    fingers, so that they press on the same two places, or the line across it, so that a bar turns between them. Pushing
+    fingers may tilt.
     """
     if controller.chain.dof >= POSE:
         yield None
@@ -129,7 +130,7 @@ def _through(
 def _way(
     controller: ArmController, name: str, frames: KeyFrames, approach: Array, kept: PointAndAxis | None
 ) -> JointPath | str:
-    """Return the way that continues from the contact, at the end of an approach (m, n), or why there is none."""
+    """Return the path from the contact, at the end of an approach (m, n), or why there is none."""
     itself = controller.obstacles_of(name)
     actuation = _through(controller, approach[-1], frames.actuation, itself, kept)
     if isinstance(actuation, str):

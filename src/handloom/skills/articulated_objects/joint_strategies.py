@@ -1,4 +1,4 @@
-"""Strategies of moving a joint, from an object's keypoints: hold its handle, push its surface, sweep it from behind."""
+"""Strategies for moving a joint, from an object's keypoints: hold its handle, push it, sweep it from behind."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,65 +17,66 @@ from handloom.spatial import matrix_from_rotvec
 APPROACH = 0.08
 """Length of the straight way to the contact [m]."""
 NEAR = 0.05
-"""The same where the hand leans [m]."""
+"""The same if the hand is tilted [m]."""
 SHY = 0.012
-"""How far a hand that leans holds back: its fingertips would meet what the handle stands on [m]."""
+"""How far a tilted hand stays back: its fingertips would hit the surface behind the handle [m]."""
 PRESS = 0.003
-"""How far fingers press on after a joint has met its stop [m]."""
+"""How far fingers keep pressing after a joint has met its stop [m]."""
 LEAD = 1.08
-"""How far the hand goes for a motion of 1: a handle yields between the fingers."""
+"""Fraction of a joint's motion that the hand makes: more than 1, as a handle yields between the fingers."""
 OPENED = 0.85
 """Fraction of the wanted motion that counts as opened or turned."""
 SHUT = 0.03
 """Fraction of the range within which a joint counts as closed."""
 STEEPEST = 1.35
-"""Largest angle between the way fingers point and the way into a standing lid behind which they reach [rad]."""
+"""Largest angle between the fingers' direction and the inward normal of a standing lid behind which they reach
+[rad]."""
 TILT, ROLL, POINT = 0.35, 0.06, 0.002
-"""Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], place [m]."""
+"""Tolerances of grasps on handles: tilt about the handle, squareness to it [rad], position [m]."""
 SWEEP_TILT = 0.12
-"""How far from the closed lid's normal fingers that sweep may point [rad]: the palm passes close over handles."""
+"""Largest angle of sweeping fingers from the closed lid's normal [rad]: the palm passes close over handles."""
 PUSH_TILT, PUSH_ROLL = 0.25, 0.4
-"""How far from the surface's normal the fingers may push, and be turned about it [rad]; friction holds them there."""
+"""Largest angle of pushing fingers from the surface's normal, and about it [rad]; friction holds them there."""
 
 PIVOTS = (1.0, 0.5, 0.0)
-"""How far the hand turns with a hinge whose handle it may pivot on, tried in this order."""
+"""How far the hand turns with a hinge if it may pivot on the handle, tried in this order."""
 WIDER = (0.0, 0.35, 0.7, 1.2)
-"""How much further the hand may lean on a handle or a surface, tried in this order [rad]: short wrists need it."""
+"""How much further the hand may tilt at a handle or a surface, tried in this order [rad]: short wrists need it."""
 STANDING = 1.0
-"""From this angle on [rad], a lid or door is swept shut from behind rather than pushed square."""
+"""From this angle on [rad], a lid or door is swept shut from behind rather than pushed squarely."""
 ZERO_NEAR = 0.1
-"""A joint whose zero is within this fraction of its range from an end is closed at zero."""
+"""A joint whose zero is within this fraction of its range of either end is closed at zero."""
 LEVER = 0.015
-"""From this distance from its axis on, a handle is a lever; one nearer to it is a knob [m]."""
+"""A handle at least this far from its axis is a lever; a nearer one is a knob [m]."""
 CLEAR = 0.003
 """Distance at which the fingers reach behind a standing lid [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """One strategy of moving a joint: how the hand is posed on the moving part, and how it goes along."""
+    """One strategy for moving a joint: the hand's pose on the moving part, and its motion along the joint."""
 
     grips: bool
-    """Whether the fingers hold, or push."""
+    """Whether the fingers hold the part or push it."""
     setting: PlannerSetting
     """Constraints and motions of the hand."""
     contact: Array
-    """Point of the hand (3,), in the tool frame, that keeps to the joint's path [m]."""
+    """Point of the hand (3,), in the tool frame, that follows the joint's path [m]."""
     told: bool = False
     """Whether the setting is that of the task, whose turns are about the annotated axis."""
     place: Point | None = None
-    """Where the moving part is held, in its frame [m]; None: at its head."""
+    """Grasp point of the moving part, in its frame [m]; None: at its head."""
     lift: float = 0.0
-    """How far before the surface ``link_contact_point`` is taken [m]."""
+    """Distance of ``link_contact_point`` in front of the surface [m]."""
     pivots: Sequence[float] = (1.0,)
-    """How much of a hinge's turn the hand makes too, tried in this order."""
+    """Fractions of a hinge's rotation that the hand follows, tried in this order."""
     wider: float = 0.0
-    """How much further than usual the hand may lean [rad]; it slips off more easily then."""
+    """How much further than usual the hand may tilt [rad]; it then slips off more easily."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Job:
-    """What is to be done to a joint, and with what."""
+    """A motion of a joint that is to be made, and the hand that makes it."""
 
     link: Link
     """The moving part."""
@@ -94,9 +95,9 @@ class Job:
 
 
 def shut_end(link: Link) -> float:
-    """Return where a joint is closed [m or rad]: at zero, or at the end it is shut at if zero is far from both ends.
+    """Return the closed position of a joint [m or rad]: zero, or its shut end if zero is far from both ends.
 
-    Files show some doors ajar, and their joints count from there.
+    Some files have doors ajar, and their joints count from there.
     """
     low, high = link.range
     if min(abs(low), abs(high)) <= ZERO_NEAR * (high - low) or low > 0.0 or high < 0.0:
@@ -105,7 +106,7 @@ def shut_end(link: Link) -> float:
 
 
 def shut_terms(link: Link, start: float) -> dict[str, Any]:
-    """Return threshold and mode of a joint that started somewhere [m or rad] and is closed; see ``joint_state``."""
+    """Return threshold and mode for closing a joint from a start position [m or rad]; see ``joint_state``."""
     low, high = link.range
     near = SHUT * (high - low)
     if abs(shut_end(link) - min(max(0.0, low), high)) <= near:
@@ -119,9 +120,9 @@ def hand_point(arm: Arm) -> Array:
 
 
 def holding(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of moving a joint by its handle, the hand leaning more and more."""
+    """Yield strategies for moving a joint by its handle, with increasing tilt of the hand."""
     link = job.link
-    # A bar along the hinge lets the hand turn less than the joint.
+    # With a bar along the hinge, the hand may turn less than the joint.
     along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
     pivots, contact = PIVOTS if along else PIVOTS[:1], hand_point(job.gripper.arm)
     for wider in WIDER:
@@ -132,10 +133,10 @@ def holding(job: Job) -> Iterator[Strategy]:
 
 
 def pushing(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of pushing a joint with closed fingers; what stands open is swept shut from behind."""
+    """Yield strategies for pushing a joint with closed fingers; an open part is swept shut from behind."""
     link, delta, arm = job.link, job.delta, job.gripper.arm
     if link.kind == "slide" and abs(np.dot(link.axis, link.normal)) < 0.5:
-        return  # A panel that slides across its front has no surface to push.
+        return  # A panel that slides across its front has no surface to push against.
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
     shut = job.enough
@@ -156,18 +157,18 @@ def pushing(job: Job) -> Iterator[Strategy]:
 
 
 def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSetting:
-    """Return how a hand takes hold of a handle and moves the joint by ``delta`` [m or rad].
+    """Return the strategy in which a hand grasps a handle and moves the joint by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
-        wider: How much further than usual the hand may lean, about the handle and along it [rad].
+        wider: How much further than usual the hand may tilt, about the handle and along it [rad].
     """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
     normal = link.held_from
     turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
     if wider > 0.0 and turns_in_hand and lever_arm(link) > LEVER:
-        turns_in_hand = False  # The hand goes round with a lever, and need not be square to the plane in which it does.
+        turns_in_hand = False  # The hand moves round with a lever, and need not be square to its plane.
     return PlannerSetting(
         constraint_list=(
             meets("articulated_object_head", POINT),
@@ -183,26 +184,26 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
 
 
 def lever_arm(link: Link) -> float:
-    """Return how far the handle of a hinge is from its axis [m]."""
+    """Return the distance of a hinge's handle from its axis [m]."""
     return float(np.linalg.norm(np.cross(link.axis, np.asarray(link.head) - np.asarray(link.anchor))))
 
 
 def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: float = 0.0) -> PlannerSetting:
-    """Return how closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
+    """Return the strategy in which closed fingers push a surface until the joint has moved by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
-        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
-        threshold: How far the joint must have moved, or may be from closed [m or rad].
-        wider: How much further than usual the hand may lean from the surface's normal [rad].
+        tip: Distance of the fingertips beyond the hand's ``tool_head`` [m].
+        threshold: Least motion of the joint, or largest distance from closed [m or rad].
+        wider: How much further than usual the hand may tilt from the surface's normal [rad].
     """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)
     return PlannerSetting(
         constraint_list=(
             meets("link_contact_point", POINT),
             hand_at("tool_tail", link.normal, 1.0, PUSH_TILT + wider),
-            # The hand is wide where its fingers close: that way lies along the handle, not across it.
+            # The hand is wide along its closing direction, which therefore lies along the handle, not across it.
             hand_at("tool_side", np.cross(link.normal, link.contact_axis).tolist(), 0.0, PUSH_ROLL),
         ),
         modify_actuation_motion=("approach", -tip),
@@ -213,16 +214,16 @@ def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: 
 
 
 def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> PlannerSetting:
-    """Return how closed fingers reach behind a standing lid or door and sweep it shut by ``delta`` [rad].
+    """Return the strategy of closed fingers that reach behind a standing lid or door and sweep it by ``delta`` [rad].
 
-    The hand does not turn with the lid: it points the way that pushes the closed lid in, so that the fingers lie flat
-    behind the lid where it stands and end upon it with their tips.
+    The hand does not turn with the lid: it points in the direction that pushes the closed lid in, so that the fingers
+    start flat behind the standing lid and end with their tips on it.
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
-        tip: How far the fingertips reach past the hand's ``tool_head`` [m].
-        thick: How far the fingertips begin from the surface [m]: as far as they are thick.
+        tip: Distance of the fingertips beyond the hand's ``tool_head`` [m].
+        thick: Initial distance of the fingertips from the surface [m]: their thickness.
     """
     turn = float(np.clip(delta, -STEEPEST, STEEPEST)) * np.asarray(link.axis)
     back = matrix_from_rotvec(turn) @ np.asarray(link.normal)
@@ -240,7 +241,7 @@ def sweep_setting(link: Link, delta: float, tip: float, thick: float) -> Planner
 
 
 def meets(target: str, tolerance: float) -> KeypointConstraint:
-    """Return the term that the middle of the fingers is at a keypoint of the object within a tolerance [m]."""
+    """Return the term that puts the middle of the fingers at a keypoint of the object within a tolerance [m]."""
     return KeypointConstraint(
         name="fingers_contact_with_link0",
         keypoint_name="tool_head",

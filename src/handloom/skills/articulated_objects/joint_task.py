@@ -1,4 +1,4 @@
-"""What is to be done to a joint: which one, how far, by which strategies, and what counts as done."""
+"""The work on one joint: which joint, how far it moves, by which strategies, and when it is done."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,48 +28,48 @@ from handloom.skills.skill import Skill
 from handloom.values import Check
 
 SHARES = 4
-"""How many fractions of a joint's range are tried from ``amount`` down to ``least_amount``."""
+"""Number of fractions of a joint's range tried from ``amount`` down to ``least_amount``."""
 LEVEL = 0.5
-"""Largest upright part of a level hinge, and least upward part of the face of a lid that lies."""
+"""Largest vertical component of a level hinge axis, and least upward component of the face normal of a lying lid."""
 BEYOND = 1.2
-"""How far a stand-in is opened, as a multiple of what the task counts as open."""
+"""How far a stand-in is opened, as a multiple of the amount that the task counts as open."""
 HEAVY = 1.6
-"""The same of a lid that falls shut."""
+"""The same for a lid that falls shut."""
 ONCE = 1e-6
-"""Fraction of the frames that any single one is more than."""
+"""A fraction of frames smaller than any single frame."""
 STILL = 0.05
-"""Fastest motion of a joint that is at rest [m/s or rad/s]."""
+"""Speed below which a joint counts as at rest [m/s or rad/s]."""
 
 
 JointConfigT = TypeVar("JointConfigT", bound=ArticulatedSkillConfig)
 
 
 class JointTask(Skill[JointConfigT]):
-    """A skill on one joint of an object; those that carry it out derive from this."""
+    """Base of skills that work on one joint of an object."""
 
     action: ClassVar[Action] = "open"
     mode: ClassVar[str] = "abs"
-    """``success_mode`` where the config has none."""
+    """``success_mode`` if the config has none."""
     may_lean = True
-    """Whether hands that lean are tried where others do not do."""
+    """Whether tilted hands are tried if upright ones fail."""
 
     _share: float
-    """Fraction of its range by which the joint is moved now."""
+    """Fraction of its range by which the joint is currently moved."""
     _start: float
-    """Where the joint was when the skill began [m or rad]."""
+    """Position of the joint at the start of the skill [m or rad]."""
     _strategy: Strategy
-    """How it is moved now."""
+    """Current strategy."""
     _keypoints: JointKeypoints
-    """Where a hand works on it now."""
+    """Current contact of the hand with the part."""
 
     @property
     def end(self) -> tuple[str, float]:
-        """The joint of the scene that is moved, and where it is at the end of what was planned [m or rad]."""
+        """The joint of the scene that is moved, and its position at the end of the plan [m or rad]."""
         link = self._keypoints.link
         return f"{self.config.objects[0]}/{link.joint}", self._start + self._delta(link)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the joint stands where it should and rests, and nothing but fingers touched the moving part."""
+        """Return the terms: the joint is at its target and at rest, and only fingers touched the moving part."""
         config, arm, name = self.config, self.controller.arm, self.config.objects[0]
         joint, setting = self._keypoints.link.joint, self._strategy.setting
         state = {
@@ -88,9 +88,9 @@ class JointTask(Skill[JointConfigT]):
         return tuple(terms)
 
     def _tried(self, link: Link) -> Iterator[tuple[float, Strategy]]:
-        """Yield by which fraction of its range and with which strategy the joint may be moved, first choice first.
+        """Yield the fraction of the joint's range and the strategy of each possible motion, first choice first.
 
-        A hand that leans slips off more easily, so a smaller motion comes before a hand that leans more.
+        A tilted hand slips off more easily, so a smaller motion comes before more tilt.
         """
         amount, least = self.config.amount, self.config.least_amount
         least = amount if least is None or self.config.by is not None or self._doing() == "close" else least
@@ -103,13 +103,13 @@ class JointTask(Skill[JointConfigT]):
             yield from ((share, m) for share, m in zip(found, strategies, strict=True) if m is not None)
 
     def _doing(self) -> Action:
-        """Return what is done to the joint."""
+        """Return the motion of the joint."""
         return self.action
 
     def _given_setting(self) -> PlannerSetting | None:
         """Return the setting of the task; None if it has none, or one of an asset that another stands in for.
 
-        Axes, signs and lengths of a setting are those of one asset's annotation; a stand-in has its own.
+        Axes, signs and lengths of a setting belong to one asset's annotation; a stand-in has its own.
         """
         return None if self._stands_in() else self.config.planner_setting
 
@@ -123,13 +123,13 @@ class JointTask(Skill[JointConfigT]):
         return asset.joints[index] if file is None else read_keypoints(file, asset.joints[index], index).link
 
     def _annotation_file(self) -> Path | None:
-        """Return the annotation that the task names; None without one, or where it is missing beside a stand-in."""
+        """Return the annotation that the task names; None if there is none, or if a stand-in lacks it."""
         file = None if self.config.obj_info_path is None else Path(self.config.obj_info_path)
         stands_in = self.scene.assets[self.config.objects[0]].parameters.get("path") is None
         return None if file is None or (stands_in and not file.is_file()) else file
 
     def _annotation(self) -> JointKeypoints:
-        """Return the keypoints of the joint, from a file where the config names one."""
+        """Return the keypoints of the joint, from a file if the config names one."""
         link, file = self._link(), self._annotation_file()
         index = self.scene.assets[self.config.objects[0]].joint_index(self.config.joint)
         if file is None:
@@ -146,7 +146,7 @@ class JointTask(Skill[JointConfigT]):
         if given is None and self.config.by is not None:
             amount = np.deg2rad(self.config.by) if link.kind == "hinge" else self.config.by
         if given is not None and self._falls(link):
-            # Until the hand is there, it has fallen shut; and its weight bends the arm and its knob turns in the hand.
+            # It would fall shut before the hand arrives; its weight bends the arm, and its knob turns in the hand.
             amount = HEAVY * abs(given.success_threshold) + self._start - low
         delta = amount * (1.0 if abs(high) >= abs(low) else -1.0)
         return float(np.clip(self._start + delta, low, high)) - self._start
@@ -155,7 +155,7 @@ class JointTask(Skill[JointConfigT]):
         return self.scene.assets[self.config.objects[0]].stands_in
 
     def _falls(self, link: Link) -> bool:
-        """Return whether a lid that stands in for another falls shut when nothing holds it."""
+        """Return whether a stand-in's lid falls shut when nothing holds it."""
         if link.kind != "hinge" or self._doing() != "open" or not self._stands_in():
             return False
         up = self.scene.world.body_pose(f"{self.config.objects[0]}/{link.name}")[2, :3]
@@ -163,10 +163,10 @@ class JointTask(Skill[JointConfigT]):
         return abs(axis) < LEVEL < face
 
     def _strategies(self, link: Link) -> Iterator[Strategy]:
-        """Yield strategies of moving the joint, first choice first: the task's own, then those of the object.
+        """Yield strategies for moving the joint, first choice first: the task's own, then the object's.
 
-        A setting was tried out on one robot; an arm that cannot follow it moves the joint in its own way. Where nothing
-        says how, a joint that no finger can push shut is shut by its handle. The task's own success criterion takes
+        A setting was tested on one robot; an arm that cannot follow it uses a strategy of the object. Without
+        instructions, a joint that no finger can push shut is shut by its handle. The task's own success criterion takes
         precedence.
         """
         config, shuts = self.config, self._doing() == "close"
@@ -184,13 +184,13 @@ class JointTask(Skill[JointConfigT]):
             kept = {f"success_{key}": value for key, value in shut_terms(link, self._start).items()}
         least = config.least_amount if told is None and not shuts else None
         for strategy in (m for strategies in own for m in strategies):
-            if least is not None:  # More is aimed at than is asked for.
+            if least is not None:  # The hand aims for more than is required.
                 enough = least * (link.range[1] - link.range[0])
                 kept = {"success_threshold": min(strategy.setting.success_threshold, enough)}
             yield replace(strategy, setting=strategy.setting.model_copy(update=kept))
 
     def _pressed_by(self, job: Job) -> Iterator[Strategy]:
-        """Yield strategies of shutting a hinged part that short arms have: with the side of fingers, then leaning."""
+        """Yield strategies for shutting a hinged part with short arms: with the side of fingers, then tilted."""
         body, link = f"{self.config.objects[0]}/{job.link.name}", job.link
         up = self.scene.world.body_pose(body)[2, :3]
         if (lid := lid_edge(self.scene, body, link, job.delta)) is not None:
@@ -202,7 +202,7 @@ class JointTask(Skill[JointConfigT]):
         yield from leaning(job)
 
     def _held_by(self, job: Job) -> Iterator[Strategy]:
-        """Yield strategies of taking hold: of the handle, of the edge of a door that is ajar, of the handle askew."""
+        """Yield strategies for grasping: the handle, the edge of a door that is ajar, the handle at an angle."""
         body = f"{self.config.objects[0]}/{job.link.name}"
         edge = None if job.shuts else upper_edge(self.scene, body, job.link)
         square, *askew = holding(job)

@@ -2,7 +2,7 @@
 
 Every term is an angle between a vector of the hand and a vector of the object, or a point of the hand at a point of the
 object. Many poses are started from evenly spread orientations and brought within all tolerances together by a few
-damped Gauss-Newton steps; the arm's batched inverse kinematics then says which of them can be reached.
+damped Gauss-Newton steps; the arm's batched inverse kinematics then shows which of them can be reached.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,34 +20,34 @@ from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 INSIDE = 0.7
 """Solutions are brought within this fraction of each tolerance: inverse kinematics and sag need the rest."""
 STEPS = 24
-"""Gauss-Newton steps; all but a few starts are done after ten."""
+"""Number of Gauss-Newton steps; all but a few starts converge within ten."""
 TURN = 0.5
 """Largest turn of a step [rad]."""
 POINT_WEIGHT = 10.0
-"""One radian counts as much as this many tenths of a metre [1/m]."""
+"""Length scale: one radian counts as much as this many tenths of a metre [1/m]."""
 DAMPING = 1e-5
-"""Added to the normal equations, which are singular where the terms leave a freedom."""
+"""Added to the normal equations, which are singular if the terms leave a degree of freedom."""
 PARALLEL = 1e-6
 """Wanted angles this near to 0 or half a turn [rad] make vectors parallel."""
 LEAST = 0.03
-"""Weight of a term that the others are to be kept against."""
+"""Weight of a term that must yield to the others."""
 AXIS_NAMES = {
     "link0_contact_axis": CONTACT_AXIS,
     CONTACT_AXIS: CONTACT_AXIS,
     MOVE_AXIS: MOVE_AXIS,
     VERTICAL_AXIS: VERTICAL_AXIS,
 }
-"""What a ``target_axis`` may be called > the annotation's axis."""
+"""Accepted names of a ``target_axis`` > the annotation's axis."""
 
 
 class ConstraintError(ConfigError):
-    """A list of constraints that no hand pose satisfies; names the one that cannot hold with the others."""
+    """A list of constraints that no hand pose satisfies; names the constraint that conflicts with the others."""
 
     def __init__(self, constraint: str, index: int, error: float, tolerance: float, *, angle: bool) -> None:
         unit, factor = ("deg", 180.0 / np.pi) if angle else ("mm", 1000.0)
         super().__init__(
-            f"constraint_list[{index}] {constraint} cannot hold together with the others: it is "
-            f"{factor * error:.1f} {unit} off at best, its tolerance is {factor * tolerance:.2g} {unit}; "
+            f"constraint_list[{index}] {constraint} conflicts with the others: it is "
+            f"{factor * error:.1f} {unit} off at best, and its tolerance is {factor * tolerance:.2g} {unit}; "
             "change its target_inner_product or axis, or widen its tolerance"
         )
         self.constraint, self.index, self.error, self.tolerance = constraint, index, error, tolerance
@@ -79,7 +79,7 @@ class Term:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KeypointFrame:
-    """Where the keypoints of hand and object are."""
+    """Positions of the keypoints of hand and object."""
 
     tool: Mapping[str, Array]
     """Points (3,) of the hand in the tool frame [m]."""
@@ -117,7 +117,7 @@ class KeypointFrame:
         else:
             target = self._axis(where, c)
         if c.target_inner_product is None:
-            raise ConfigError(f"{where} needs a target_inner_product, the cosine wanted")
+            raise ConfigError(f"{where} needs a target_inner_product, the wanted cosine")
         angle = float(np.arccos(np.clip(c.target_inner_product, -1.0, 1.0)))
         unit = target / np.linalg.norm(target)
         return Term(name=c.name, index=index, tool=tool, target=unit, angle=angle, tolerance=c.tolerance)
@@ -155,10 +155,10 @@ class KeypointFrame:
 
 
 def solve_terms(terms: Sequence[Term], count: int, rng: np.random.Generator) -> Array:
-    """Return hand poses T_base_tool (n, 4, 4), at most ``count``, that satisfy every term.
+    """Return at most ``count`` hand poses T_base_tool (n, 4, 4) that satisfy every term.
 
     Raises:
-        ConstraintError: There is none; the error names the term that cannot hold with the others.
+        ConstraintError: There is no such pose; the error names the term that conflicts with the others.
     """
     T = _descend(terms, count, rng)
     kept = T[_satisfied(terms, T)]
@@ -168,7 +168,7 @@ def solve_terms(terms: Sequence[Term], count: int, rng: np.random.Generator) -> 
 
 
 def _conflict(terms: Sequence[Term], count: int, rng: np.random.Generator) -> ConstraintError:
-    """Return the error about a term without which the others can hold, and how far it is off when they do."""
+    """Return the error for the term that conflicts with the others, and its residual when they hold."""
     worst, error = terms[0], np.inf
     for term in terms:
         others = [t for t in terms if t is not term]
@@ -176,7 +176,7 @@ def _conflict(terms: Sequence[Term], count: int, rng: np.random.Generator) -> Co
         kept = _satisfied(others, T)
         if kept.any() and (off := float(term.error(T[kept]).min()) / term.tolerance) < error:
             worst, error = term, off
-    if not np.isfinite(error):  # More than one is in the way: name the one that is off most.
+    if not np.isfinite(error):  # More than one conflicts: name the one with the largest residual.
         T = _descend(terms, count, rng)
         offs = [float(term.error(T).min()) / term.tolerance for term in terms]
         worst, error = terms[int(np.argmax(offs))], max(offs)
@@ -192,7 +192,7 @@ def _satisfied(terms: Sequence[Term], T: Array) -> NDArray[np.bool_]:
 def _descend(terms: Sequence[Term], count: int, rng: np.random.Generator, *, least: Term | None = None) -> Array:
     """Return poses (count, 4, 4) brought as near to the targets as the terms allow; the term ``least`` gives way."""
     R, p = random_rotations(rng, count), np.zeros((count, 3))
-    # Each pose aims at a place of its own within the tolerances, so that solutions differ; where those contradict each
+    # Each pose aims at its own point within the tolerances, so that solutions differ; if these points contradict each
     # other, it then continues until every term is within its tolerance.
     share = INSIDE if least is None else 0.0
     aims = [rng.uniform(-share, share, (count, 3)) * _spread(term) for term in terms]
@@ -203,7 +203,7 @@ def _descend(terms: Sequence[Term], count: int, rng: np.random.Generator, *, lea
             row, residual = _linearised(term, aim if early else np.zeros_like(aim), R, p)
             if not early:
                 residual = _beyond(residual, share * _slack(term), together=row.shape[1] > 1 and term.angle is not None)
-                # A term that holds does not pull.
+                # A satisfied term does not pull.
                 row = row * (np.abs(residual) > 0.0)[..., None] if share else row
             weight = (0.0 if early else LEAST) if term is least else 1.0
             rows.append(weight * row)
@@ -211,7 +211,7 @@ def _descend(terms: Sequence[Term], count: int, rng: np.random.Generator, *, lea
         J, r = np.concatenate(rows, axis=1), np.concatenate(residuals, axis=1)
         JT = np.swapaxes(J, 1, 2)
         step = -np.linalg.solve(JT @ J + DAMPING * np.eye(6), (JT @ r[..., None]))[..., 0]
-        # Terms that contradict each other would throw a pose about.
+        # Terms that contradict each other would cause erratic steps.
         step *= np.minimum(1.0, TURN / np.maximum(np.linalg.norm(step[:, :3], axis=1, keepdims=True), 1e-12))
         R = matrix_from_rotvec(step[:, :3]) @ R
         p = p + step[:, 3:]
@@ -224,12 +224,12 @@ def _spread(term: Term) -> float:
 
 
 def _slack(term: Term) -> float:
-    """Return the tolerance as residuals count it."""
+    """Return the tolerance in units of the residuals."""
     return POINT_WEIGHT * term.tolerance if term.angle is None else term.tolerance
 
 
 def _beyond(residual: Array, slack: float, *, together: bool) -> Array:
-    """Return what of residuals (n, k) exceeds a slack, each by itself or their length together."""
+    """Return the excess of residuals (n, k) over a slack, for each one separately or for their norm."""
     if not together:
         return residual - np.clip(residual, -slack, slack)
     length = np.linalg.norm(residual, axis=1, keepdims=True)

@@ -1,7 +1,7 @@
-"""Closed fingers that shut lids, doors and flaps without turning much: over an edge from the front, leaning on a face.
+"""Closed fingers that shut lids, doors and flaps with little rotation: over a front edge, or tilted on a face.
 
-A fingertip that pushes need not point along the face's normal: what counts is that its tip goes along the joint's path.
-Short arms have no pose that turns with a wide door, and none from above over a lid that stands higher than their base.
+A pushing fingertip need not point along the face's normal, as long as its tip follows the joint's path.
+Short arms cannot turn with a wide door, and cannot reach from above over a lid that stands higher than their base.
 """
 
 from collections.abc import Iterator
@@ -39,32 +39,32 @@ LEANS = (
     *((0.0, 0.5, wider) for wider in (0.0, 0.35)),
     *((0.5, 0.5, wider) for wider in (0.0, 0.35, 0.7)),
 )
-"""How much of a hinge's turn the hand makes too, by which fraction of the rest it is turned ahead, and how much further
-than usual it may lean [rad], tried in this order."""
+"""Fraction of a hinge's rotation that the hand follows, fraction of the rest by which it is turned in advance, and
+extra tilt [rad], tried in this order."""
 PIVOTS = (1.0, 0.5, 0.0)
-"""How much of a door's turn a finger makes that stands along its hinge, tried in this order."""
+"""Fraction of a door's rotation followed by a finger that is parallel to the hinge, tried in this order."""
 UPWARDS = 0.7
-"""Least upward part of the face of a lid that is shut."""
+"""Least upward component of the face normal of a shut lid."""
 RIM = 0.015
-"""What is this near to the outermost point of a lid belongs to its free edge [m]."""
+"""Points this near to the outermost point of a lid belong to its free edge [m]."""
 BAR = 0.006
 """Half the thickness of a handle [m]."""
 BEYOND = 0.025
 """How far fingers reach over the free edge [m]."""
 STEEP = 0.5
-"""How far down the hand points that comes over an edge from the front [rad]."""
+"""Downward angle of a hand that comes over an edge from the front [rad]."""
 SLACK = (0.4, 0.7)
-"""By how much that may differ, tried in this order [rad]."""
+"""Deviations from that angle, tried in this order [rad]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LidEdge:
-    """The middle of the free edge of a lid that opens upwards, in the frame of the lid as it stands."""
+    """The middle of the free edge of a lid that opens upwards, in the current frame of the lid."""
 
     place: Array
     """On the outer face (3,) [m]."""
     front: Array
-    """Unit vector (3,) from the hinge to where the edge is when the lid is shut."""
+    """Unit vector (3,) from the hinge to the edge when the lid is shut."""
     up: Array
     """Unit vector (3,) upwards."""
     radius: float
@@ -72,7 +72,7 @@ class LidEdge:
 
 
 def lid_edge(scene: Scene, body: str, link: Link, delta: float) -> LidEdge | None:
-    """Return the free edge of a lid whose face is up once the joint has moved by ``delta``; None of anything else."""
+    """Return the free edge of a lid that faces up once the joint has moved by ``delta``; None for any other part."""
     T, solids = scene.world.body_pose(body), solid_geoms_of(scene, [body])
     axis, normal = np.asarray(link.axis), np.asarray(link.normal)
     up = T[:3, :3].T @ np.array([0.0, 0.0, 1.0])
@@ -95,23 +95,23 @@ def lid_edge(scene: Scene, body: str, link: Link, delta: float) -> LidEdge | Non
 
 
 def over_edge(job: Job, edge: LidEdge) -> Iterator[Strategy]:
-    """Yield strategies of pressing a lid shut from the front: fingers that reach over its edge go down with it."""
+    """Yield strategies for pressing a lid shut from the front: fingers that reach over its edge move down with it."""
     tail = np.cos(STEEP) * edge.front + np.sin(STEEP) * edge.up
     yield from _beside(job, edge.place, -tail, np.asarray(job.link.axis), edge.radius, (0.0,))
 
 
 def along_hinge(job: Job, edge: LeafEdge) -> Iterator[Strategy]:
-    """Yield strategies of shutting a door from above: fingers that point down go before its face, at its free end."""
+    """Yield strategies for shutting a door from above: fingers that point down push its face at its free end."""
     place = np.asarray(edge.place) + edge.thickness / 2.0 * np.asarray(job.link.normal)
     free = np.asarray(edge.free)
     yield from _beside(job, place, -np.asarray(edge.up), free, edge.width, PIVOTS)
 
 
 def under_handle(job: Job, up: Array) -> Iterator[Strategy]:
-    """Yield strategies of shutting a flap that folds down: fingers that point down take its handle along on their way.
+    """Yield strategies for shutting a flap that folds down: fingers that point down push its handle along.
 
     Args:
-        job: What is to be done; the hinge is level.
+        job: The motion of the joint; the hinge is level.
         up: Unit vector (3,) upwards, in the frame of the flap.
     """
     link = job.link
@@ -127,15 +127,15 @@ def under_handle(job: Job, up: Array) -> Iterator[Strategy]:
 def _beside(
     job: Job, place: Array, down: Array, flat: Array, radius: float, pivots: tuple[float, ...]
 ) -> Iterator[Strategy]:
-    """Yield strategies whose fingers lie before a place of the part (3,) [m] and take it along with their side.
+    """Yield strategies whose fingers lie in front of a point of the part (3,) [m] and push it with their side.
 
     Args:
-        job: What is to be done.
-        place: Where they touch, in the frame of the part.
-        down: Unit vector (3,) along which they point.
-        flat: Unit vector (3,) across them, along the part.
-        radius: Distance of the place from the hinge [m].
-        pivots: How much of the hinge's turn the hand makes too.
+        job: The motion of the joint.
+        place: Contact point, in the frame of the part.
+        down: Unit vector (3,) along the fingers.
+        flat: Unit vector (3,) across the fingers, along the part.
+        radius: Distance of the contact point from the hinge [m].
+        pivots: Fraction of the hinge's rotation that the hand follows.
     """
     arm, thick = job.gripper.arm, job.gripper.finger_thickness(0) + CLEAR
     head = hand_point(arm)
@@ -157,7 +157,7 @@ def _beside(
 
 
 def leaning(job: Job) -> Iterator[Strategy]:
-    """Yield strategies of pushing a hinged part with the tips of fingers that turn less than it does."""
+    """Yield strategies for pushing a hinged part with fingertips that turn less than the part does."""
     link, delta, arm = job.link, job.delta, job.gripper.arm
     head = hand_point(arm)
     tip, thick = job.gripper.fingertip(0) - float(head @ arm.approach), job.gripper.finger_thickness(0) + CLEAR
@@ -182,5 +182,5 @@ def leaning(job: Job) -> Iterator[Strategy]:
 
 
 def _pressed(delta: float, gap: float, radius: float) -> Motion:
-    """Return the turn of a joint by ``delta`` [rad] with which fingers a gap [m] away from it end up pressing on it."""
+    """Return the rotation by ``delta`` [rad] of a joint after which fingers that start a gap [m] away press on it."""
     return ("rotate", delta + float(np.sign(delta)) * (gap + PRESS) / max(radius, gap + PRESS))

@@ -1,4 +1,4 @@
-"""Open: the hand moves the joint or, at a drawer, holds on while the base drives back."""
+"""Opening: the hand moves the joint or, for a drawer, holds on while the base drives back."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -17,9 +17,9 @@ from handloom.values import Check, Command, FunnelStage
 
 
 class Open(ArticulatedSkill[OpenConfig]):
-    """The published open; the hand lets go and draws back at the end.
+    """The published open; the hand releases the part and draws back at the end.
 
-    With ``by_driving`` the hand only takes hold of the handle and lets go of it: the base drives the way of the drawer.
+    With ``by_driving`` the hand only grasps and releases the handle: the base drives the length of the drawer's motion.
     """
 
     Config: ClassVar = OpenConfig
@@ -29,7 +29,7 @@ class Open(ArticulatedSkill[OpenConfig]):
         return replace(frames, actuation=[]) if self.config.by_driving else frames
 
     def _driving(self, T_base_tool: Array) -> list[Command]:
-        """Return the commands that drive the base along the joint's axis, as far as the joint is to move."""
+        """Return the commands that drive the base along the joint's axis, by the motion of the joint."""
         if not self.config.by_driving:
             return []
         base, link, name = base_of(self), self._keypoints.link, self.config.objects[0]
@@ -43,18 +43,18 @@ class Open(ArticulatedSkill[OpenConfig]):
         path = np.stack([here, self._base_goal])
         blocked = BasePlanner(self.scene, base, ignore=[f"{name}/"]).blocked(path)
         if blocked:
-            self.fail(FunnelStage.PLAN, "base_blocked", f"the base cannot drive the way of the drawer: {blocked}")
+            self.fail(FunnelStage.PLAN, "base_blocked", f"the base cannot drive along with the drawer: {blocked}")
         rest = command_at(T_base_tool, "mobile_move", pose=self._base_goal)
         return [*drive_commands(base, T_base_tool, path, pace=PACE), *[rest] * SETTLE]
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
-        """Return whether the first command is done; before the base sets off, whether its wheels are steered."""
+        """Return whether the first command is done; before the base starts, whether its wheels are steered."""
         command = self.manip_list[0]
         if command.function == "mobile_move":
             return is_aimed(base_of(self), command)
         return super().is_subtask_done(t_eps, o_eps)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the terms of the joint and, if it was to drive, that the base is where it should be."""
+        """Return the terms of the joint and, with ``by_driving``, of the base's position."""
         driven = (base_check(base_of(self), self._base_goal),) if self.config.by_driving else ()
         return (*super().checks(), *driven)

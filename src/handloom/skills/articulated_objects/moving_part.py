@@ -1,4 +1,4 @@
-"""The moving part of a jointed object as an arm sees it: keypoints, the axis of its joint, where it goes."""
+"""The moving part of a jointed object relative to an arm: keypoints, joint axis, path."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from handloom.skills.articulated_objects.keypoint_solver import KeypointFrame
 from handloom.spatial import invert_pose
 
 PLACES = 6
-"""Places along the way of a joint at which it is looked what its part would run into."""
+"""Number of positions of a joint at which its part is checked for obstacles."""
 INTO = "would run into"
-"""Part of what is said about that."""
+"""Fragment of the message about such an obstacle."""
 NEAR = 0.01
 """Distances are measured up to this [m]."""
 
@@ -35,7 +35,7 @@ class MovingPart:
     name: str
     """The object."""
     keypoints: JointKeypoints
-    """Where and along what a hand works on it."""
+    """Contact point and direction of the hand on the part."""
 
     @property
     def link(self) -> Link:
@@ -63,7 +63,7 @@ class MovingPart:
         return T[:3, :3] @ np.asarray(position) + T[:3, 3]
 
     def frame(self, strategy: Strategy) -> KeypointFrame:
-        """Return where the keypoints of hand and object are now, for one strategy."""
+        """Return the current keypoints of hand and object for one strategy."""
         keypoints = self.keypoints
         T_base_world = invert_pose(self.arm.T_world_base)
         body = {
@@ -81,7 +81,7 @@ class MovingPart:
         return KeypointFrame(tool=tool, points=points, axes=axes, R_base_link=T[:3, :3])
 
     def motions(self, strategy: Strategy, pivot: float) -> HandMotions:
-        """Return how the hand moves with the joint; the turns of a task's own setting are about the annotated axis."""
+        """Return the motion of the hand with the joint; a task's own setting turns about the annotated axis."""
         link = self.link
         T = invert_pose(self.arm.T_world_base) @ self.pose_in_world
         turns = link.turns if strategy.told and link.turns is not None else link.axis
@@ -90,7 +90,7 @@ class MovingPart:
         return HandMotions(joint=joint, approach=self.arm.spec.approach, contact=strategy.contact)
 
     def outward(self, delta: float) -> Array:
-        """Return the unit vector (3,) in the world along which its head goes when the joint moves by ``delta``."""
+        """Return the unit vector (3,) in the world along which its head moves for a joint motion of ``delta``."""
         axis = np.sign(delta) * self.pose_in_world[:3, :3] @ np.asarray(self.link.axis)
         if self.link.kind == "slide":
             return axis
@@ -98,21 +98,21 @@ class MovingPart:
         return way / max(float(np.linalg.norm(way)), 1e-9)
 
     def how_far(self) -> str:
-        """Say where the handle is, seen from the arm."""
+        """Return text with the position of the handle relative to the arm."""
         x, y, z = (self.in_world(self.link.head) - self.arm.T_world_base[:3, 3]).tolist()
         return f"the handle of {self.link.name} is {seen_from_base(self.arm, x, y, z)}"
 
     def runs_into(self, start: float, end: float, path: Array | None = None) -> str:
-        """Return the link of a robot that the part would run into on its way, in words; empty if there is none.
+        """Return text about the robot link that the part would hit on its path; empty if there is none.
 
-        Plans ignore the object whose joint they move, and an arm that waits stands where it is: a door that opens
-        against either is stopped by it, or falls shut again. The hand that moves the part does not count, and neither
-        does what touches it now.
+        Plans ignore the object whose joint they move, and a waiting arm stays in place: a door that opens against
+        either is stopped by it, or falls shut again. The hand that moves the part does not count, nor do links that
+        touch the part now.
 
         Args:
-            start: Where the joint is [m or rad].
+            start: Current position of the joint [m or rad].
             end: Where it goes.
-            path: Joints (k, n) of the arm meanwhile, whose own links are looked at; None: those of all others.
+            path: Joints (k, n) of the arm meanwhile, to check its own links; None checks those of all other arms.
         """
         world, arm, model = self.scene.world, self.arm, self.scene.world.model
         root = int(model.jnt_bodyid[world.joint_index(arm.joint_names[0])])

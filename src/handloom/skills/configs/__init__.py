@@ -1,4 +1,4 @@
-"""What a task file may say about each skill; one config class per published skill."""
+"""Keys of each skill in a task file; one config class per published skill."""
 
 from functools import reduce
 from operator import or_
@@ -87,7 +87,7 @@ def _tag(value: Any) -> str | None:
 
 
 def _known(value: Any) -> Any:
-    """Refuse a skill no one knows, with the nearest one that exists."""
+    """Refuse an unknown skill and suggest the nearest one."""
     tag = _tag(value)
     if tag is None:
         raise PydanticCustomError("unknown_skill", "a skill is a mapping with a name")
@@ -104,4 +104,4 @@ else:
     AnySkillConfig = Annotated[
         reduce(or_, [*_TAGGED, Annotated[OwnSkillConfig, Tag(OWN_SKILL)]]), Discriminator(_tag), BeforeValidator(_known)
     ]
-    """Type of one skill in a task file; its ``name`` decides which config applies."""
+    """Type of one skill in a task file; its ``name`` selects the config."""

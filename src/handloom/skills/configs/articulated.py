@@ -59,26 +59,27 @@ Motion = (
     | tuple[Literal["translate_x", "translate_y", "translate_z", "approach", "rotate", "slide"], float]
 )
 """``[translate_x, 0.04]`` in the hand [m], ``[rotate, -0.2]`` about the joint [rad], ``move-up`` and its like in the
-base; ours are ``[approach, 0.04]``, where the hand points on every robot, and ``[slide, 0.1]`` along the joint [m]."""
+base; ours are ``[approach, 0.04]``, along the hand's approach direction on every robot, and ``[slide, 0.1]`` along the
+joint [m]."""
 
 
 class PlannerSetting(Config):
-    """How the hand meets the handle and what it does then."""
+    """Contact of the hand with the handle and its motions from there."""
 
     constraint_list: tuple[KeypointConstraint, ...] = Field(min_length=1)
     """Terms that the hand's pose at the contact must satisfy together."""
     contact_pose_index: int = Field(default=2, ge=1)
-    """Key frame at which the hand touches: 0 is where it is now, then come the motions before, the goal, and those
-    after."""
+    """Key frame at which the hand touches: 0 is its current pose, followed by the motions before the goal, the goal,
+    and the motions after it."""
     success_threshold: float
-    """How far the joint must have moved, or may be from closed [m or rad]."""
+    """Least motion of the joint, or largest distance from closed [m or rad]."""
     success_mode: Literal["abs", "normal", "zero", "dis_to_init"] | None = None
     """Absent: ``abs`` when opening, ``zero`` when closing."""
     update_art_joint: Annotated[bool, UnusedKey("joints stay by their own friction; nothing drives an object")] = False
     pre_actuation_motions: tuple[Motion, ...] = ()
-    """Motions that lead from the goal back to where the hand comes from."""
+    """Motions that lead back from the goal to the start of the approach."""
     post_actuation_motions: tuple[Motion, ...] = ()
-    """Motions after the goal, each from where the one before ends."""
+    """Motions after the goal, each from the end of the previous one."""
     keypose_random_range: RandomPose = RandomPose()
     """Random turn and shift of the goal in the hand."""
     modify_actuation_motion: Motion | None = None
@@ -97,38 +98,38 @@ class ArticulatedSkillConfig(SkillConfig):
 
     objects_needed: ClassVar[int] = 1
     planner_setting: PlannerSetting | None = None
-    """How the hand meets the object; absent: found from the object's own keypoints (ours)."""
+    """Contact of the hand with the object; absent: found from the object's own keypoints (ours)."""
     joint: str | None = None
     """Moving part, such as ``drawer_0``; absent: the main one (ours)."""
     amount: float = Field(default=0.6, gt=0, le=1)
-    """Fraction of the joint's range that opening and turning move it by, without ``planner_setting`` (ours)."""
+    """Fraction of the joint's range by which it is opened or turned, without ``planner_setting`` (ours)."""
     least_amount: float | None = Field(default=None, gt=0, le=1)
-    """The smallest share that will do where the arm cannot move the joint by ``amount``, and that success asks for;
+    """Smallest acceptable fraction if the arm cannot move the joint by ``amount``; success requires this fraction;
     absent: only ``amount`` (ours)."""
     by: float | None = Field(default=None, gt=0, le=3600)
-    """Instead of ``amount``: how far opening and turning move the joint, [deg] of a hinge, [m] of a slide (ours)."""
+    """Instead of ``amount``: motion of the joint when opened or turned, [deg] for a hinge, [m] for a slide (ours)."""
     grasp: bool | None = None
-    """Whether the hand takes hold of the handle or pushes with closed fingers, without ``planner_setting``; absent: it
-    pushes to close, unless the joint slides across its front, and takes hold to open and turn (ours)."""
+    """Whether the hand grasps the handle or pushes with closed fingers, without ``planner_setting``; absent: it pushes
+    to close, unless the joint slides across its front, and grasps to open and turn (ours)."""
     hold: bool = False
     """Keep hold of the handle at the end, so that another arm can work; a later skill on the same joint continues from
     there (ours)."""
     momentary: bool = False
-    """It counts that the joint has stood there at some time, for what springs back: pedals, buttons, keys (ours)."""
+    """It is enough that the joint was there at some time, for parts that spring back: pedals, buttons, keys (ours)."""
     obj_info_path: str | None = None
     """Annotation file that replaces the object's keypoints."""
     collision_valid: bool = True
-    """Success needs that only fingers touched the object, and only its moving part."""
+    """Success requires that only fingers touched the object, and only its moving part."""
     process_valid: bool = True
-    """Success needs calm joints at the end."""
+    """Success requires joints at rest at the end."""
 
 
 class OpenConfig(ArticulatedSkillConfig):
     """Open a door, drawer or lid."""
 
     by_driving: bool = False
-    """The hand takes hold of a drawer, and the base drives back with it, the arm as it is; for robots whose base drives
-    (ours)."""
+    """The hand grasps a drawer, and the base drives back with it while the arm holds still; for robots with a mobile
+    base (ours)."""
 
     @model_validator(mode="after")
     def _drives_by_its_own_keypoints(self) -> "OpenConfig":

@@ -10,8 +10,8 @@ from handloom.config import Config
 Triple = tuple[float, float, float]
 Range = tuple[float, float]
 Hold = tuple[float, float, float, float, float, float]
-"""Weights of [angular x, y, z, linear x, y, z] of the hand in the goal's axes: where one is above 0, the part changes
-on the way no more than the goal makes it; 0 lets it go free."""
+"""Weights of [angular x, y, z, linear x, y, z] of the hand in the goal's axes: a part with a weight above 0 changes on
+the way no more than the goal requires; 0 leaves it free."""
 DirectionFilter = tuple[str, float] | tuple[str, float, float]
 """``[direction, a]`` or ``[direction, a, b]`` in degrees; see :class:`Filters`."""
 
@@ -19,9 +19,9 @@ ApproachWord = Literal["down", "side", "front", "any"]
 Approach = ApproachWord | tuple[ApproachWord, Annotated[float, Field(gt=0, le=180)]]
 """A word, or ``[word, degrees]``; see :class:`Filters`."""
 APPROACH_ANGLE = {"down": 40.0, "side": 30.0, "front": 45.0, "any": 180.0}
-"""How far the hand may point away from each direction when no angle is given [deg]."""
+"""Largest angle between the hand and each direction if no angle is given [deg]."""
 LARGEST = 1e5
-"""No one means a length [m], an angle [deg] or a number of frames beyond this; arithmetic with more overflows."""
+"""Largest magnitude accepted for a length [m], an angle [deg] or a number of frames; larger ones could overflow."""
 POSITIVE = ("forward", "leftward", "upward")
 NEGATIVE = ("backward", "rightward", "downward")
 
@@ -32,24 +32,24 @@ class SkillConfig(Config):
     name: str
     """Name of the skill."""
     objects: tuple[str, ...] = ()
-    """Objects it works on; what each place means depends on the skill."""
+    """Objects of the skill; the meaning of each position depends on the skill."""
     ignore_substring: tuple[str, ...] = ()
-    """Planner obstacles whose name contains one of these are left out during this skill."""
+    """Planner obstacles whose name contains one of these are ignored during this skill."""
     instruction: str = ""
     """The skill in words, for sub-task labels (ours)."""
     by_arm: dict[Literal["left", "right"], dict[str, Any]] = Field(default_factory=dict)
-    """Keys that have other values if this arm does it, where a task leaves the arm to the scene (ours)."""
+    """Keys with other values if this arm does it, for tasks that leave the choice of arm to the scene (ours)."""
     objects_needed: ClassVar[int] = 0
-    """How many objects the skill cannot do without."""
+    """Number of objects that the skill requires."""
     both_arms: ClassVar[bool] = False
-    """Whether the skill takes both arms of the robot, whichever of them it is written under."""
+    """Whether the skill uses both arms of the robot, whichever of them it is listed under."""
 
     @field_validator("*")
     @classmethod
     def _numbers_are_sane(cls, given: Any) -> Any:
         for number in _numbers(given):
-            if not -LARGEST <= number <= LARGEST:  # NaN too, which a key of any kind could hold
-                raise ValueError(f"{number:g} is not between {-LARGEST:g} and {LARGEST:g}, as numbers of a skill are")
+            if not -LARGEST <= number <= LARGEST:  # also NaN, which a key of any kind could hold
+                raise ValueError(f"{number:g} is not between {-LARGEST:g} and {LARGEST:g}, the limits of skill numbers")
         return given
 
     @model_validator(mode="after")
@@ -60,14 +60,14 @@ class SkillConfig(Config):
 
 
 class Tolerances(SkillConfig):
-    """When a pose counts as reached, and whether speeds are checked at the end."""
+    """Tolerances of a reached pose, and whether speeds are checked at the end."""
 
     t_eps: float = Field(default=1e-3, gt=0)
     """[m]"""
     o_eps: float = Field(default=5e-3, gt=0)
     """[rad]"""
     process_valid: bool = True
-    """Success also needs calm joints and objects."""
+    """Success also requires joints and objects at rest."""
 
 
 class Filters(Config):
@@ -81,8 +81,8 @@ class Filters(Config):
     """
 
     approach: Approach | None = None
-    """Where the hand points, on every robot: ``down``, ``side`` (level), ``front`` (away from the arm's base) or
-    ``any``; ``[down, 20]`` to within 20 degrees (ours)."""
+    """Direction in which the hand points, on every robot: ``down``, ``side`` (level), ``front`` (away from the arm's
+    base) or ``any``; ``[down, 20]`` to within 20 degrees (ours)."""
 
     filter_x_dir: DirectionFilter | None = None
     filter_y_dir: DirectionFilter | None = None

@@ -1,4 +1,4 @@
-"""Configs of the skills that take hold of an object."""
+"""Configs of the skills that grasp an object."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,14 +11,14 @@ TestMode = Literal["forward", "ik"]
 
 
 class GraspAnnotation(Tolerances):
-    """Which annotated grasps of the object there are, and where they put the hand."""
+    """Annotated grasps of the object, and the offset of the hand at a grasp."""
 
     npy_name: str = "Aligned_grasp_sparse.npy"
     """Grasp annotation beside the asset."""
     grasp_scale: float = Field(default=1.0, gt=0)
     """Factor on the grasp positions of that file; the object's scale."""
     tcp_offset: float | None = None
-    """How far the hand's frame stays behind the fingertips at the grasp [m]; absent takes the robot's."""
+    """Distance of the hand's frame behind the fingertips at the grasp [m]; absent: the robot's value."""
     constraints: tuple[Literal["x", "y", "z"], float, float] | None = None
     """Keep grasps in this part of the object along an axis, as ratios 0..1."""
 
@@ -28,14 +28,14 @@ class PickConfig(GraspAnnotation, Filters):
 
     objects_needed: ClassVar[int] = 1
     approach_widest: float | None = Field(default=None, gt=0, le=180)
-    """Where nothing within ``approach`` can be grasped and reached, it is tried in three steps up to this angle [deg]
+    """If no grasp within ``approach`` can be reached, the angle is widened in three steps up to this one [deg]
     (ours)."""
     rim: bool = False
-    """Take hold of a rim or an edge, with the fingers open only 20 mm on the way: one of them goes under the rim of a
-    plate, where an open one would be in the table (ours)."""
+    """Grasp a rim or an edge, with the fingers open only 20 mm on approach: one finger goes under the rim of a plate,
+    where a fully open one would hit the table (ours)."""
     largest_lever: float | None = Field(default=None, gt=0)
-    """Keep grasps between whose fingers the weight does not turn the object: how far its centre of mass may lie, level,
-    from the line on which the fingers close [m] (ours)."""
+    """Keep grasps in which the object does not turn under its weight: largest horizontal distance of its centre of mass
+    from the closing line of the fingers [m] (ours)."""
     final_gripper_state: Literal[1, -1] = -1
     """1 ends with an open gripper: approach only."""
     fixed_orientation: Quaternion | None = None
@@ -43,20 +43,21 @@ class PickConfig(GraspAnnotation, Filters):
     direction_to_obj: Literal["left", "right"] | None = None
     """Keep grasps on this side of the object."""
     pre_grasp_offset: float = Field(default=0.1, ge=0)
-    """How far before the grasp the approach starts [m]."""
+    """Distance in front of the grasp at which the approach starts [m]."""
     pre_grasp_hold_vec_weight: Hold | None = None
     gripper_change_steps: int = Field(default=40, ge=0)
-    """Frames the gripper gets to close."""
+    """Frames for the gripper to close."""
     post_grasp_offset_min: float = 0.05
     post_grasp_offset_max: float = 0.05
     """Lift after the grasp, uniform between the two [m]."""
     return_to_pregrasp: bool = False
     lift_th: float = 0.0
-    """Success needs the object lifted by more than this [m]; 0 does not check."""
+    """Success requires the object to be lifted by more than this [m]; 0 disables the check."""
     handed: bool = False
-    """It is taken from the other hand: both must have held it at once, and in the end one of them alone (ours)."""
+    """The object is taken from the other hand: both must have held it at once, and one of them alone at the end
+    (ours)."""
     test_mode: TestMode = "forward"
-    """How candidates are tested: a whole plan, or inverse kinematics only."""
+    """Test of candidates: a whole plan, or inverse kinematics only."""
     close_wait_steps: Annotated[Any, UnusedKey("the reference system does not read it either")] = None
 
 
@@ -67,7 +68,7 @@ class DexPickConfig(Tolerances):
     pick_pose_idx: int = Field(default=0, ge=0)
     """Row of ``dexpick_pose.yaml`` beside the asset."""
     pick_poses: tuple[tuple[float, float, float, float, float, float, float], ...] = ()
-    """Poses of the hand in the object, x, y, z [m] and a quaternion wxyz, in the place of that file (ours)."""
+    """Poses of the hand in the object, x, y, z [m] and a quaternion wxyz, in place of that file (ours)."""
     pre_grasp_offset: float = Field(default=0.1, ge=0)
     gripper_change_steps: int = Field(default=40, ge=0)
     post_grasp_offset_min: float = 0.05
@@ -85,7 +86,7 @@ class ManualPickConfig(PickConfig):
     """End-effector axis, base axis, min or max: turn each grasp until that component is smallest or largest."""
     adjust_rotate_axis: Literal["x", "y", "z"] = "x"
     adjust_angle_list_cfg: tuple[float, float, int] = (-15.0, 15.0, 7)
-    """Lowest and highest turn [deg] and how many are tried."""
+    """Lowest and highest turn [deg] and the number of turns tried."""
     manual_adjust_ori: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
     """Further turns about the hand's own axes [deg]."""
     adjust_trans_offset: Triple = (0.0, 0.0, 0.0)
@@ -100,7 +101,7 @@ class DynamicPickConfig(GraspAnnotation, Filters):
 
     objects_needed: ClassVar[int] = 1
     pick_range: Range
-    """Where to meet it, relative to the hand's start in world x [m]."""
+    """Meeting point, relative to the hand's start in world x [m]."""
     time_bias: float = 0.0
     """[s]"""
     pick_bias: float = 0.0
@@ -115,8 +116,8 @@ class DynamicPickConfig(GraspAnnotation, Filters):
     post_grasp_offset_max: float = 0.05
     lift_th: float = 0.0
     test_mode: TestMode = "forward"
-    """How candidates are tested: by the plan of the whole meeting, or by inverse kinematics only, so that it is planned
-    for the first that passes."""
+    """Test of candidates: a plan of the whole meeting, or inverse kinematics only, followed by a plan for the first
+    that passes."""
 
 
 class FailPickConfig(Tolerances, Filters):
@@ -127,7 +128,7 @@ class FailPickConfig(Tolerances, Filters):
     grasp_x_offset_max: float = 0.1
     grasp_y_offset_min: float = 0.05
     grasp_y_offset_max: float = 0.1
-    """How far beside the object the hand closes, uniform with random sign [m]."""
+    """Sideways distance from the object at which the hand closes, uniform with random sign [m]."""
     gripper_change_steps: int = Field(default=10, ge=0)
     post_grasp_offset_min: float = 0.05
     post_grasp_offset_max: float = 0.05

@@ -15,35 +15,37 @@ class PlaceConfig(Tolerances, Filters):
 
     objects_needed: ClassVar[int] = 2
     place_part_prim_path: str | None = None
-    """Part of the target whose box counts."""
+    """Part of the target whose box is used."""
     place_direction: Literal["vertical", "horizontal"] = "vertical"
     position_constraint: Literal["gripper", "object"] = "gripper"
-    """What is brought to the place: the hand, or the origin of the object."""
+    """The frame that is brought to the place: the hand, or the origin of the object."""
     x_ratio_range: Range = (0.4, 0.6)
     y_ratio_range: Range = (0.4, 0.6)
     z_ratio_range: Range = (0.4, 0.6)
-    """Where in the target's box, as ratios; outside 0..1 is beside it."""
+    """Position in the target's box, as ratios; outside 0..1 is beside it."""
     at: tuple[Metres, Metres] | None = None
-    """Spot on the target, x and y from its middle as in a ``pos_range`` [m], in place of the ratios; judged to 3 cm
-    (ours)."""
+    """Spot on the target, x and y from its middle as in a ``pos_range`` [m], in place of the ratios; checked to within
+    3 cm (ours)."""
     at_point: str | None = None
-    """Named point of the target, such as ``burner_1``, in place of ``at``: the spot is there (ours)."""
+    """Named point of the target, such as ``burner_1``, in place of ``at`` (ours)."""
     at_frame: Literal["target", "work"] = "target"
     """``work``: ``at`` is in the frame of the work place, x to the right of the robot and y away from it (ours)."""
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
-    """Where the object's ``front`` faces, or its x axis where it has no front: a word as the robot sees it, or degrees,
-    0 to the right of the robot and 90 away from it; judged to 15 degrees (ours)."""
+    """Direction of the object's ``front``, or of its x axis if it has no front: a word as seen by the robot, or
+    degrees, 0 to the right of the robot and 90 away from it; checked to within 15 degrees (ours)."""
     point_down: str | None = None
-    """Named point of the held object, such as the tip of a pen, that goes down, to 15 degrees; judged to 45 (ours)."""
+    """Named point of the held object, such as the tip of a pen, that points down, to within 15 degrees; checked to
+    within 45 (ours)."""
     gap: tuple[Metres, Metres] | None = None
     """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: least and largest gap between the two
-    [m]; absent: 3 to 6 cm, judged to 10 cm (ours)."""
+    [m]; absent: 3 to 6 cm, checked up to 10 cm (ours)."""
     ratio_widest: Range | None = None
-    """Where nothing can be put down there, for something else is there already, ratios along x and y instead (ours)."""
+    """Ratios along x and y to use instead if the place is already occupied (ours)."""
     aim: Triple | None = None
     aim_body: str | None = None
-    """Where the expert puts the origin of the object: a point in the frame of a body of the scene [m]. It replaces the
-    ratios, is not judged, and is dropped where nothing can be put down there (ours; set by ``handloom retell``)."""
+    """Place at which the expert puts the origin of the object: a point in the frame of a body of the scene [m]. It
+    replaces the ratios, is not checked, and is dropped if nothing can be put down there (ours; set by ``handloom
+    retell``)."""
     pre_place_z_offset: float = 0.2
     place_z_offset: float = 0.1
     """Height above the target before and at the place [m]."""
@@ -52,8 +54,8 @@ class PlaceConfig(Tolerances, Filters):
     align_obj_tol: float | None = None
     """Keep orientations that bring the first axis (object) within this angle of the second (target) [deg]."""
     level_obj_axis: Triple | None = None
-    """Axis of the object, such as the long one of a stick, that is level at the place, whichever way it points, within
-    ``align_obj_tol``; ours."""
+    """Axis of the object, such as the long axis of a stick, that is level at the place to within ``align_obj_tol``, in
+    any direction (ours)."""
     offset_place_obj_axis: Triple | None = None
     pre_place_align: float = 0.2
     pre_place_offset: float = 0.2
@@ -63,56 +65,58 @@ class PlaceConfig(Tolerances, Filters):
     pre_place_hold_vec_weight: Hold | None = None
     post_place_hold_vec_weight: Hold | None = None
     rest_on: Literal["target", "support"] | None = None
-    """Heights are those of the object's lowest point, as it is held: above the top of the target, or above what the
-    target stands on (``support``, for places beside it); absent measures the object's origin, as published (ours)."""
+    """Heights are measured to the lowest point of the held object: above the top of the target, or above the target's
+    own support (``support``, for places beside it); absent: to the object's origin, as published (ours)."""
     beside: Literal["left", "right"] | None = None
     """Put the object next to the target, in world -x or +x, with 3 to 6 cm between them (ours)."""
     keep_upright: float | None = Field(default=None, gt=0, le=90)
-    """Put the object down as it is held, turned about the vertical only, to within this angle [deg] (ours)."""
+    """Put the object down in its held orientation, turned only about the vertical, to within this angle [deg]
+    (ours)."""
     keep_upright_widest: float | None = Field(default=None, gt=0, le=180)
-    """Where no such place can be reached, ``keep_upright`` is widened in three steps up to this angle [deg] (ours)."""
+    """If no such place can be reached, ``keep_upright`` is widened in three steps up to this angle [deg] (ours)."""
     retreat: float | None = Field(default=None, gt=0, le=1)
-    """Draw the hand back by this much against its approach [m]: ``post_place_vector`` for every robot (ours)."""
+    """Distance by which the hand draws back against its approach direction [m]: ``post_place_vector`` for every robot
+    (ours)."""
     retreat_widest: float | None = Field(default=None, gt=0, le=1)
     """If the fingers would still reach over the object after ``retreat``, the hand draws back further, up to this
     distance [m], where it can (ours)."""
     rim: bool = False
-    """Let go of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
+    """Release of a rim: the fingers open only 20 mm until the hand has drawn back (ours)."""
     hold_obj_axis: Triple | None = None
-    """Axis of the object that keeps its direction on the way; ours, to carry objects upright."""
+    """Axis of the object that keeps its direction on the way, to carry objects upright (ours)."""
     target_held: bool = False
-    """Another hand holds the target in the air (ours): the fingers open no further than it takes to let go, and success
-    needs the target held, with nothing under it, in every frame of the skill."""
+    """Another hand holds the target in the air (ours): the fingers open no further than the release needs, and success
+    requires the target to be held, with nothing under it, in every frame of the skill."""
     until_contact: bool = False
-    """Lower the object from the place until it touches what is below, and only then let go (ours); a published place
-    lets it fall from ``place_z_offset``."""
+    """Lower the object from the place until it touches something below, and only then release it (ours); a published
+    place drops it from ``place_z_offset``."""
     gripper_change_steps: int = Field(default=10, ge=0)
-    """Frames the gripper gets to open at most; it takes no longer than the fingers move."""
+    """Most frames for the gripper to open; it stops when the fingers do."""
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
     post_place_vector: Triple | None = None
     """Retreat in the hand's frame [m]."""
     test_mode: Literal["forward", "ik"] = "forward"
     relation: Literal["in", "on", "stack_on", "beside", "left_of", "right_of", "in_front_of", "behind"] | None = None
-    """What the place says in words, as its short form does (ours); it says what success means (``success_mode:
-    relation``), whoever carries the task out. ``in``: in a cavity of the target, of ``place_part_prim_path`` where that
-    is given; ``on`` and ``stack_on``: carried by the target alone, its middle over it; ``beside``: next to it;
-    ``left_of`` and the like: straight on that side of it as the robot sees it, on the same level, ``gap`` away. What
-    stands, such as a mug or a can, must end upright."""
+    """The place in words, as in its short form (ours); it defines success (``success_mode: relation``) for any policy.
+    ``in``: in a cavity of the target, of ``place_part_prim_path`` if that is given; ``on`` and ``stack_on``: carried
+    by the target alone, with its middle above it; ``beside``: next to it; ``left_of`` and the like: straight on that
+    side of it as the robot sees it, on the same level, ``gap`` away. Upright objects, such as a mug or a can, must end
+    upright."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """With ``relation``: false lets a thing that stands lie; true or an angle [deg] asks it of anything, and what lies
-    is stood up (ours)."""
+    """With ``relation``: false allows an upright object to end lying; true or an angle [deg] requires it of any object,
+    and a lying one is stood up (ours)."""
     lean: bool = False
-    """With ``relation: on``: lay the object against the target, its up along the target's axis ``lean`` and its long
-    side up the slope; judged to 15 degrees (ours)."""
+    """With ``relation: on``: lean the object against the target, with its up axis along the target's axis ``lean`` and
+    its long side up the slope; checked to within 15 degrees (ours)."""
     success_mode: Literal[
         "3diou", "xybbox", "height", "left", "right", "flower", "cup", "resting", "inside", "beside", "relation"
     ] = "3diou"
-    """What success means; ours are ``resting``: over the target, touching it and let go, ``inside``: ``success_th`` of
-    the object (0.5 where that is 0) lies inside the target, and it is let go, and ``beside``: next to the target on its
-    side, lying still and let go."""
+    """Criterion of success; ours are ``resting``: over the target, touching it and released, ``inside``: ``success_th``
+    of the object (0.5 if that is 0) lies inside the target, and it is released, and ``beside``: next to the target on
+    its side, at rest and released."""
     success_th: float = 0.0
-    """Overlap that must be exceeded, where the mode has one; fraction of the object for ``inside``."""
+    """Overlap that must be exceeded, if the mode has one; fraction of the object for ``inside``."""
     success_tilt: float | None = Field(default=None, gt=0, le=45)
     """Largest angle [deg] between up and the nearest axis of the object: it lies flat, or stands (ours)."""
     success_upright: float | None = Field(default=None, gt=0, le=45)
@@ -128,31 +132,31 @@ class PlaceConfig(Tolerances, Filters):
     @model_validator(mode="after")
     def _holds_one_part(self) -> "PlaceConfig":
         if self.hold_obj_axis is not None and self.pre_place_hold_vec_weight is not None:
-            raise ValueError("hold_obj_axis and pre_place_hold_vec_weight cannot both hold the way; give one of them")
+            raise ValueError("hold_obj_axis and pre_place_hold_vec_weight both constrain the path; give one of them")
         return self
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> "PlaceConfig":
         if self.keep_upright is not None and self.align_pick_obj_axis is not None:
-            raise ValueError("keep_upright and align_pick_obj_axis both say how the object stands; give one of them")
+            raise ValueError("keep_upright and align_pick_obj_axis both set the object's orientation; give one of them")
         if self.level_obj_axis is not None and (self.keep_upright is not None or self.align_pick_obj_axis is not None):
             raise ValueError(
-                "level_obj_axis says how the object lies; give neither keep_upright nor align_pick_obj_axis"
+                "level_obj_axis sets the object's orientation; give neither keep_upright nor align_pick_obj_axis"
             )
         if self.level_obj_axis is not None and not self.align_obj_tol:
             raise ValueError("level_obj_axis needs align_obj_tol, how far from level the axis may be [deg]")
         if self.retreat is not None and self.post_place_vector is not None:
-            raise ValueError("retreat and post_place_vector both say how the hand draws back; give one of them")
+            raise ValueError("retreat and post_place_vector both set how the hand draws back; give one of them")
         if self.rest_on is not None and self.position_constraint != "object":
             raise ValueError("rest_on measures the object; it needs position_constraint: object")
         if (self.beside is None) == (self.success_mode == "beside" or self.relation == "beside"):
-            raise ValueError("beside: left or right goes with success_mode: beside")
+            raise ValueError("beside: left or right and success_mode: beside belong together")
         if (self.success_mode == "relation") and self.relation is None:
             raise ValueError("success_mode: relation needs relation: in, on, stack_on, beside, left_of, ...")
         sided = self.relation in ("left_of", "right_of", "in_front_of", "behind")
         if self.gap is not None and (not sided or not 0.0 <= self.gap[0] <= self.gap[1]):
             raise ValueError(
-                "gap goes with left_of, right_of, in_front_of or behind, from low to high [m], "
+                "gap needs left_of, right_of, in_front_of or behind, and a range from low to high [m], "
                 f"e.g. [0.03, 0.1]; got {list(self.gap)} with {self.relation}"
             )
         if sided and (self.rest_on != "support" or self.at is not None or self.at_point is not None):
@@ -187,21 +191,21 @@ class DexPlaceConfig(Tolerances):
     objects_needed: ClassVar[int] = 2
     camera_axis_filter: tuple[AxisDirection, AxisDirection] | None = None
     """Direction of the hand's z axis in the arm base, and the range of angles [deg] by which the hand tilts from the
-    line of sight; absent keeps the roll the hand has."""
+    line of sight; absent keeps the current roll of the hand."""
     place_part_prim_path: str | None = None
     gripper_change_steps: int = Field(default=10, ge=0)
 
 
 class MoveConfig(SkillConfig):
-    """Carry ``objects[0]``, which is held, over to ``objects[1]`` without turning it."""
+    """Carry ``objects[0]``, which is held, to ``objects[1]`` without turning it."""
 
     objects_needed: ClassVar[int] = 2
     success_threshold: float = Field(gt=0)
     """[m]"""
     delta_trans: tuple[Triple, ...] = ((0.0, 0.0, 0.0),)
-    """Way points relative to the goal [m]."""
+    """Waypoints relative to the goal [m]."""
     press: float | None = Field(default=None, ge=0, le=0.02)
-    """Wipe: after the first way point, the held object is lowered onto the target and pressed by this much [m] at all
+    """Wipe: after the first waypoint, the held object is lowered onto the target and pressed by this much [m] at all
     others; absent keeps the height (ours)."""
     press_part: str | None = None
     """With ``press``: the part of the held object, a body or a named point of it, that must touch the target, and move
@@ -209,14 +213,14 @@ class MoveConfig(SkillConfig):
     contact_share: float = Field(default=0.3, gt=0, le=1)
     """With ``press``: fraction of the skill's frames in which the object must touch the target (ours)."""
     hold_vec_weight: Hold = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    """Parts of the hand's pose that change on the way no more than the goal makes them."""
+    """Parts of the hand's pose that change on the way no more than the goal requires."""
     invisible_object: str | tuple[str, ...] | None = None
-    """Object that disappears when the move has succeeded, such as dirt; of a list the first. It lies where it is put
-    and is only seen, not touched."""
+    """Object that disappears once the move has succeeded, such as dirt; the first one of a list. It is only visible: it
+    stays in place and collides with nothing."""
 
     @property
     def only_shifts(self) -> bool:
-        """Whether what is held only goes some way from where it is."""
+        """Whether the held object only moves by some distance from its current position."""
         return len(set(self.objects[:2])) == 1
 
     @property
@@ -234,16 +238,16 @@ class CarryConfig(Tolerances, Filters):
     approach: Approach | None = ("down", 30.0)
     """Where the hands point."""
     pre_grasp_offset: float = Field(default=0.07, gt=0)
-    """How far before the grasps the straight approach starts [m]."""
+    """Distance in front of the grasps at which the straight approach starts [m]."""
     gripper_change_steps: int = Field(default=20, ge=1)
-    """Frames the grippers get to close and to open at most; they take no longer than the fingers move."""
+    """Most frames for the grippers to close and to open; they stop when the fingers do."""
     lift: float = Field(default=0.1, gt=0, le=1)
     """How high above both places the object is carried [m]."""
     pace: float = Field(default=0.7, gt=0, le=1)
     """Fraction of the expert's pace while both hands hold the object."""
     x_ratio_range: Range = (0.45, 0.55)
     y_ratio_range: Range = (0.45, 0.55)
-    """Where in the target's box the middle of the object comes to lie, as ratios."""
+    """Final position of the object's middle in the target's box, as ratios."""
     retreat: float = Field(default=0.08, gt=0, le=1)
     """How far the hands draw back at the end [m]."""
     tilt: float = Field(default=5.0, gt=0, le=45)
@@ -260,7 +264,7 @@ class RotationGoal(Config):
     success_threshold: float = Field(gt=0)
     """[rad]"""
     objects: tuple[str, ...] = ()
-    """What to face; the other object when empty."""
+    """Object to face; the other object if empty."""
 
 
 class DummyForward(Config):
@@ -281,17 +285,17 @@ class ApproachRotateConfig(SkillConfig):
     rotate: RotationGoal | None = None
     """How the object is turned; absent keeps its orientation."""
     approach_axis: Literal["+x", "-x", "+y", "-y"] = "+x"
-    """World direction in which the object lies before the other one."""
+    """World direction from the other object to this one."""
     obj_yaw_offset: float = 0.0
     """Turns that direction about the vertical [deg]."""
     distance: float = 0.1
-    """How far before the other object [m]."""
+    """Distance from the other object [m]."""
     obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
     """Shifts of the object's reference point along its own axes [m]."""
     z_offset: float = 0.0
-    """Added to the present height [m]."""
+    """Added to the current height [m]."""
     hold_vec_weight: Hold | None = None
-    """Parts of the hand's pose that change on the way no more than the goal makes them."""
+    """Parts of the hand's pose that change on the way no more than the goal requires."""
     dummy_forward: DummyForward | None = None
     """Joint move at the end."""
 
@@ -307,22 +311,22 @@ class RotateObjConfig(SkillConfig):
     success_threshold_rotate: float = Field(gt=0)
     """[rad]"""
     obj_axis_offset: tuple[tuple[Literal["x", "y", "z"], float], ...] = ()
-    """Shifts of the point it turns about, along the object's own axes [m]."""
+    """Shifts of the centre of rotation, along the object's own axes [m]."""
     trans_offset: Triple = (0.0, 0.0, 0.0)
     """Shift of that point in the world [m]."""
     first_motion: Literal["move", "rotate"] | None = None
     """Move and then turn, turn and then move, or both at once."""
     move_offset: Triple | None = None
-    """With ``first_motion: move``, added to the place at which it turns [m]."""
+    """With ``first_motion: move``, added to the position at which it turns [m]."""
     rotate_offset: Triple | None = None
     """With ``first_motion: rotate``, shift while it turns [m]."""
     rotate_only: bool = False
-    """Turn in place; only the turn is judged."""
+    """Turn in place; only the rotation is checked."""
     gripper_state: Literal[1, -1] = -1
     dummy_forward: DummyForward | None = None
     """Joint move at the end."""
     ctrl_list: tuple[tuple[int, float, Literal["abs", "delta"]], ...] = ()
-    """The joints of that move, where published task files write them."""
+    """The joints of that move, in the spelling of published task files."""
 
 
 class FlipConfig(Tolerances):
@@ -330,13 +334,13 @@ class FlipConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 1
     gripper_axis: Triple | None = None
-    """Where the approach of the hand points at the end: right, ahead, up seen from the arm."""
+    """Final direction of the hand's approach: right, ahead, or up, seen from the arm."""
     ee_axis: Triple | None = None
-    """The same key as published task files spell it."""
+    """The same key in the spelling of published task files."""
     up_axis: Triple = (0.0, 1.0, 0.0)
-    """Axis of the object that must point up in the end; y as published (ours)."""
+    """Axis of the object that must point up at the end; y as published (ours)."""
     lower: float = 0.0
-    """How far below its start the hand lets go [m]; published: at the same height (ours)."""
+    """How far below its start the hand releases the object [m]; published: at the same height (ours)."""
     open_wait_steps: int = Field(default=20, ge=0)
 
 
@@ -347,23 +351,23 @@ class HangConfig(Tolerances):
     peg: str | None = None
     """Keypoint at the tip of the peg, as ``peg_0``; absent takes any."""
     share: Range = (0.55, 0.68)
-    """Where on the peg the object is let go, between its root at 0 and its tip at 1."""
+    """Release point along the peg, from its root at 0 to its tip at 1."""
     drop: float = Field(default=0.003, ge=0)
-    """How far the middle of the handle's hole is below the axis of the peg when the object is let go [m]."""
+    """Distance of the middle of the handle's hole below the axis of the peg at the release [m]."""
     roll: Range = (0.8, 1.0)
-    """How far the object is turned about the peg before it is let go: 0 upright, 1 as it will hang."""
+    """Rotation of the object about the peg before the release: 0 upright, 1 as it will hang."""
     pre_distance: float = Field(default=0.03, ge=0)
-    """How far before the tip the straight way onto the peg begins [m]."""
+    """Distance in front of the tip at which the straight path onto the peg begins [m]."""
     approach_only: bool = False
-    """Only bring the object before the peg. A second ``hang`` then starts from how the object lies in the hand after
-    the long way, on which it may have turned."""
+    """Only bring the object in front of the peg. A second ``hang`` then starts from the object's pose in the hand after
+    the long move, during which it may have turned."""
     rim: bool = False
-    """Let go of a rim: the fingers open only 20 mm until the hand has drawn back."""
+    """Release of a rim: the fingers open only 20 mm until the hand has drawn back."""
     gripper_change_steps: int = Field(default=10, ge=0)
     retreat: float = Field(default=0.08, gt=0)
     """How far the hand draws back [m]."""
     settle_steps: int = Field(default=60, ge=0)
-    """Frames the object gets to stop swinging."""
+    """Frames for the object to stop swinging."""
 
 
 class ScanConfig(Tolerances):

@@ -1,1 +1,1 @@
-"""Skills that work by contact: press a point, use a tool on a target, push over a table."""
+"""Skills that work by contact: press a point, use a tool on a target, push across a table."""

@@ -17,39 +17,39 @@ from handloom.spatial import invert_pose, make_pose
 from handloom.values import Check
 
 SEEN = 0.1
-"""How long it must have been seen [s]."""
+"""Time for which it must have been seen [s]."""
 MARGIN = 0.03
-"""How much further from the window than asked for the object may be [m]."""
+"""Extra distance from the window allowed for the object [m]."""
 STEEPS = (0.0, 0.5, 1.0, 1.5)
-"""How steeply from above the scanner looks [rad]."""
+"""Downward angles of the scanner's view [rad]."""
 LOOKS = 3
-"""How often at most it is pointed."""
+"""Largest number of attempts to point it."""
 AROUND = 8
 """From how many sides."""
 
 
 def seen_term(config: AimConfig) -> Check:
-    """Return that the object is in the scanner's view."""
+    """Return the term that the object is in the scanner's view."""
     scanner, name = config.objects[:2]
     far = config.view_distance[1] + MARGIN
     return Check(name="in_view", arguments={"object": name, "scanner": scanner, "distance": far})
 
 
 class Aim(Skill[AimConfig]):
-    """The hand brings the window of the scanner before the object, from whichever side it gets there."""
+    """The hand brings the window of the scanner in front of the object, from whichever side it can reach."""
 
     Config: ClassVar = AimConfig
     _looks: int = 1
 
     @staticmethod
     def deeds(scene: Scene, config: AimConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the object was seen for a tenth of a second by what a hand holds."""
+        """Return its effect on the world: the object was seen for a tenth of a second by a held scanner."""
         term = seen_term(config)
         seen = Check(name=term.name, arguments=term.arguments, seconds=SEEN)
         return (seen, Check(name="in_hand", arguments={"object": config.objects[0]}))
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose from where the scanner looks, and write the commands."""
+        """Choose the scanner's viewpoint, and write the commands."""
         config, controller = self.config, self.controller
         poses = self._poses()
         controller.ignored = config.ignore_substring
@@ -65,7 +65,7 @@ class Aim(Skill[AimConfig]):
         ]
 
     def is_done(self) -> bool:
-        """Return whether nothing is left to do; a scanner that has swung in the hand on its way is pointed anew."""
+        """Return whether nothing is left to do; a scanner that has swung in the hand on the way is pointed again."""
         if not super().is_done():
             return False
         if self.is_success() or self._looks >= LOOKS:
@@ -75,13 +75,13 @@ class Aim(Skill[AimConfig]):
         return not self.manip_list
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is in view, and the scanner in the hand."""
+        """Return the terms: the object is in view, and the scanner is in the hand."""
         arm = self.controller.arm
         held = {"robot": arm.robot_name, "arm": arm.name, "object": self.config.objects[0]}
         return (seen_term(self.config), Check(name="grasped", arguments=held))
 
     def _poses(self) -> Array:
-        """Return poses T_base_tool (n, 4, 4) from which the scanner sees the object, least turned first."""
+        """Return poses T_base_tool (n, 4, 4) from which the scanner sees the object, smallest rotation first."""
         config, controller = self.config, self.controller
         scanner, name = config.objects[:2]
         window, view = scanner_view(self.scene, scanner)

@@ -1,4 +1,4 @@
-"""Poses of the hand that bring a point of it, or of what it holds, to a point of the world along a way."""
+"""Poses of the hand that bring a point of it, or of its held object, to a point of the world along a direction."""
 
 from collections.abc import Sequence
 
@@ -15,28 +15,28 @@ from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 
 ROLLS = 12
-"""Turns of the hand about the way that are tried."""
+"""Rotations of the hand about the direction that are tried."""
 START_BLOCKED = "start_in_collision"
-"""Reason of a plan that cannot begin."""
+"""Reason given when a plan cannot begin."""
 TILTS, AROUND = 3, 6
-"""Tilts of the hand from the way that are tried beside none, and in how many directions each."""
+"""Tilts of the hand from the direction that are tried besides zero, and the number of tilt directions for each."""
 
 
 def fingertips(gripper: GripperShape) -> Array:
-    """Return the point (3,) in the tool frame [m] that the closed fingers reach furthest with."""
+    """Return the furthest point (3,) of the closed fingers, in the tool frame [m]."""
     _, y, z = gripper.position[0][gripper.pads].mean(axis=0) if len(gripper.pads) else np.zeros(3)
     return gripper.arm.R_ee_graspnet @ np.array([gripper.fingertip(0), y, z])
 
 
 def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt: float) -> Array:
-    """Return poses T_base_tool (n, 4, 4) with the closed fingertips at a point, the hand along a way or leaning.
+    """Return poses T_base_tool (n, 4, 4) with the closed fingertips at a point, the hand along a direction or tilted.
 
     Args:
-        skill: The skill that asks.
-        filters: Directions that the hand may have.
+        skill: The calling skill.
+        filters: Allowed directions of the hand.
         p_world: The point (3,) [m].
         along: The way (3,).
-        tilt: How far the hand may lean from it [rad].
+        tilt: Largest tilt of the hand from it [rad].
     """
     arm = skill.controller.arm
     approach, tip = np.asarray(arm.spec.approach, float), fingertips(gripper_of(skill))
@@ -50,15 +50,15 @@ def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt:
 
 
 def facing_along(R_start: Array, axis_tool: Array, way: Array, tilt: float) -> Array:
-    """Return orientations (n, 3, 3) in which an axis of the hand points along a way, or leans from it, least first.
+    """Return orientations (n, 3, 3) with an axis of the hand along a direction or tilted, smallest tilt first.
 
-    Among those that lean alike, little turning from the start comes first.
+    Among equal tilts, the smallest rotation from the start comes first.
 
     Args:
-        R_start: Orientation to begin with (3, 3).
+        R_start: Initial orientation (3, 3).
         axis_tool: Axis of the hand (3,).
         way: Unit vector (3,) in the base.
-        tilt: How far the axis may lean [rad].
+        tilt: Largest tilt of the axis [rad].
     """
     now = R_start @ axis_tool
     R = _shortest(now, way) @ R_start
@@ -78,7 +78,7 @@ def facing_along(R_start: Array, axis_tool: Array, way: Array, tilt: float) -> A
 
 
 def _shortest(now: Array, wanted: Array) -> Array:
-    """Return the shortest turn (3, 3) from one unit vector to another."""
+    """Return the smallest rotation (3, 3) from one unit vector to another."""
     axis = np.cross(now, wanted)
     sine = float(np.linalg.norm(axis))
     if sine < 1e-9:
@@ -89,12 +89,12 @@ def _shortest(now: Array, wanted: Array) -> Array:
 
 
 def choose_closed(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, str]:
-    """Return the first candidate that passes with closed fingers, and how the gripper is on the first move.
+    """Return the first candidate that passes with closed fingers, and the gripper state on the first move.
 
-    Fingers that are still around what they have just put down stay open until the hand has left it.
+    Fingers that are still around a placed object stay open until the hand has left it.
 
     Args:
-        skill: The skill that asks; it is told why there is no candidate.
+        skill: The calling skill; its failure is set if there is no candidate.
         moves: Poses (n, 4, 4) of each move, see ``choose``.
     """
     controller = skill.controller

@@ -18,45 +18,45 @@ from handloom.spatial import invert_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 PRESSED = 2.0 / 3.0
-"""Fraction of the way that was asked for which counts as pressed."""
+"""Fraction of the requested travel that counts as pressed."""
 BEYOND = 0.003
-"""How far beyond the end of a joint's way the fingertips aim [m]: hands yield to springs."""
+"""How far beyond the end of a joint's travel the fingertips aim [m]: hands yield to springs."""
 BEFORE = 0.004
-"""How far before the point the fingertips are when the press begins [m]."""
+"""Distance of the fingertips in front of the point when the press begins [m]."""
 CLOSE_FRAMES = 12
-"""Frames the fingers get to close."""
+"""Frames for the fingers to close."""
 FACES_IN = 0.3
-"""Cosine from which on the way of a joint counts as into the surface that is pressed."""
+"""Least cosine at which the motion of a joint counts as into the pressed surface."""
 ALONG_DOWN, SIDEWAYS = 0.5, 85.0
-"""Cosine from which on a press goes down, and how far the hand may lean at one that does not [deg]."""
+"""Least cosine at which a press counts as downward, and largest tilt of the hand at any other press [deg]."""
 SOMETIME = 1e-3
-"""Fraction of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that amounts to at least one frame."""
 BUTTONS = ("button", "top")
-"""Names of points that are pressed where a task names none."""
+"""Names of points that are pressed if a task names none."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Press:
-    """What is pressed, and how far."""
+    """The pressed point, and its travel."""
 
     point: str
     position: Array
-    """Where the point is (3,), in the world [m]."""
+    """Position of the point (3,), in the world [m]."""
     end: Array
-    """Where it is when it is pressed (3,) [m]."""
+    """Position of the point when pressed (3,) [m]."""
     way: Array
-    """Unit vector (3,) of the press at its beginning, in the world."""
+    """Unit vector (3,) of the initial press direction, in the world."""
     term: Check
-    """What holds while it is pressed."""
+    """Term that holds while it is pressed."""
 
 
 def has_button(asset: ObjectAsset) -> bool:
-    """Return whether an object has a point on a part that moves which is there to be pressed."""
+    """Return whether an object has a point to press on a movable part."""
     return any(name in asset.keypoints and asset.keypoints[name].body != ROOT for name in BUTTONS)
 
 
 def pressed_point(asset: ObjectAsset, given: str | None) -> str:
-    """Return the point of an object that is pressed: the given one, its button or top, or the head of its joint."""
+    """Return the point to press on an object: the given one, its button or top, or the head of its joint."""
     if given is not None:
         return given
     known = known_points(asset)
@@ -65,7 +65,7 @@ def pressed_point(asset: ObjectAsset, given: str | None) -> str:
 
 
 def press_of(scene: Scene, config: PressConfig) -> Press:
-    """Return how an object is pressed, from where it stands now.
+    """Return the press of an object in its current state.
 
     Raises:
         ConfigError: It has no such point.
@@ -99,22 +99,22 @@ def press_of(scene: Scene, config: PressConfig) -> Press:
 
 
 class PressPoint(Skill[PressConfig]):
-    """Closed fingers approach the point straight on, press it to its stop or with the given force, and retreat."""
+    """Closed fingers approach the point head-on, press it to its stop or with the given force, and retreat."""
 
     Config: ClassVar = PressConfig
 
     @staticmethod
     def deeds(scene: Scene, config: PressConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the point was pressed, by fingers, at some time."""
+        """Return its effect on the world: the point was pressed, by fingers, at some time."""
         term = press_of(scene, config).term
         return (Check(name=term.name, arguments=term.arguments, seconds=1.0 / scene.instance.fps),)
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose how the hand comes, and write the commands."""
+        """Choose the approach of the hand, and write the commands."""
         config, controller = self.config, self.controller
         self._press = press = press_of(self.scene, config)
         controller.ignored = config.ignore_substring
-        # A lever that goes to the side is pushed by fingers that point down, too.
+        # Fingers that point down also push a lever that moves sideways.
         lean = config.tilt if press.way[2] < -ALONG_DOWN else max(config.tilt, SIDEWAYS)
         touch = pointing(self, config, press.position - BEFORE * press.way, press.way, float(np.deg2rad(lean)))
         if len(touch) == 0:
@@ -148,6 +148,6 @@ class PressPoint(Skill[PressConfig]):
         ]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return that the point was pressed at some time."""
+        """Return the term that the point was pressed at some time."""
         term = self._press.term
         return (Check(name=term.name, arguments=term.arguments, share=SOMETIME),)

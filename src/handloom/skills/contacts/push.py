@@ -1,4 +1,4 @@
-"""Push an object over a table, by contact alone: stroke after stroke until it is where it should be."""
+"""Push an object across a table by contact alone, stroke after stroke, until it is at its goal."""
 
 from itertools import product
 from typing import ClassVar
@@ -22,24 +22,24 @@ from handloom.spatial import invert_pose
 from handloom.values import Check, FunnelStage
 
 CLEAR = 0.012
-"""How far behind the object the fingertips come down [m]."""
+"""Distance behind the object at which the fingertips come down [m]."""
 SPARES = (0.0, 0.02)
-"""How much farther behind it they come down, where the hand is too wide [m]."""
+"""Extra distance behind the object if the hand is too wide [m]."""
 HIGHEST, LOWEST = 0.03, 0.003
 """Bounds of the height of the fingertips above the ground [m]."""
 CLOSE_FRAMES = 12
-"""Frames the fingers get to close."""
+"""Frames for the fingers to close."""
 ENOUGH = 0.012
-"""How near to the goal a stroke must have brought the object for the hand to stop pushing [m]."""
+"""Distance from the goal below which the hand stops pushing [m]."""
 ACROSS = 0.5
-"""Cosine between the way of the push and the line in which the fingers close, above which a turn comes later."""
+"""Cosine between push direction and closing line of the fingers above which a hand rotation is tried later."""
 TURNED = 0.6
-"""How far from the straight way the hand may push, where it cannot stand behind the object [rad]."""
+"""Largest deviation from the straight push if the hand does not fit behind the object [rad]."""
 _ANY = Filters()
 
 
 def goal_spot(scene: Scene, config: PushConfig) -> Array:
-    """Return where the middle of the object's box is to be, seen from above (2,), in the world [m]."""
+    """Return the goal of the middle of the object's box, seen from above (2,), in the world [m]."""
     name = config.objects[0]
     own = world_box(scene, name)
     if config.to is not None:
@@ -54,7 +54,7 @@ def goal_spot(scene: Scene, config: PushConfig) -> Array:
 
 
 def push_terms(scene: Scene, config: PushConfig) -> tuple[Check, ...]:
-    """Return what the world is like then: at its spot or on its side of the other, standing if it stands, let go."""
+    """Return the goal term: the object at its spot or on its side of the other, released, upright if it was so."""
     name = config.objects[0]
     if config.relation is not None:
         return relation_terms(scene, name, config.relation, config.objects[1], gap=config.gap)
@@ -68,13 +68,13 @@ def push_terms(scene: Scene, config: PushConfig) -> tuple[Check, ...]:
 
 
 class Push(Skill[PushConfig]):
-    """Closed fingers come down behind the object and move it straight; then they look again, and push what is left."""
+    """Closed fingers come down behind the object and push it straight; the rest is pushed in further strokes."""
 
     Config: ClassVar = PushConfig
 
     @staticmethod
     def deeds(scene: Scene, config: PushConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the object is where it was to be pushed."""
+        """Return its effect on the world: the object is at the goal of the push."""
         return push_terms(scene, config)
 
     def simple_generate_manip_cmds(self) -> None:
@@ -84,7 +84,7 @@ class Push(Skill[PushConfig]):
         self._stroke()
 
     def is_done(self) -> bool:
-        """Return whether nothing is left to do; an object that is not there yet is pushed once more."""
+        """Return whether nothing is left to do; an object that is not yet at its goal is pushed again."""
         if not super().is_done():
             return False
         off = float(np.linalg.norm(self._goal - world_box(self.scene, self.config.objects[0]).mean(axis=0)[:2]))
@@ -92,15 +92,15 @@ class Push(Skill[PushConfig]):
             return True
         self._stroke()
         if not self.manip_list and self.is_success():
-            self.failure = None  # It is near enough, and no hand gets behind it any more.
+            self.failure = None  # It is near enough, and the hand no longer fits behind it.
         return not self.manip_list
 
     def checks(self) -> tuple[Check, ...]:
-        """Return that the object is where it was to be pushed."""
+        """Return the terms: the object is at the goal of the push."""
         return self._terms
 
     def _stroke(self) -> None:
-        """Write the commands of one stroke from where the object is now."""
+        """Write the commands of one stroke from the object's current pose."""
         config, controller = self.config, self.controller
         self._strokes += 1
         box = world_box(self.scene, config.objects[0])
@@ -147,8 +147,9 @@ class Push(Skill[PushConfig]):
         Args:
             box: Box of the object (2, 3) [m].
             way: Unit vector of the push (2,).
-            length: How far the object goes [m].
-            spare: How much farther behind the object the hand comes down [m], and a fifth of it higher.
+            length: Length of the push [m].
+            spare: Extra distance behind the object at which the hand comes down [m]; a fifth of it is added to the
+                height.
         """
         config, arm = self.config, self.controller.arm
         middle, half = box.mean(axis=0), 0.5 * (box[1] - box[0])[:2]
@@ -161,7 +162,7 @@ class Push(Skill[PushConfig]):
         behind = pointing(self, _ANY, start, down, float(np.deg2rad(config.tilt)))
         if len(behind) == 0:
             return behind, behind, behind
-        # The broad side of the closed fingers first: it turns the object less.
+        # Try the broad side of the closed fingers first: it turns the object less.
         R_world = arm.T_world_base[:3, :3]
         closing = (R_world @ behind[:, :3, :3] @ arm.spec.R_ee_graspnet[:, 1])[:, :2] @ way
         order = np.argsort(np.abs(closing) > ACROSS, kind="stable")
@@ -173,13 +174,13 @@ class Push(Skill[PushConfig]):
         return above, behind, end
 
     def _support(self, way: Array) -> float:
-        """Return how far the object reaches from its middle against the way of the push (2,) [m]."""
+        """Return how far the object extends from its middle against the push direction (2,) [m]."""
         points = _outline(self.scene, self.config.objects[0])
         return float((-(points - world_box(self.scene, self.config.objects[0]).mean(axis=0)[:2]) @ way).max())
 
 
 def _outline(scene: Scene, name: str) -> Array:
-    """Return points (n, 2) that bound an object, seen from above, where it is now [m]."""
+    """Return points (n, 2) that bound an object at its current pose, seen from above [m]."""
     obj = next(obj for obj in scene.instance.objects if obj.name == name)
     T = scene.object_pose(name)
     return (outline_of(obj) @ T[:3, :3].T + T[:3, 3])[:, :2]

@@ -1,4 +1,4 @@
-"""Use a held thing: bring a point of it onto a target, as often and as hard as is asked."""
+"""Use a held object: bring a point of it onto a target, as often and with as much force as required."""
 
 from itertools import product
 from typing import Any, ClassVar
@@ -19,17 +19,17 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 TURNS = 16
-"""Turns of the held object about the vertical that are tried."""
+"""Rotations of the held object about the vertical that are tried."""
 ONCE = 1e-3
-"""Fraction of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that amounts to at least one frame."""
 LEAST_LEAN = 10.0
-"""How far what an arm of five joints holds may lean [deg], whatever the tilt."""
+"""Largest tilt of an object held by an arm of five joints [deg], regardless of the ``tilt`` key."""
 NEAR = 0.03
-"""How far from the point that is to touch the contact may be, where it is not a corner [m]."""
+"""Largest distance between the contact and the specified point, if that is not a corner [m]."""
 
 
 def used_terms(scene: Scene, config: UseConfig) -> tuple[Check, ...]:
-    """Return what must have been at some time: a touch, and between two touches none."""
+    """Return the terms that must have held in turn: a touch, and no contact between two touches."""
     name, target = config.objects[:2]
     pair = {"object": name, "target": target}
     touch = {**pair, "point": config.point, "target_point": config.target_point, "force": config.force}
@@ -44,17 +44,17 @@ def used_terms(scene: Scene, config: UseConfig) -> tuple[Check, ...]:
 
 
 class Use(Skill[UseConfig]):
-    """The held thing comes over the target, goes straight down until its point touches, and up again."""
+    """The held object is moved above the target, straight down until its point touches, and up again."""
 
     Config: ClassVar = UseConfig
 
     @staticmethod
     def deeds(scene: Scene, config: UseConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the point touched the target, so often; and it is still held."""
+        """Return its effect on the world: the point touched the target that often, and the object is still held."""
         return (*used_terms(scene, config), Check(name="in_hand", arguments={"object": config.objects[0]}))
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose how the held thing comes to the target, and write the commands."""
+        """Choose the approach of the held object to the target, and write the commands."""
         config, controller = self.config, self.controller
         name, target = config.objects[:2]
         T_base_world = invert_pose(controller.arm.T_world_base)
@@ -99,7 +99,7 @@ class Use(Skill[UseConfig]):
         self.manip_list.append(command_at(before, "update_specific", ignore_substring=own))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the point touched the target at some time, and the thing is still held."""
+        """Return the terms: the point touched the target at some time, and the object is still held."""
         arm, config = self.controller.arm, self.config
         held = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         touch = used_terms(self.scene, config)[0]
@@ -109,7 +109,7 @@ class Use(Skill[UseConfig]):
         )
 
     def _attainable(self, before: Array, down: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
-        """Replace poses that an arm of five joints cannot take: the point where it is, the tool as upright, turned."""
+        """Replace poses that an arm of five joints cannot take: same point and tilt of the tool, other rotation."""
         point = T_tool_object[:3, :3] @ self._touching_point() + T_tool_object[:3, 3]
         upright = self.controller.tool_pose()[:3, :3].T @ T_base_world[:3, 2]
         lean = float(np.deg2rad(max(self.config.tilt, LEAST_LEAN)))
@@ -119,7 +119,7 @@ class Use(Skill[UseConfig]):
         return raised[found], taken[found]
 
     def _touching_point(self) -> Array:
-        """Return the point of the held object that touches (3,), in its own frame [m]."""
+        """Return the contact point of the held object (3,), in its own frame [m]."""
         config, name = self.config, self.config.objects[0]
         if config.point is not None:
             known: Any = point_of(self.scene.assets[name], name, config.point)
@@ -129,10 +129,10 @@ class Use(Skill[UseConfig]):
         return np.where(down > 0.0, box[0], box[1]) * (np.abs(down) > 0.5) + box.mean(axis=0) * (np.abs(down) <= 0.5)
 
     def _above(self, point: Array) -> Array:
-        """Return poses T_world_object (n, 4, 4) with the point over the target and all of it clear, least turned first.
+        """Return poses T_world_object (n, 4, 4), clear of the target with the point above it, smallest rotation first.
 
         Args:
-            point: The point that is to touch (3,), in the object's own frame [m].
+            point: The contact point (3,), in the object's own frame [m].
         """
         config, (name, target) = self.config, self.config.objects[:2]
         now, box = self.scene.object_pose(name), world_box(self.scene, target)
@@ -152,7 +152,7 @@ class Use(Skill[UseConfig]):
         return np.stack(poses)
 
     def _below(self, target: str) -> tuple[str, ...]:
-        """Return the planner's names of the supports of a thin target, which the tool also comes close to."""
+        """Return the planner's names of the supports of a thin target, to which the tool also comes close."""
         low = world_box(self.scene, target)[0, 2]
         found: list[str] = []
         for other in self.scene.instance.objects:

@@ -1,4 +1,4 @@
-"""Wipe a surface with a held thing: press it on and move it back and forth."""
+"""Wipe a surface with a held object: press it down and move it back and forth."""
 
 from itertools import product
 from typing import ClassVar
@@ -21,45 +21,45 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check, FunnelStage
 
 WIPED = 0.5
-"""How long something must have been wiped [s]."""
+"""Required duration of wiping [s]."""
 TURNS = 8
-"""Turns of the held object about the vertical that are tried."""
+"""Rotations of the held object about the vertical that are tried."""
 WAYS = 4
 """Directions of the strokes that are tried."""
 NEARER = (0.0, 0.3, 0.5)
-"""Shares of the target's half width by which the middle of the strokes is nearer to the arm, tried in this order."""
+"""Shifts of the middle of the strokes towards the arm, as fractions of the target's half width, in order of trial."""
 SHORTEST = 0.02
 """Shortest stroke [m]."""
 SOMETIME = 1e-3
-"""Fraction of a skill's frames that stands for at least one of them."""
+"""Fraction of a skill's frames that amounts to at least one frame."""
 
 
 def wipe_term(scene: Scene, config: WipeConfig) -> Check:
-    """Return that the held object rubs on the target."""
+    """Return the term that the held object rubs on the target."""
     name, target = config.objects[:2]
     return Check(name=wipes.__name__, arguments={"object": name, "target": target, "part": config.point})
 
 
 class Wipe(Skill[WipeConfig]):
-    """The held thing is lowered onto the target, pressed on, moved back and forth, and lifted again."""
+    """The held object is lowered onto the target, pressed down, moved back and forth, and lifted again."""
 
     Config: ClassVar = WipeConfig
 
     @staticmethod
     def deeds(scene: Scene, config: WipeConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the target was rubbed for half a second, and the thing is still held."""
+        """Return its effect on the world: the target was rubbed for half a second, and the object is still held."""
         term = wipe_term(scene, config)
         rubbed = Check(name=term.name, arguments=term.arguments, seconds=WIPED)
         return (rubbed, Check(name="in_hand", arguments={"object": config.objects[0]}))
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose where and along what is wiped, and write the commands."""
+        """Choose the place and direction of the strokes, and write the commands."""
         config, controller = self.config, self.controller
         name, target = config.objects[:2]
         T_base_world = invert_pose(controller.arm.T_world_base)
         T_tool_object = invert_pose(controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
         above, ends = self._poses()
-        # The strokes of a place and turn differ in their way alone.
+        # Strokes with the same place and rotation differ only in direction.
         drops = np.repeat([drop_height(self.scene, name, T) for T in above[::WAYS]], WAYS)
         fits = drops > 0.0
         if not fits.any():
@@ -72,7 +72,7 @@ class Wipe(Skill[WipeConfig]):
         T_object_tool = invert_pose(T_tool_object)
         before, first, last = (T_base_world @ T @ T_object_tool for T in (above, on[:, 0], on[:, 1]))
         controller.ignored = config.ignore_substring
-        # What is wiped, and what a thin mat lies on, is touched on purpose.
+        # The wiped target, and the support of a thin mat, are touched on purpose.
         fixed = [obj.name for obj in self.scene.instance.objects if obj.category in FIXTURES and obj.solid]
         meets = tuple(solid for other in (target, *fixed) for solid in controller.obstacles_of(other))
         moves = [Move(T_base_tool=before)]
@@ -97,15 +97,15 @@ class Wipe(Skill[WipeConfig]):
         self.manip_list.append(command_at(before, "update_specific", ignore_substring=own))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: it rubbed at some time, and is still held."""
+        """Return the terms: the object rubbed at some time, and is still held."""
         arm, term = self.controller.arm, wipe_term(self.scene, self.config)
         held = {"robot": arm.robot_name, "arm": arm.name, "object": self.config.objects[0]}
         return (Check(name=term.name, arguments=term.arguments, share=SOMETIME), Check(name="grasped", arguments=held))
 
     def _poses(self) -> tuple[Array, Array]:
-        """Return T_world_object (n, 4, 4) above the target, and how far both ends of a stroke are from there (n, 2, 2).
+        """Return T_world_object (n, 4, 4) above the target, and the offsets of both ends of a stroke (n, 2, 2).
 
-        On furniture it is wiped below where the hand has the thing now, else around the middle of the target.
+        Furniture is wiped below the current position of the held object, other targets around their middle.
         """
         config, (name, target) = self.config, self.config.objects[:2]
         now, box, own = self.scene.object_pose(name), world_box(self.scene, target), world_box(self.scene, name)
@@ -113,7 +113,7 @@ class Wipe(Skill[WipeConfig]):
         spot = own.mean(axis=0)[:2] if large else box.mean(axis=0)[:2]
         if config.target_point is not None:
             spot = named_point(self.scene, target, config.target_point)[:2]
-        # On a target that is far away, the side next to the arm will do.
+        # On a distant target, the side nearest to the arm will do.
         toward = self.controller.arm.T_world_base[:2, 3] - spot
         room = 0.5 * float(np.min((box[1] - box[0])[:2]))
         toward = room * toward / max(float(np.linalg.norm(toward)), 1e-9)

@@ -18,25 +18,25 @@ from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, FunnelStage
 
 TESTED = 48
-"""Pairs of grasps that are tested at most."""
+"""Most pairs of grasps that are tested."""
 LOWERING = 0.6
-"""Pace at which the object is put down, as a fraction of the pace it is carried with."""
+"""Pace at which the object is put down, as a fraction of the carrying pace."""
 HELD_SHARE = 0.3
 """Fraction of the skill's frames in which each hand must hold the object, and in which it must be lifted."""
 THICKNESS = 0.002
-"""What stands on an object is at least this much higher than it [m]."""
+"""Objects that stand on another object are at least this much higher than it [m]."""
 RAISED = 0.03
-"""How far lifted it counts as carried and not pushed [m]."""
+"""Lift above which an object counts as carried and not pushed [m]."""
 KEPT_TILT = 0.4
-"""Fraction of the allowed tilt that a way around obstacles may use; the hands and their grasp yield a little, too."""
+"""Fraction of the allowed tilt that a path around obstacles may use; the hands and their grasp also yield a little."""
 
 
 class Carry(Skill[CarryConfig]):
-    """Both hands take opposite sides of an object, lift it, carry it level over to a target and put it down.
+    """Both hands take opposite sides of an object, lift it, carry it level to a target and put it down.
 
-    The grasps are chosen together with the way to the target. How the object lies in the hands is looked at when they
-    have closed, and from there the way is planned as one chain of both arms: straight up, straight over and straight
-    down, or around what is in the way.
+    The grasps are chosen together with the path to the target. The pose of the object in the hands is measured once
+    they have closed, and from there the path is planned as one chain of both arms: straight up, straight over and
+    straight down, or around obstacles.
     """
 
     Config: ClassVar = CarryConfig
@@ -56,7 +56,7 @@ class Carry(Skill[CarryConfig]):
         moves = self._moves(hands)
         plan = self._pair.plan(moves)
         if not plan.ok:
-            # The straight way may be blocked, and another one free: that is looked for when the object is held.
+            # If the straight path is blocked, another one may be free; it is planned once the object is held.
             plan = self._pair.plan(moves[:3])
         self._preshaped(on=False)
         if not plan.ok:
@@ -75,9 +75,9 @@ class Carry(Skill[CarryConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: it was held by both hands, lifted and level all the way, and lies on the target, let go.
+        """Return the terms: it was held by both hands, lifted and level all the way, and lies on the target, released.
 
-        What stood on it still does.
+        Objects that stood on it still do.
         """
         config, (name, target) = self.config, self.config.objects[:2]
         arms = [{"robot": c.arm.robot_name, "arm": c.arm.name, "object": name} for c in self.controllers]
@@ -99,7 +99,7 @@ class Carry(Skill[CarryConfig]):
         )
 
     def is_done(self) -> bool:
-        """Drop the first command if it is done; look for the way to the target when the hands have closed."""
+        """Drop the first command if it is done; plan the path to the target once the hands have closed."""
         done = super().is_done()
         if done and not self._held:
             self._held = True
@@ -119,7 +119,7 @@ class Carry(Skill[CarryConfig]):
         return bool(command.params.get("until_still")) and all(c.gripper_still for c in self.controllers)
 
     def _objects_on(self, name: str) -> tuple[str, ...]:
-        """Return the objects that stand on another one, or in it: they are carried along."""
+        """Return the objects that stand on or in another one: they are carried along."""
         loose = [obj.name for obj in self.scene.instance.objects if not obj.fixed and obj.solid and obj.name != name]
         bottom = world_box(self.scene, name)[0, 2]
         return tuple(
@@ -130,12 +130,12 @@ class Carry(Skill[CarryConfig]):
         )
 
     def _carried(self) -> tuple[str, ...]:
-        """Return the planner's names of the solids that are carried: the object and what stands on it."""
+        """Return the planner's names of the carried solids: the object and everything that stands on it."""
         names = (self.config.objects[0], *self._loads)
         return tuple(solid for name in names for solid in self.controller.obstacles_of(name))
 
     def _place(self) -> Array:
-        """Return T_world_object (4, 4) at the target: as it stands now, above the top of the target."""
+        """Return T_world_object (4, 4) at the target: in its current orientation, above the top of the target."""
         config = self.config
         own, box = (world_box(self.scene, name) for name in config.objects[:2])
         ranges = np.array([config.x_ratio_range, config.y_ratio_range], float)
@@ -146,7 +146,7 @@ class Carry(Skill[CarryConfig]):
         return T
 
     def _moved(self, T_base_tool: Array, T_world_object: Array, T_world_now: Array) -> Array:
-        """Return tool poses (..., 2, 4, 4) that have taken the object along from where it is now to another pose."""
+        """Return tool poses (..., 2, 4, 4) moved along with the object from its current pose to another."""
         T_world_base = np.stack([c.arm.T_world_base for c in self.controllers])
         return _taken_along(T_base_tool, T_world_base, T_world_object @ invert_pose(T_world_now))
 
@@ -171,10 +171,10 @@ class Carry(Skill[CarryConfig]):
         return np.stack([translation(-distance * c.arm.spec.approach) for c in self.controllers])
 
     def _grasps(self) -> Array | None:
-        """Return pairs of grasps T_base_tool (n, 2, 4, 4) of opposite sides, best first; None after saying why not.
+        """Return pairs of grasps T_base_tool (n, 2, 4, 4) of opposite sides, best first; None after :meth:`fail`.
 
-        The middle between the hands is near the middle of the object, so that neither carries more of it than the
-        other, and the hands are far apart, each on the side of its own arm.
+        The middle between the hands is near the middle of the object, so that both carry the same share, and the hands
+        are far apart, each on the side of its own arm.
         """
         arms = self.controllers
         self._preshape = Preshape.for_rims(gripper_of(self))
@@ -196,7 +196,7 @@ class Carry(Skill[CarryConfig]):
         i, j = np.unravel_index(order, cost.shape)
         kept = np.isfinite(cost[i, j])
         if not kept.any():
-            detail = f"no two grasps of {self.config.objects[0]} leave each hand on the side of its own arm"
+            detail = f"no two grasps of {self.config.objects[0]} keep each hand on the side of its own arm"
             self.fail(FunnelStage.GRASP, "no_pair_of_grasps", detail)
             return None
         return np.stack([both[0][i[kept]], both[1][j[kept]]], axis=1)
@@ -211,13 +211,15 @@ class Carry(Skill[CarryConfig]):
             kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
             if len(kept) and not len(T):
-                detail = f"the {controller.arm.name} hand reaches none of {len(kept)} grasps of {name} on the whole way"
+                detail = (
+                    f"the {controller.arm.name} hand reaches none of {len(kept)} grasps of {name} along the whole path"
+                )
                 self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(kept))
         self.failure = self.failure or one.failure
         return T
 
     def _reachable(self, controller: ArmController, T_base_tool: Array) -> Array:
-        """Return the grasps (n, 4, 4) that an arm reaches before it takes the object, and wherever it carries it."""
+        """Return the grasps (n, 4, 4) that an arm can reach at the pick and along the whole carrying path."""
         base, now, goal = controller.arm.T_world_base, self._T_from, self._T_goal
         back = translation(-self.config.pre_grasp_offset * controller.arm.spec.approach)
         for T in (goal, self._raised(goal), self._raised(now), now):
@@ -228,12 +230,12 @@ class Carry(Skill[CarryConfig]):
         return T_base_tool[controller.reachable(Move(T_base_tool=T_base_tool @ back)).free]
 
     def _preshaped(self, *, on: bool) -> None:
-        """Let plans take the fingers of both hands to be open as they are on the way to a rim, or as they are."""
+        """Let plans assume the fingers of both hands opened as for a rim, or at their current positions."""
         for controller in self.controllers:
             controller.fingers = self._preshape.joints if on else {}
 
     def _taken(self, name: str) -> tuple[ArmPair, Array] | None:
-        """Return the arms, which carry the object from now on, and T_world_object; None if a hand does not hold it."""
+        """Return the arms, which now carry the object, and T_world_object; None if a hand does not hold it."""
         for controller in self.controllers:
             arm = {"robot": controller.arm.robot_name, "arm": controller.arm.name, "object": name}
             if not holds(self.scene, Check(name="grasped", arguments=arm)):
@@ -244,7 +246,7 @@ class Carry(Skill[CarryConfig]):
         return self._pair, self.scene.object_pose(name)
 
     def _carry(self) -> None:
-        """Plan from how both hands hold the object now, and write the commands; or say why there is no way."""
+        """Plan from the current grasps of both hands, and write the commands, or record why there is no path."""
         config, name = self.config, self.config.objects[0]
         if (taken := self._taken(name)) is None:
             return
@@ -269,7 +271,7 @@ class Carry(Skill[CarryConfig]):
         self.manip_list = self._put_down(tools, tools[2] @ back, [plan.path for plan in plans])
 
     def _way(self, now: Array) -> tuple[Array, Array, Array]:
-        """Return T_world_object (4, 4) above where it is now, above the target, and on it."""
+        """Return T_world_object (4, 4) above its current place, above the target, and on it."""
         over = self._raised(self._T_goal)
         over[:3, :3] = now[:3, :3]
         on = over.copy()
@@ -277,7 +279,7 @@ class Carry(Skill[CarryConfig]):
         return self._raised(now), over, on
 
     def _put_down(self, tools: list[Array], away: Array, paths: list[Array]) -> list[Command]:
-        """Return the commands from the grasp on: up and over in one motion, down, let go, draw back."""
+        """Return the commands after the grasp: up and over in one motion, down, release, retreat."""
         config, drive = self.config, self._preshape.drive
         lift, across, down, back = paths
         carried = np.concatenate([lift, across[1:]])

@@ -21,19 +21,19 @@ R_BASE_AHEAD = np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 R_HAND_GRASPNET = np.diag([1.0, -1.0, -1.0])
 """Rotation from GraspNet axes to the published hand axes."""
 DRAWS = 16
-"""Ways that are tested; published: 1."""
+"""Paths that are tested; published: 1."""
 MIDDLE = np.array([[0.0, 0.23, 0.14], [0.0, 0.27, 0.16]])
 END = np.array([[0.19, 0.23, 0.0], [0.21, 0.27, 0.0]])
-"""Lowest and highest shift of the hand (right, ahead, up) half way and at the end [m]; published values."""
+"""Lowest and highest shift of the hand (right, ahead, up) halfway and at the end [m]; published values."""
 SIDE_UP = float(np.deg2rad(60.0))
-"""Largest angle between that axis and up [rad]. Published: 90 degrees, which a block that lies on its side meets or not
-by rounding."""
+"""Largest angle between that axis and up [rad]. Published: 90 degrees, which a block on its side meets or misses
+depending on rounding."""
 FARTHEST = 0.7
-"""The object must end at most this far ahead of where the hand was [m]; published value."""
+"""The object must end at most this far ahead of the hand's start [m]; published value."""
 SHIFT = np.array([[-0.02, 0.15, -0.16], [0.02, 0.2, -0.14]])
 """Lowest and highest shift of the hand, right, ahead, up [m]; published values."""
 MARGIN = 0.03
-"""How much further from the window than asked for the object may be [m]."""
+"""Extra distance from the window allowed for the object [m]."""
 
 
 def hand_facing(arm: Arm, x: ArrayLike, z: ArrayLike) -> Array:
@@ -63,7 +63,7 @@ def right_ahead_up(vector: ArrayLike) -> Array:
 
 
 NEARER = (0.75, 0.5, 0.25)
-"""Shares of the published way of a scan that are tried where the whole of it is out of reach."""
+"""Fractions of the published path of a scan that are tried if its full length is out of reach."""
 
 
 class Flip(Skill[FlipConfig]):
@@ -73,11 +73,11 @@ class Flip(Skill[FlipConfig]):
     max_plan_failures: ClassVar = 10
 
     def simple_generate_manip_cmds(self) -> None:
-        """Draw ways, choose one the arm can go, and write the commands."""
+        """Draw paths, choose one that the arm can follow, and write the commands."""
         config, arm = self.config, self.controller.arm.spec
         final_axis = config.gripper_axis or config.ee_axis
         if final_axis is None:
-            raise ConfigError(f"{config.name}: give gripper_axis, where the hand's x axis points at the end")
+            raise ConfigError(f"{config.name}: give gripper_axis, the final direction of the hand's x axis")
         start = self.controller.commanded_pose[:3, 3]
         self._from_x = float(start[0])
         middle = make_pose(hand_facing(arm, (0, 1, -1), (0, 1, 1)), start + self._shifts(MIDDLE))
@@ -89,7 +89,7 @@ class Flip(Skill[FlipConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the wanted side of the object is up, it lies ahead of where the hand was, and it was let go."""
+        """Return the terms: the object lies ahead of the hand's start, wanted side up, and was released."""
         config, arm = self.config, self.controller.arm
         side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         ahead = {**side, "low": self._from_x, "high": self._from_x + FARTHEST}
@@ -129,9 +129,9 @@ class Scan(Skill[ScanConfig]):
             ]
 
     def _ahead(self, share: float = 1.0) -> Array:
-        """Return the published poses (n, 4, 4): forward and down, the tool pointing right; or only a share of the way.
+        """Return the published poses (n, 4, 4): forward and down, the tool pointing right; or a fraction of that path.
 
-        They are written for one place before the belt; from another one, an arm may not get so far.
+        They are made for one place in front of the belt; from elsewhere, an arm may not reach as far.
         """
         shifts = right_ahead_up(self.rng.uniform(SHIFT[0], SHIFT[1], (DRAWS, 3)))
         R, now = hand_facing(self.controller.arm.spec, (1, 0, 0), (0, 1, 1)), self.controller.commanded_pose
@@ -166,7 +166,7 @@ class Scan(Skill[ScanConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is still held, in the scanner's view where there is one, and robot and object are calm."""
+        """Return the terms: the object is still held, in view of any scanner, and robot and object are at rest."""
         config, arm = self.config, self.controller.arm
         name = config.objects[0]
         terms = [Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": name})]

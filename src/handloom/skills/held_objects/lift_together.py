@@ -27,13 +27,13 @@ from handloom.skills.skill import plan_failure
 from handloom.values import Check, Failure, FunnelStage
 
 LIFTED = 0.7
-"""Fraction of the height that was asked for which counts as lifted."""
+"""Fraction of the requested height that counts as lifted."""
 AT_POINT = 0.05
-"""How far from the named points the hands may take the object [m]."""
+"""Largest distance of a grasp from its named point [m]."""
 
 
 def lift_terms(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
-    """Return what the world is like then: in both hands, lifted, and level."""
+    """Return the goal terms: in both hands, lifted, and level."""
     name = config.objects[0]
     from_z = float(scene.object_pose(name)[2, 3])
     return (
@@ -52,14 +52,14 @@ class LiftTogether(Carry):
 
     @staticmethod
     def deeds(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: the object is in both hands, lifted and level."""
+        """Return its effect on the world: the object is in both hands, lifted and level."""
         return lift_terms(scene, config)
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp for each hand, and write the commands until the hands have closed."""
         self._terms = lift_terms(self.scene, self.config)
         first: Failure | None = None
-        # Wide hands that take a rim meet over a narrow pot; its lugs are further apart.
+        # Wide hands on the rim of a narrow pot would collide; its lugs are further apart.
         sources: tuple[Source, ...] = ("any", "rim") if self.config.points else ("rim", "any")
         for source in sources:
             self.failure, self._source = None, source
@@ -70,7 +70,7 @@ class LiftTogether(Carry):
         self.failure = first
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: in both hands, lifted and level, at the end."""
+        """Return the terms: in both hands, lifted and level, at the end."""
         return self._terms
 
     def _place(self) -> Array:
@@ -93,7 +93,7 @@ class LiftTogether(Carry):
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
         if len(T) == 0 and one.failure is None:
             where = f" at {' or '.join(config.points)}" if config.points else ""
-            detail = f"the {controller.arm.name} hand reaches no grasp of {name}{where} before and after the lift"
+            detail = f"the {controller.arm.name} hand cannot reach any grasp of {name}{where} before and after the lift"
             self.fail(FunnelStage.REACH, "goal_unreachable", detail)
         self.failure = self.failure or one.failure
         return T
@@ -110,7 +110,7 @@ class LiftTogether(Carry):
         return np.linalg.norm(at[:, None, :3] - points[None], axis=2).min(axis=1) < AT_POINT
 
     def _carry(self) -> None:
-        """Plan straight up from how both hands hold the object now, and write the commands."""
+        """Plan straight up from the current grasps of both hands, and write the commands."""
         config, name = self.config, self.config.objects[0]
         if (taken := self._taken(name)) is None:
             return
@@ -126,7 +126,7 @@ class LiftTogether(Carry):
         ]
 
     def _supports(self) -> tuple[str, ...]:
-        """Return the planner's names of what the object stands on, which it touches as it leaves."""
+        """Return the planner's names of the object's supports, which it touches as it is lifted."""
         low = float(world_box(self.scene, self.config.objects[0])[0, 2])
         fixed = [obj.name for obj in self.scene.instance.objects if obj.fixed and obj.solid]
         below = [name for name in fixed if abs(float(world_box(self.scene, name)[1, 2]) - low) < AT_POINT]

@@ -24,39 +24,41 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check, Command
 
 YAWS = np.deg2rad([0, 20, -20, 40, -40, 60, -60, 80, -80, 100, -100, 120, -120])
-"""Turns of the container about its upright axis that are tried."""
+"""Rotations of the container about its upright axis that are tried."""
 SIDES = np.deg2rad([90, -90, 60, -60, 30, -30, 0, 120, -120])
-"""Directions of pouring that are tried, from where the hand points: to a side only the wrist turns, forward the hand
-comes over the container."""
+"""Pouring directions that are tried, relative to the hand's direction: sideways only the wrist turns, forward the hand
+moves above the container."""
 RAISED = (0.0, 0.03, 0.06, 0.1)
-"""Heights that are added where the hand would touch the target or the table [m]."""
+"""Heights that are added if the hand would touch the target or the table [m]."""
 CLEARED = (0.0, 0.03, 0.06)
-"""The same where the lip comes down from as high as the container needs to clear the target at every tilt [m]."""
+"""The same for a lip that comes down from a height at which the container clears the target at every tilt [m]."""
 TURN = np.deg2rad(11.0)
-"""Turn between two way points of the tilt; in between the lip leaves its place by under a millimetre."""
+"""Rotation between two waypoints of the tilt; in between, the lip deviates by less than a millimetre."""
 IN_PLACE = np.deg2rad(40.0)
-"""Tilt at which the lip has come over the target. Nothing flows before, and the container has swung clear of it."""
+"""Tilt at which the lip has arrived above the target. Nothing flows before, and the container has swung clear of it."""
 FLOWING = 0.5
-"""Speed of the tilt while grains may flow, as a fraction of that before: in a gush, some leap over the target's rim."""
+"""Speed of the tilt while grains may flow, as a fraction of that before: in a fast flow, some jump over the target's
+rim."""
 RAMP = np.deg2rad(20.0)
-"""Tilt beyond ``IN_PLACE`` over which the speed falls to that."""
+"""Tilt beyond ``IN_PLACE`` over which the speed drops to that fraction."""
 LEAVING = 0.25
-"""Speed at which grains leave the lip sideways [m/s]: from a greater height they fly further, so it stands back."""
+"""Speed at which grains leave the lip sideways [m/s]: from a greater height they fly further, so the lip keeps more
+distance."""
 GRAVITY = 9.81
 DRY_FRAMES = 15
-"""Nothing flows any more when no grain has left the container for so many frames."""
+"""The flow has stopped when no grain has left the container for this many frames."""
 UPRIGHT = np.deg2rad(12.0)
-"""How upright the container is held again at the end."""
+"""Tolerance of the container's final upright orientation."""
 FOLLOWED = 40
-"""Directions of pouring that are followed all the way, per grasp, when a pick looks ahead."""
+"""Pouring directions per grasp that are planned to the end when a pick looks ahead."""
 PourT = TypeVar("PourT", bound=PourMotion)
 
 
 class PourTilt(Skill[PourT]):
-    """Shared by both pours: bring the lip over the target, tilt about it, wait until the flow stops, return upright."""
+    """Base of both pours: bring the lip above the target, tilt about it, wait until the flow stops, return upright."""
 
     def _pour(self, held: str, target: str) -> None:
-        """Choose a direction that the arm can pour in, and write one joint target per frame."""
+        """Choose a possible pouring direction, and write one joint target per frame."""
         config, grains = self.config, self._grains()
         self._held_name, self._left, self._still = held, grains.count, 0
         self.controller.ignored = config.ignore_substring
@@ -90,7 +92,7 @@ class PourTilt(Skill[PourT]):
         return bool(command.params.get("until_dry")) and (self._still >= DRY_FRAMES or self._left == 0)
 
     def _held_terms(self, held: str) -> tuple[Check, ...]:
-        """Return: the container is in the hand, upright."""
+        """Return the terms: the container is in the hand, upright."""
         arm, up = self.controller.arm, self.scene.assets[held].up
         grasped = Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": held})
         upright = {"object": held, "axis": list(up), "angle": float(UPRIGHT)}
@@ -123,7 +125,7 @@ class PourTilt(Skill[PourT]):
         return self.stay("dummy_forward", arm_action=q, gripper_state=CLOSED, **params)
 
     def _paths(self, way: Array, upright: tuple[float, float, float]) -> list[Array] | None:
-        """Return joint paths through way points (k, n, 4, 4) of the first candidate that the arm can follow.
+        """Return joint paths through waypoints (k, n, 4, 4) of the first candidate that the arm can follow.
 
         The container stays upright up to the first of them; None after :meth:`fail`.
         """
@@ -140,14 +142,14 @@ class PourTilt(Skill[PourT]):
         )
         if over.ok:
             return [over.path, *paths[1:]]
-        # Those joints cannot be reached upright: ask for each candidate in turn.
+        # Those joints cannot be reached upright: try each candidate in turn.
         chosen = choose(self, moves, holds=[HeldAxis(upright), *[None] * (len(moves) - 1)])
         return None if chosen is None else [path for path in chosen.paths if path is not None]
 
     def _straight_paths(self, way: Array) -> list[Array] | None:
-        """Return joint paths of the first candidate whose lip can be brought over the target on a straight line.
+        """Return joint paths of the first candidate whose lip can be moved straight to a point above the target.
 
-        Most can, and a hand that comes straight looks as if it knew where to go.
+        Most can, and a straight motion looks deliberate.
         """
         controller = self.controller
         controller.refresh()
@@ -160,10 +162,11 @@ class PourTilt(Skill[PourT]):
         return None
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
-        """Return how far the joints go from each grasp (n, 4, 4) to where the container is tilted.
+        """Return the joint motion from each grasp (n, 4, 4) to the tilted container.
 
-        Infinite where the arm cannot follow the tilt in any direction of pouring. Filters of a stand-in's grasps were
-        written for another object, so the nearest counts; otherwise the task says how it is held, and all others are 0.
+        Infinite if the arm cannot follow the tilt in any pouring direction. Filters of a stand-in's grasps were written
+        for another object, so distances are compared; otherwise the task determines the grasp, and every feasible one
+        gets 0.
         """
         held, target = (*self.config.objects, getattr(self.config, "container_name", ""))[:2]
         controller, grains = self.controller, self._grains()
@@ -187,12 +190,12 @@ class PourTilt(Skill[PourT]):
         return ways if self.scene.assets[held].stands_in else np.where(np.isfinite(ways), 0.0, np.inf)
 
     def _followed(self, way: Array, q: Array, ignore: Sequence[str]) -> Array:
-        """Return how far the joints go from q to the nearest tilt that the arm can follow, per grasp (n,) [rad].
+        """Return the joint motion from q to the nearest tilt that the arm can follow, per grasp (n,) [rad].
 
         Args:
-            way: Hand poses (grasps, way points, candidates, 4, 4).
+            way: Hand poses (grasps, waypoints, candidates, 4, 4).
             q: Joints at the grasp.
-            ignore: Obstacles that are left out.
+            ignore: Obstacles to ignore.
         """
         planner, ends = self.controller.planner, way[:, [0, -1]]
         self.controller.refresh()
@@ -209,9 +212,9 @@ class PourTilt(Skill[PourT]):
         return ways
 
     def _heights(self, held: str, raised: Sequence[float], cleared: Sequence[float]) -> list[tuple[float, bool]]:
-        """Return what is added to the least height [m], and whether that height lets the container clear the target.
+        """Return additions to the least height [m], and whether each height lets the container clear the target.
 
-        Motions at an even height come first; where a stand-in is poured, they are left out.
+        Motions at a constant height come first; for stand-ins, they are left out.
         """
         even = [] if self.scene.assets[held].stands_in else [(height, False) for height in raised]
         return [*even, *((height, True) for height in cleared)]
@@ -219,14 +222,14 @@ class PourTilt(Skill[PourT]):
     def _candidates(
         self, hand: HeldObject, R_base_tool: Array, target: str, grains: Grains, heights: Sequence[tuple[float, bool]]
     ) -> Array:
-        """Return hand poses (way points, candidates, 4, 4) in the arm base.
+        """Return hand poses (waypoints, candidates, 4, 4) in the arm base.
 
         Args:
             hand: The container in the hand.
-            R_base_tool: Attitude (3, 3) of the hand in which it was taken.
-            target: What is poured into.
+            R_base_tool: Orientation (3, 3) of the hand at the grasp.
+            target: The container that receives the grains.
             grains: The fluid.
-            heights: What is added to the least height [m], and what that is, in this order; see :meth:`_heights`.
+            heights: Additions to the least height [m], each with its kind, in order of trial; see :meth:`_heights`.
         """
         config, arm, held = self.config, self.controller.arm, hand.name
         T_world_held = hand.T_world_point
@@ -251,7 +254,7 @@ class PourTilt(Skill[PourT]):
                 lip = rim + radius * (d @ R) if spout is None else np.array(spout.position)
                 least = np.maximum(config.height, length * np.cos(angles) + CLEARANCE - floor)
                 if clearing:
-                    # Hand and vessel turn together, so that a side is as clear at every yaw.
+                    # Hand and vessel rotate together, so the clearance of a side does not depend on yaw.
                     if (raised, k) not in cleared:
                         given = {"reach": reach, "floor": floor}
                         cleared[raised, k] = clearance.heights(lip, d @ R, angles, -before - backs, **given)
@@ -263,7 +266,7 @@ class PourTilt(Skill[PourT]):
         return hand.hand_poses(np.array(poses)).reshape(-1, len(angles), 4, 4).swapaxes(0, 1)
 
     def _goal(self, target: str, grains: Grains) -> tuple[Array, float, float]:
-        """Return the middle of the target's rim (3,), how far it reaches sideways, its height over its foot [m]."""
+        """Return the middle of the target's rim (3,), its inner radius, and its height above the foot [m]."""
         middle, self._goal_radius = grains.opening(target)
         T, box = self.scene.object_pose(target), self.scene.assets[target].aabb
         goal = T[:3, :3] @ middle + T[:3, 3]
@@ -273,7 +276,7 @@ class PourTilt(Skill[PourT]):
         return goal, reach, float(up @ middle - (up * box).sum(axis=1).min())
 
     def _directions(self, held: str, R: Array, heading: float) -> Array:
-        """Return the directions (n,) [rad] in the world that a container turned by R can be poured in."""
+        """Return the possible pouring directions (n,) [rad] in the world of a container rotated by R."""
         spout = self.scene.assets[held].axes.get("spout")
         if spout is None:
             return heading + SIDES
@@ -282,7 +285,7 @@ class PourTilt(Skill[PourT]):
 
 
 def _shortest_turn(up: Array) -> Array:
-    """Return the rotation vector (3,) that takes a direction to up."""
+    """Return the rotation vector (3,) that turns a direction upwards."""
     axis = np.cross(up, [0.0, 0.0, 1.0])
     size = float(np.linalg.norm(axis))
     return np.zeros(3) if size < 1e-9 else axis / size * np.arctan2(size, up[2])
@@ -302,7 +305,7 @@ class Pour(PourTilt[PourConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: most grains are in the target, few were spilled, and the container is in the hand, upright."""
+        """Return the terms: most grains are in the target, few were spilled, and the container is held upright."""
         config = self.config
         held, target = config.objects[:2]
         amounts = {"container": held, "target": target, "share": config.poured, "spilled": config.spilled}
@@ -310,12 +313,12 @@ class Pour(PourTilt[PourConfig]):
 
 
 class PourWaterSucc(PourTilt[PourWaterSuccConfig]):
-    """The published judgement of a pour, after one command that holds the pose; with objects it pours first."""
+    """The published check of a pour, after one command that holds the pose; with objects it pours first."""
 
     Config: ClassVar = PourWaterSuccConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Pour if there is what to pour, and hold the pose."""
+        """Pour if there is anything to pour, and hold the pose."""
         self._grains()
         if self.config.objects:
             held, target = (*self.config.objects, self.config.container_name)[:2]
@@ -324,12 +327,12 @@ class PourWaterSucc(PourTilt[PourWaterSuccConfig]):
             self.manip_list = [self.stay(gripper_function(self.config.gripper_state))]
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: enough and not too many grains are in the container, and the objects that must stand do."""
+        """Return the terms: enough but not too many grains are in the container, and objects that must stand do."""
         return container_checks(self.config)
 
 
 def container_checks(config: PourWaterSuccConfig) -> tuple[Check, ...]:
-    """Return: enough and not too many grains are in the container, and the objects that must stand do."""
+    """Return the terms: enough but not too many grains are in the container, and objects that must stand do."""
     counted = {
         "container": config.container_name,
         "radius": config.container_radius,

@@ -1,4 +1,4 @@
-"""Turn a held object: in place, or where it is brought to."""
+"""Turn a held object, in place or at a new place."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ AXES = {"x": 0, "y": 1, "z": 2}
 DRAWS = 16
 """Tilts that are tested when the config gives a range; published: 1."""
 TURN = 0.35
-"""Largest turn between two way points [rad]; in between the object turns about the hand, not about its point."""
+"""Largest rotation between two waypoints [rad]; in between, the object turns about the hand, not about its point."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,12 +41,12 @@ class HeldObject:
     """Reference point in the object frame [m]."""
     T_world_base: Array
     T_world_point: Array
-    """Reference point with the object's axes (4, 4), as it is now."""
+    """Current pose of the reference point, with the object's axes (4, 4)."""
     T_tool_point: Array
 
     @classmethod
     def of(cls, skill: Skill, name: str, offsets: Sequence[tuple[str, float]] = ()) -> "HeldObject":
-        """Return an object as the arm of a skill holds it; offsets shift its reference point along its own axes [m]."""
+        """Return an object held by the arm of a skill; offsets shift its reference point along its own axes [m]."""
         x, y, z = sum((distance * np.eye(3)[AXES[axis]] for axis, distance in offsets), np.zeros(3)).tolist()
         T_world_base = skill.controller.arm.T_world_base
         T_world_point = skill.scene.object_pose(name) @ translation((x, y, z))
@@ -70,9 +70,9 @@ class HeldObject:
     def checks(
         self, skill: Skill, T_world_point: Array, *, distance: float | None, angle: float | None
     ) -> tuple[Check, ...]:
-        """Return: the object is in the hand, its reference point at a pose within a distance [m] and an angle [rad].
+        """Return the terms: the object is in the hand, with its reference point at a pose within tolerances [m], [rad].
 
-        The published terms look at the hand; an object that slips in it is judged here too.
+        The published terms check the hand only; these also detect an object that slips in it.
         """
         arm, terms = skill.controller.arm, []
         if skill.controller.gripper_state == CLOSED:
@@ -88,11 +88,11 @@ class HeldObject:
 
 
 def joint_moves(skill: Skill, start: Array, dummy: DummyForward) -> tuple[list[Command], Array]:
-    """Return one command per frame of the joint move at the end of a skill, and the joints (n,) it ends at.
+    """Return one command per frame of the joint move at the end of a skill, and its final joints (n,).
 
     Args:
-        skill: The skill that asks.
-        start: Joints (n,) [rad] that its other moves end at.
+        skill: The calling skill.
+        start: Final joints (n,) [rad] of its other moves.
         dummy: The joints to set, in how many frames, with which gripper state.
     """
     chain = skill.controller.chain
@@ -108,7 +108,7 @@ class RotateObj(Skill[RotateObjConfig]):
     Config: ClassVar = RotateObjConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Draw tilts, choose one that the arm can follow, and write one command per way point."""
+        """Draw tilts, choose one that the arm can follow, and write one command per waypoint."""
         config = self.config
         self._held = HeldObject.of(self, config.objects[0], config.obj_axis_offset)
         self._goal = self._held.T_world_point
@@ -128,7 +128,7 @@ class RotateObj(Skill[RotateObjConfig]):
         self._append_joint_moves(chosen.paths[-1])
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object is in the hand, at the place and tilt that were wanted."""
+        """Return the terms: the object is in the hand, at the wanted place and tilt."""
         config = self.config
         distance = None if config.rotate_only else config.success_threshold_move
         return self._held.checks(self, self._goal, distance=distance, angle=config.success_threshold_rotate)
@@ -152,7 +152,7 @@ class RotateObj(Skill[RotateObjConfig]):
         return [goal]
 
     def _way_points(self, stations: list[Array]) -> list[Array]:
-        """Return poses (n, 4, 4) in turn, a small turn apart, that end with the last station."""
+        """Return a sequence of poses (n, 4, 4), small rotations apart, that ends with the last station."""
         before = np.broadcast_to(self._held.T_world_point, stations[0].shape)
         way = []
         for after in stations:
@@ -165,7 +165,7 @@ class RotateObj(Skill[RotateObjConfig]):
         return way
 
     def _append_joint_moves(self, path: Array | None) -> None:
-        """Add the joint move of ``ctrl_list``, which stands in ``dummy_forward`` or beside it; aim at where it ends."""
+        """Add the joint move of ``ctrl_list``, given in ``dummy_forward`` or beside it; its end becomes the goal."""
         config = self.config
         given = config.dummy_forward or DummyForward()
         dummy = given.model_copy(update={"ctrl_list": given.ctrl_list or config.ctrl_list})
@@ -177,12 +177,12 @@ class RotateObj(Skill[RotateObjConfig]):
 
 
 class ApproachRotate(Skill[ApproachRotateConfig]):
-    """The published approach: the object's reference point goes beside another object, at its present height."""
+    """The published approach: the object's reference point moves beside another object, at its current height."""
 
     Config: ClassVar = ApproachRotateConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose a pose of the object that the arm can bring it to, and write the commands."""
+        """Choose a reachable pose of the object, and write the commands."""
         config = self.config
         self._held = HeldObject.of(self, config.objects[0], config.obj_axis_offset)
         self._goal = self._held.T_world_point
@@ -214,7 +214,7 @@ class ApproachRotate(Skill[ApproachRotateConfig]):
         return self._held.checks(self, self._goal, distance=config.success_threshold, angle=angle)
 
     def _place(self) -> Array:
-        """Return where the reference point goes (3,) in the world [m]."""
+        """Return the goal of the reference point (3,) in the world [m]."""
         config = self.config
         sign, axis = (1.0 if config.approach_axis[0] == "+" else -1.0), "xy".index(config.approach_axis[1])
         along = matrix_from_euler_deg(np.array([0.0, 0.0, config.obj_yaw_offset])) @ (sign * np.eye(3)[axis])
@@ -238,7 +238,7 @@ class ApproachRotate(Skill[ApproachRotateConfig]):
 def upright_towards(R: Array, yaw: float) -> Array:
     """Return an orientation (3, 3) with the axis of the object that is nearest to up exactly up, and heading ``yaw``.
 
-    Its x axis points that way [rad], or its y axis when x is the one that is up. For published objects, whose y axis
+    The heading is that of its x axis [rad], or of its y axis if x is up. For published objects, whose y axis
     is up, this is Euler [90, 0, yaw].
     """
     up = int(np.argmax(np.abs(R[2])))

@@ -18,17 +18,17 @@ from handloom.values import Check
 SPEED = 0.06
 """Least speed of a stroke [m/s]."""
 LASTS = 0.1
-"""How long a stroke must have that speed [s]."""
+"""Time for which a stroke must have that speed [s]."""
 RISES = (1.0, 0.6, 0.3, 1.5, 0.0)
 """Fractions of the lift that are tried for the middle of the shake."""
 ASIDE = (0.0, 0.05, -0.05, 0.1, -0.1)
-"""How far ahead of where the hand is the middle of the shake is tried [m]."""
+"""Distances ahead of the hand at which the middle of the shake is tried [m]."""
 TURNS = (0.0, 0.4, -0.4, 0.8, -0.8)
-"""By how much the hand is turned about the vertical for it [rad]."""
+"""Rotations of the hand about the vertical for it [rad]."""
 
 
 def directions(scene: Scene, config: ShakeConfig) -> tuple[Array, ...]:
-    """Return the strokes of a shake, one unit vector (3,) in the world after the other."""
+    """Return the strokes of a shake, each as a unit vector (3,) in the world."""
     angle = quarter_turns(scene)
     right, away = np.array([np.cos(angle), np.sin(angle), 0.0]), np.array([-np.sin(angle), np.cos(angle), 0.0])
     way = {"up": np.array([0.0, 0.0, 1.0]), "side": right, "ahead": away}[config.along]
@@ -36,13 +36,13 @@ def directions(scene: Scene, config: ShakeConfig) -> tuple[Array, ...]:
 
 
 class Shake(Skill[ShakeConfig]):
-    """The hand lifts what it holds and moves it back and forth, as often as is asked, without turning it."""
+    """The hand lifts the held object and moves it back and forth, as often as required, without turning it."""
 
     Config: ClassVar = ShakeConfig
 
     @staticmethod
     def deeds(scene: Scene, config: ShakeConfig) -> tuple[Check, ...]:
-        """Return what it does to the world: every stroke was made, in order, in a hand; and it is still held."""
+        """Return its effect on the world: every stroke was made, in order, in a hand, and the object is still held."""
         name = config.objects[0]
         strokes = (
             Check(name="swings", arguments=_stroke(name, way, k), seconds=LASTS)
@@ -51,7 +51,7 @@ class Shake(Skill[ShakeConfig]):
         return (*strokes, Check(name="in_hand", arguments={"object": name}))
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose where the object is shaken, and write the commands."""
+        """Choose the place of the shake, and write the commands."""
         config, controller = self.config, self.controller
         start, R = controller.commanded_pose, invert_pose(controller.arm.T_world_base)[:3, :3]
         ways = directions(self.scene, config)
@@ -83,7 +83,7 @@ class Shake(Skill[ShakeConfig]):
             )
 
     def checks(self) -> tuple[Check, ...]:
-        """Return that the object is still held; the strokes are the judge's affair."""
+        """Return the terms: the object is still held; the judge checks the strokes."""
         arm, name = self.controller.arm, self.config.objects[0]
         return (Check(name="grasped", arguments={"robot": arm.robot_name, "arm": arm.name, "object": name}),)
 

@@ -1,4 +1,4 @@
-"""How high the lip of a held vessel must be, so that vessel and hand clear what is poured into at every tilt."""
+"""Height of the lip of a held vessel at which vessel and hand clear the receiving container at every tilt."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -14,11 +14,11 @@ from handloom.objects import ObjectAsset
 from handloom.spatial import invert_pose
 
 CLEARANCE = 0.012
-"""Least gap between the container and what the target stands on [m]."""
+"""Least gap between the container and the target's support [m]."""
 RIM_GAP = 0.008
 """Least gap between container or hand and the rim of the target [m]."""
 SPACING = 0.006
-"""Of the points that stand for a vessel and a hand [m]."""
+"""Spacing of the points that represent a vessel and a hand [m]."""
 SHARES = np.linspace(0.0, 1.0, 7)[:, None, None]
 BOX = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 ROUND = np.array([[np.cos(a), np.sin(a), z] for a in np.arange(0.0, 6.2, np.pi / 6) for z in (-1.0, 1.0)])
@@ -26,12 +26,12 @@ ROUND = np.array([[np.cos(a), np.sin(a), z] for a in np.arange(0.0, 6.2, np.pi /
 
 @dataclass(frozen=True, eq=False)
 class TiltClearance:
-    """A vessel in a hand, as points."""
+    """A vessel in a hand, represented by points."""
 
     points: Array
     """(n, 3) in the frame of the vessel [m]."""
     up: Array
-    """Own direction (3,) of the vessel that is up."""
+    """Up direction (3,) of the vessel, in its own frame."""
 
     @classmethod
     def of(cls, asset: ObjectAsset, gripper: GripperShape, T_tool_object: Array) -> "TiltClearance":
@@ -49,15 +49,15 @@ class TiltClearance:
         return cls(points=points[np.sort(first)], up=up)
 
     def heights(self, lip: Array, direction: Array, angles: Array, lips: Array, *, reach: float, floor: float) -> Array:
-        """Return the least height of the lip over the rim of a target (n,) [m] at each tilt.
+        """Return the least height of the lip above the rim of a target (n,) [m] at each tilt.
 
         Args:
             lip: The lip (3,) in the vessel's frame [m].
-            direction: The level direction of pouring (3,) in that frame.
-            angles: How far the vessel is tilted (n,) [rad].
-            lips: Where the lip is in the direction of pouring, from the middle of the target (n,) [m].
+            direction: The horizontal pouring direction (3,) in that frame.
+            angles: Tilts of the vessel (n,) [rad].
+            lips: Position of the lip along the pouring direction, from the middle of the target (n,) [m].
             reach: Half the width of the target [m].
-            floor: Height of the rim over what the target stands on [m].
+            floor: Height of the rim above the target's support [m].
         """
         offset = self.points - lip
         out, deep, aside = offset @ direction, -(offset @ self.up), offset @ np.cross(self.up, direction)
@@ -68,7 +68,7 @@ class TiltClearance:
 
 
 def _spread(parts: ConvexParts) -> Array:
-    """Return points (n, 3) on the edges of parts and between all their corners [m]."""
+    """Return points (n, 3) on the edges of parts and on the lines between all their corners [m]."""
     found = []
     for k, kind in enumerate(parts.kind.tolist()):
         first, last = parts.corner_range[k]

@@ -1,7 +1,7 @@
-"""Ways of a base over the floor: the planner of the arms, on the three joints that carry the whole robot.
+"""Paths of a base across the floor: the planner of the arms, applied to the three joints that move the whole robot.
 
-With an arm that moves along, base and arm are one chain from the floor to the hand: where to stand and how to reach are
-solved together, and planned together.
+With an arm that moves along, base and arm are one chain from the floor to the hand: stance and reach are solved
+together, and planned together.
 """
 
 from collections.abc import Sequence
@@ -21,30 +21,30 @@ from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.arms.arm_motion import attach_solids
 
 CLEARANCE = 0.02
-"""Distance that ways keep from furniture where there is room [m]; rounding corners takes up to half of it."""
+"""Distance that paths keep from furniture if there is room [m]; rounding corners takes up to half of it."""
 OPTIONS = PlannerOptions(padding=CLEARANCE, sphere_tolerance=0.02, tree_step=1.0, shortcuts=120)
-"""A robot is larger than an arm, so its spheres may be coarser; ways over the floor are seen from end to end, so more
-work goes into making them short."""
+"""A robot is larger than an arm, so its spheres may be coarser; paths across the floor are fully visible, so more work
+goes into shortening them."""
 BACK = 0.15
 SLACK = np.array([0.12, 0.12, np.deg2rad(15.0)])
-"""A base whose arm reaches out as it comes ends about this much further back than it would by itself [m], and so far
-from there [m, m, rad]."""
+"""A base whose arm reaches out on arrival ends about this much further back than it would alone [m], within these
+deviations [m, m, rad]."""
 SEEDS = 256
 STANCES = 12
-"""Starting points of the search, and configurations of base and arm that are looked for, per pose of the hand."""
+"""Starting points of the search, and wanted configurations of base and arm, per pose of the hand."""
 EARLY = 0.5
-"""Fraction of the way after which an arm that moves along has arrived, where it cannot take the whole way."""
+"""Fraction of the path after which an arm that moves along has arrived, if it cannot move over the whole path."""
 
 
 class BasePlanner:
     """Plans paths of a robot's base around everything else in the scene, with its arms and held objects frozen.
 
-    What lies lower than the lowest solid of the robot, such as the floor, is driven over.
+    Anything lower than the lowest solid of the robot, such as the floor, is driven over.
 
     Args:
-        scene: The scene in its present state.
+        scene: The scene in its current state.
         base: The base.
-        arm: An arm that moves along. Poses of the base (3,) then continue with the joints of this arm (3 + n,).
+        arm: An arm that moves along. Poses of the base (3,) are then followed by the joints of this arm (3 + n,).
         ignore: Obstacles whose name contains one of these texts do not count.
     """
 
@@ -77,13 +77,13 @@ class BasePlanner:
         self._ignore = (*below, *ignore)
 
     def direct(self, start: Array, goal: Array) -> Array | None:
-        """Return a way (k, 3 + n) without detours, base and arm together or the arm first; None if blocked."""
+        """Return a path (k, 3 + n) without detours, base and arm together or the arm first; None if blocked."""
         early = np.concatenate([start[:3] + EARLY * (goal - start)[:3], goal[3:]])
         ways = (np.stack([start, goal]), np.stack([start, early, goal]))
         return next((way for way in ways if not self.blocked(way)), None)
 
     def plan(self, start: ArrayLike, goal: ArrayLike) -> PlanResult:
-        """Plan from one pose of the base to another; the path is one of joints."""
+        """Plan a joint path from one pose of the base to another."""
         q_start, q_goal = self._joints_at(start), self._joints_at(goal)
         q_goal[2] = _nearest_turn(q_goal[2], q_start[2])
         return self._planner.plan_to_joints(q_start, q_goal, ignore=self._ignore)
@@ -104,12 +104,12 @@ class BasePlanner:
     ) -> Array:
         """Return stances of base and arm (k, 3 + n), nearest first, with a point of the hand at one of the poses.
 
-        Base and arm share what there is to do: the base ends ``BACK`` behind where it would stand by itself, more or
-        less by ``SLACK``, and the hand may turn about an axis of its own.
+        Base and arm share the motion: the base ends ``BACK`` behind the pose it would take alone, to within ``SLACK``,
+        and the hand may turn about one of its axes.
 
         Args:
-            T_world_hand: Where the point is to be and how the hand may be turned (m, 4, 4).
-            near: Where base and arm would rather be (3 + n,).
+            T_world_hand: Goals of the point with possible orientations of the hand (m, 4, 4).
+            near: Preferred pose of the base and joints of the arm (3 + n,).
             point_tool: The point, in the frame of the tool (3,) [m].
             axis_tool: The axis, in the frame of the tool.
         """
@@ -133,7 +133,7 @@ class BasePlanner:
 
 
 def _nearest_turn(yaw: float, start: float) -> float:
-    """Return the angle next to the start that is the same heading as ``yaw`` [rad]; a base cannot wind up for ever."""
+    """Return the angle nearest to the start that is equivalent to ``yaw`` [rad], so that turns do not accumulate."""
     ways = yaw + 2.0 * np.pi * np.arange(-3, 4)
     return min(ways[np.abs(ways) <= TURNS].tolist(), key=lambda way: abs(way - start))
 

@@ -26,22 +26,22 @@ from handloom.values import Check, Command, FunnelStage
 BASE_SPEED = (0.5, 0.7)
 BASE_ACCELERATION = (0.4, 0.8)
 BASE_JERK = (1.5, 3.0)
-"""Pace of the base along each axis and in turns [m/s, rad/s and their derivatives]: a walk, slow enough that what a
-hand holds does not swing."""
+"""Pace of the base along each axis and in rotation [m/s, rad/s and their derivatives]: walking pace, slow enough that
+held objects do not swing."""
 STOPS_WITHIN = (0.01, math.radians(1.0))
-"""The base is at its goal [m], [rad]."""
+"""Tolerances of the base at its goal [m], [rad]."""
 HAND_WITHIN = (0.02, 0.1)
-"""A hand that moved along is at its goal [m], [rad]; it sags a little."""
+"""Tolerances at its goal of a hand that moved along [m], [rad]; it sags a little."""
 TRIED = 12
-"""Stances of base and arm to which a way is looked for at most."""
+"""Most stances of base and arm to which a path is planned."""
 PITCHES = np.deg2rad([45.0, 60.0, 75.0])
-"""How steeply a hand that arrives with the base may point down [rad]."""
+"""Downward angles of a hand that arrives with the base [rad]."""
 SETTLE = 8
-"""Frames at the end in which the base comes to rest: its servos lag 30 ms behind."""
+"""Final frames in which the base comes to rest: its servos lag by 30 ms."""
 
 
 def base_limits(base: MobileBase) -> MotionLimits:
-    """Return how fast a base is asked to drive along x and y and to turn."""
+    """Return the motion limits of a base along x and y and in rotation."""
     most = (base.drive.max_linear_speed or math.inf, base.drive.max_angular_speed or math.inf)
     acceleration = min(BASE_ACCELERATION[0], SHARE_OF_LIMITS * (base.drive.max_acceleration or math.inf))
     # Both axes at full speed are 1.4 times as fast as one.
@@ -54,7 +54,7 @@ def base_limits(base: MobileBase) -> MotionLimits:
 
 
 def base_of(skill: Skill[Any]) -> MobileBase:
-    """Return the base of the robot whose arm has a skill.
+    """Return the base of the robot to which a skill's arm belongs.
 
     Raises:
         ConfigError: It does not drive.
@@ -62,7 +62,7 @@ def base_of(skill: Skill[Any]) -> MobileBase:
     robot = skill.controller.arm.robot_name
     base = skill.scene.robot(robot).base
     if base is None:
-        raise ConfigError(f"{skill.config.name}: the base of {robot} does not drive; give it base: drivable")
+        raise ConfigError(f"{skill.config.name}: the base of {robot} is fixed; give it base: drivable")
     return base
 
 
@@ -88,18 +88,18 @@ def whole_body_commands(base: MobileBase, arm: ArmController, path: Array) -> li
 
 
 def _aimed(T_base_tool: Array, path: Array) -> Command:
-    """Return the command that steers the wheels for the beginning of a path (k, 3 or more)."""
+    """Return the command that steers the wheels for the start of a path (k, 3 or more)."""
     return command_at(T_base_tool, "mobile_move", aim=body_twist(path[1, :3] - path[0, :3], path[0, 2]))
 
 
 class MobileSkill(Skill[ConfigT]):
-    """What skills of the base share: a path of poses (x, y, yaw), played while the arms keep still or one moves too."""
+    """Base of driving skills: a path of poses (x, y, yaw), played while the arms hold still or one moves along."""
 
     @abstractmethod
     def base_path(self) -> Array | None:
-        """Return poses of the base (k, 3) to drive through, the present one first; None after :meth:`fail`.
+        """Return poses of the base (k, 3) to drive through, the current one first; None after :meth:`fail`.
 
-        Where the arm moves along, its joints follow in each row (k, 3 + n).
+        If the arm moves along, its joints follow in each row (k, 3 + n).
         """
 
     @property
@@ -108,20 +108,21 @@ class MobileSkill(Skill[ConfigT]):
         return base_of(self)
 
     def simple_generate_manip_cmds(self) -> None:
-        """Write one pose of the base per frame, and what steers its wheels before it sets off."""
+        """Write one pose of the base per frame, preceded by the command that steers its wheels."""
         self._goal = self.base.commanded_pose
         path = self.base_path()
         if path is None:
             return
         self._goal = path[-1, :3]
-        # Steered wheels stand still while they turn to another direction; wheels with rollers go round corners.
+        # A base with steered wheels stops while they turn to another direction; one with roller wheels drives round
+        # corners.
         steered = any(wheel.swivel >= 0 for wheel in self.base.wheels)
         for piece in [np.stack(ends) for ends in pairwise(path)] if steered else [path]:
             self.manip_list += self._piece(piece)
         self.manip_list += [command_at(self.controller.commanded_pose, "mobile_move", pose=self._goal)] * SETTLE
 
     def _piece(self, path: Array) -> list[Command]:
-        """Return the commands along way points (k, 3), from rest to rest."""
+        """Return the commands along waypoints (k, 3), from rest to rest."""
         if np.abs(np.diff(path, axis=0)).max(initial=0.0) < 1e-9:
             return []
         if path.shape[1] > 3:
@@ -129,15 +130,15 @@ class MobileSkill(Skill[ConfigT]):
         return drive_commands(self.base, self.controller.commanded_pose, path)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
-        """Return whether the wheels are steered as they should; a pose is for one frame."""
+        """Return whether the wheels are steered as required; a pose lasts one frame."""
         return is_aimed(self.base, self.manip_list[0])
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the base is at its goal."""
+        """Return the terms: the base is at its goal."""
         return (base_check(self.base, self._goal),)
 
     def straight(self, goal: Array) -> Array | None:
-        """Return the straight path to a pose (3,), or None after :meth:`fail` when something is in the way."""
+        """Return the straight path to a pose (3,), or None after :meth:`fail` if something is in the way."""
         path = np.stack([self.base.commanded_pose, goal])
         ignored = [f"{name}/" for name in self.config.objects]
         blocked = BasePlanner(self.scene, self.base, ignore=(*self.config.ignore_substring, *ignored)).blocked(path)
@@ -148,7 +149,7 @@ class MobileSkill(Skill[ConfigT]):
 
 
 def is_aimed(base: MobileBase, command: Command) -> bool:
-    """Return whether the wheels are steered as a command asks; one that drives asks for nothing."""
+    """Return whether the wheels are steered as a command requires; a driving command requires nothing."""
     aim = command.params.get("aim")
     return aim is None or base.aiming_frames(aim) == 0
 
@@ -161,18 +162,18 @@ def base_check(base: MobileBase, pose: Array) -> Check:
 
 
 class MobileTranslate(MobileSkill[MobileTranslateConfig]):
-    """The published translation; the published skill is always content, this one asks where the base is."""
+    """The published translation; the published skill always succeeds, but this one checks the position of the base."""
 
     Config: ClassVar = MobileTranslateConfig
 
     def base_path(self) -> Array | None:
-        """Return the straight line along the axes of the start, or of the base as it stands."""
+        """Return the straight line along the axes of the start, or of the current base frame."""
         (goal,) = driving_goals(self.scene, self.base, self.config)
         return self.straight(goal)
 
 
 class MobileRotate(MobileSkill[MobileRotateConfig]):
-    """The published rotation; the published skill is always content, this one asks where the base is."""
+    """The published rotation; the published skill always succeeds, but this one checks the position of the base."""
 
     Config: ClassVar = MobileRotateConfig
 
@@ -183,12 +184,12 @@ class MobileRotate(MobileSkill[MobileRotateConfig]):
 
 
 class Navigate(MobileSkill[NavigateConfig]):
-    """Drives around furniture, touches nothing on the way, and ends at a stand-off from what it faces."""
+    """Drives around furniture, touches nothing on the way, and ends at a stand-off from its target."""
 
     Config: ClassVar = NavigateConfig
 
     def base_path(self) -> Array | None:
-        """Return the way to the first goal that can be reached."""
+        """Return the path to the first goal that can be reached."""
         base, config = self.base, self.config
         arm = None if config.hand_above is None else self.controller
         here = base.commanded_pose if arm is None else np.concatenate([base.commanded_pose, arm.target])
@@ -223,7 +224,7 @@ class Navigate(MobileSkill[NavigateConfig]):
         return way, reason
 
     def _stances(self, planner: BasePlanner, stand: Array) -> Array:
-        """Return how base and arm may stand (k, 3 + n) near a pose (3,): hand or held object over what it faces."""
+        """Return stances of base and arm (k, 3 + n) near a pose (3,), with hand or held object above the target."""
         arm, scene, config = self.controller.arm, self.scene, self.config
         box = world_box(scene, config.objects[0])
         point, axis = arm.spec.T_tool_tcp[:3, 3], arm.spec.approach
@@ -244,7 +245,7 @@ class Navigate(MobileSkill[NavigateConfig]):
         return planner.stances(T, near, point_tool=point, axis_tool=(x, y, z))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the base is at its goal, the robot touched nothing but what it holds, the hand is where it should."""
+        """Return the terms: base and hand are at their goals, and the robot touched only held objects."""
         arguments = {"robot": self.base.robot_name, "held": list(self._held)}
         clear = Check(name="base_clear", arguments=arguments, share=1.0)
         T = self._T_base_tool
@@ -253,7 +254,7 @@ class Navigate(MobileSkill[NavigateConfig]):
 
 
 def driving_goals(scene: Scene, base: MobileBase, config: SkillConfig) -> list[Array]:
-    """Return the poses of the base (3,) that a skill may drive to from where it is told to be, best first."""
+    """Return the poses of the base (3,) that satisfy a skill's target, best first."""
     here = base.commanded_pose
     if isinstance(config, MobileRotateConfig):
         return [np.array([here[0], here[1], here[2] + config.target])]
@@ -272,7 +273,7 @@ def driving_goals(scene: Scene, base: MobileBase, config: SkillConfig) -> list[A
     box, T = local_box(scene, config.objects[-1])
     headings = [_yaw_of(T, k) for k in range(4)] if wanted is None else [wanted]
     goals = [_stand_at(faced, box, T, heading, config) for heading in headings]
-    # An object on furniture is reached from the side it lies at; furniture itself from the side that is nearest.
+    # An object on furniture is approached from its own side of it, furniture itself from the nearest side.
     near = faced if len(config.objects) > 1 else here[:2]
     return sorted(goals, key=lambda goal: float(np.hypot(*(goal[:2] - near))))
 
@@ -282,7 +283,7 @@ def _yaw_of(T: Array, quarter: int) -> float:
 
 
 def _stand_at(faced: Array, box: Array, T_world_box: Array, heading: float, config: NavigateConfig) -> Array:
-    """Return the pose (3,) that looks along a heading at a box, at the stand-off from the nearest edge of the box."""
+    """Return the pose (3,) that faces a box along a heading, at the stand-off from the nearest edge of the box."""
     forward = np.array([math.cos(heading), math.sin(heading)])
     left = np.array([-forward[1], forward[0]])
     corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])

@@ -1,8 +1,8 @@
-"""Whole-body reach: where a robot whose arm does not reach should stand, and the skill that drives it there.
+"""Whole-body reach: where a robot must stand if its arm cannot reach, and the skill that drives it there.
 
-A skill whose goals are out of reach from where the robot stands is planned again, in imagination, from places around
-the object it works on: nearest first, the robot's hands and what they hold as they are. The first place from which the
-skill has a plan, and to which the base has a way, is driven to; then the skill is planned for real.
+If the goals of a skill are out of reach, the skill is planned virtually from places around its object, nearest first,
+with the robot's hands and held objects unchanged. The robot drives to the first place from which the skill has a plan
+and to which the base has a path; then the skill is planned for real.
 """
 
 import math
@@ -27,32 +27,32 @@ from handloom.spatial import make_pose, matrix_from_rotvec, pos_quat_from_pose, 
 from handloom.values import Check, FunnelStage
 
 ORBITS = np.deg2rad([0.0, -20.0, 20.0, -40.0, 40.0])
-"""How far a robot may go round the object of its skill, which it then sees from another side [rad]."""
+"""How far a robot may move round the object of its skill, which it then sees from another side [rad]."""
 AHEAD = (0.0, -0.12, 0.12, -0.24, 0.24, 0.36)
 ASIDE = (0.0, -0.15, 0.15, -0.3, 0.3, -0.45, 0.45)
-"""How far it may step towards the object, or back, and to the left [m]."""
+"""How far it may move towards the object, or back, and to the left [m]."""
 TURN_COSTS = 0.3
-"""Way that counts as much as a turn of one radian [m/rad]."""
+"""Path length that counts as much as a rotation of one radian [m/rad]."""
 FARTHEST = 0.7
-"""Longest way to a place [m]: a task that needs more is one of driving, and says so."""
+"""Longest path to a place [m]: a task that needs more must contain a driving skill."""
 TRIALS = 14
-"""Places from which a skill is planned, at most; a plan that fails takes up to three seconds of processor time."""
+"""Most places from which a skill is planned; a failed plan takes up to three seconds of processor time."""
 APART = 0.2
-"""Places that were tried and the next one are at least so far apart, turns counted [m]."""
+"""Least distance of a place from those already tried, including rotations [m]."""
 STAGES = frozenset({FunnelStage.REACH, FunnelStage.PLAN})
-"""Stages in which a skill fails for want of a place to stand."""
+"""Stages in which a skill fails if the robot stands in the wrong place."""
 REACHING = "reaching"
-"""Value of a robot's key ``base`` that lets the expert drive it to where a skill is in reach."""
+"""Value of a robot's key ``base`` that lets the expert drive the robot until a skill is within reach."""
 
 
 class RepositionConfig(SkillConfig):
-    """Drive to where the next skill is in reach; the expert puts it into the timeline by itself."""
+    """Drive to a place from which the next skill is within reach; inserted into the timeline by the expert."""
 
     name: str = "reposition"
 
 
 class Reposition(MobileSkill[RepositionConfig]):
-    """Drives a way that was found already, the arms and what they hold as they are."""
+    """Drives along a path that was already found, with arms and held objects unchanged."""
 
     Config: ClassVar = RepositionConfig
     path: Array
@@ -65,13 +65,13 @@ class Reposition(MobileSkill[RepositionConfig]):
         return self.path
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the base is at its goal, and the robot touched nothing but what it holds."""
+        """Return the terms: the base is at its goal, and the robot touched only held objects."""
         arguments = {"robot": self.base.robot_name, "held": list(self.held)}
         return (*super().checks(), Check(name="base_clear", arguments=arguments, share=1.0))
 
 
 def may_reposition(skill: Skill[Any]) -> bool:
-    """Return whether a skill found no plan from where its robot stands, and the robot may drive elsewhere."""
+    """Return whether a skill found no plan from the robot's current place, and the robot may drive elsewhere."""
     base = skill.scene.robot(skill.controller.arm.robot_name).base
     allowed = base is not None and base.description.config.base == REACHING
     return allowed and skill.failure is not None and skill.failure.stage in STAGES
@@ -82,13 +82,13 @@ def find_stance(
 ) -> tuple[Reposition | None, int]:
     """Return the drive to the nearest place found from which a skill can be done, and the number of that place.
 
-    None and 0 say that there is no such place.
+    None and 0 mean that there is no such place.
 
-    The scene and the arms are the same afterwards, to the last bit.
+    The scene and the arms are unchanged afterwards, to the last bit.
 
     Args:
-        skill: The skill that has no plan from here.
-        prepared: Makes it anew, with the draws of a place, which has this number.
+        skill: The skill that has no plan from the current place.
+        prepared: Makes the skill again, with the random draws of the place with this number.
         arms: All arms that planned before.
     """
     scene, base = skill.scene, base_of(skill)
@@ -116,7 +116,7 @@ def find_stance(
 
 
 def _has_plan(skill: Skill[Any], arms: Sequence[ArmController]) -> bool:
-    """Return whether a skill has a plan in the scene as it is; what it sets in the arms is set back."""
+    """Return whether a skill has a plan in the current scene; its changes to the arms are undone."""
     kept = [(arm, dict(vars(arm))) for arm in arms]
     skill.simple_generate_manip_cmds()
     for arm, values in kept:
@@ -125,12 +125,12 @@ def _has_plan(skill: Skill[Any], arms: Sequence[ArmController]) -> bool:
 
 
 def _way(pose: Array, other: Array) -> float:
-    """Return how far two poses of a base are from each other [m], turns counted."""
+    """Return the distance between two poses of a base [m], including rotation."""
     return math.hypot(pose[0] - other[0], pose[1] - other[1]) + TURN_COSTS * abs(pose[2] - other[2])
 
 
 def way_to(planner: BasePlanner, here: Array, pose: Array) -> Array | None:
-    """Return poses (k, 3) from here to a place: straight where nothing is in the way, else planned; None if blocked."""
+    """Return poses (k, 3) from here to a place: straight if nothing is in the way, else planned; None if blocked."""
     straight = np.stack([here, pose])
     if not planner.blocked(straight):
         return straight
@@ -139,9 +139,9 @@ def way_to(planner: BasePlanner, here: Array, pose: Array) -> Array | None:
 
 
 def places_around(here: Array, point: Array) -> list[Array]:
-    """Return poses of the base (3,) round a point (2,) that it works on, by the way to them, the present one left out.
+    """Return poses of the base (3,) round its work point (2,), shortest path first, without the current one.
 
-    Going round the point keeps its distance and shows it from another side; steps are along the new heading.
+    Moving round the point keeps its distance and shows it from another side; steps are along the new heading.
     """
     found: list[Array] = []
     for orbit, ahead, aside in product(ORBITS, AHEAD, ASIDE):
@@ -157,7 +157,7 @@ def places_around(here: Array, point: Array) -> list[Array]:
 
 @contextmanager
 def imagined_stance(scene: Scene, base: MobileBase, pose: Array, held: tuple[str, ...]) -> Iterator[None]:
-    """Show the scene, for a while, with a robot at a pose (3,) of its base, and what its hands hold with it."""
+    """Temporarily show the scene with a robot, and its held objects, moved to a pose (3,) of its base."""
     model, data = scene.world.model, scene.world.data
     present = mujoco.MjData(model)
     mujoco.mj_copyData(present, model, data)

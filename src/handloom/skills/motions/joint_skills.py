@@ -23,17 +23,17 @@ from handloom.values import Check, Command
 
 PostureT = TypeVar("PostureT", bound=HomeConfig | HeuristicSkillConfig)
 BACK = (1.0, 0.6, 0.35)
-"""Fractions of the way back that a hand is asked for which will do, first choice first."""
+"""Acceptable fractions of a requested retreat, first choice first."""
 
 
 class JointLine(Skill[ConfigT]):
-    """What the joint-space skills share: a goal, a line of joint targets, and the wait for the arm to follow."""
+    """Base of joint-space skills: a goal, a line of joint targets, and the wait for the arm to follow."""
 
     avoids_obstacles: ClassVar[bool] = False
-    """Whether the line gives way to a plan where something is in its way."""
+    """Whether a plan replaces the line if something is in its way."""
 
     def simple_generate_manip_cmds(self) -> None:
-        """Write one joint target per frame, or none when there is no goal."""
+        """Write one joint target per frame, or none if there is no goal."""
         self._goal: Array | None = None
         self._goal = self.joint_goal()
         if self._goal is not None:
@@ -41,9 +41,9 @@ class JointLine(Skill[ConfigT]):
             self.manip_list += [self._joint_command(self._goal)] * self.patience
 
     def _line(self, goal: Array) -> Array:
-        """Return joint targets (frames, n) [rad]: the published line, or a way around what is in its way.
+        """Return joint targets (frames, n) [rad]: the published line, or a path around obstacles.
 
-        Where no way is found, as when the hand starts in contact, the line stays; what it does is judged at the end.
+        If no path is found, as when the hand starts in contact, the line is kept; its effect is checked at the end.
         """
         fps = self.scene.instance.fps
         if self.avoids_obstacles:
@@ -58,7 +58,7 @@ class JointLine(Skill[ConfigT]):
 
     @abstractmethod
     def steps(self) -> int:
-        """Return how many frames the move takes at least."""
+        """Return the minimum number of frames of the move."""
 
     @abstractmethod
     def tolerance(self) -> float:
@@ -80,7 +80,7 @@ class JointLine(Skill[ConfigT]):
         return not self.manip_list
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the joints are at the goal."""
+        """Return the terms: the joints are at the goal."""
         arm = self.controller.arm
         joints = [] if self._goal is None else self._goal.tolist()
         arguments = {"robot": arm.robot_name, "arm": arm.name, "joints": joints, "distance": self.tolerance()}
@@ -93,7 +93,8 @@ class JointLine(Skill[ConfigT]):
 def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) -> Array:
     """Return joint targets (frames, n) [rad] on a straight line that starts and ends at rest.
 
-    The published line is as fast as its steps say; a long way in few steps would throw objects about, so it takes more.
+    The speed of the published line depends on its number of steps; a long path in few steps would throw objects around,
+    so steps are added.
 
     Args:
         start: Joints (n,) [rad].
@@ -110,7 +111,7 @@ def joint_line(start: Array, goal: Array, steps: int, speed: Array, fps: int) ->
 
 
 class Posture(JointLine[PostureT]):
-    """A move to a posture around what is in the way; the hand stays as it is unless the config says otherwise."""
+    """A move to a posture around obstacles; the gripper stays unchanged unless the config says otherwise."""
 
     avoids_obstacles: ClassVar = True
 
@@ -123,13 +124,13 @@ class Posture(JointLine[PostureT]):
         return self.config.t_eps
 
     def gripper(self) -> int:
-        """Return the gripper state of the config, or the present one."""
+        """Return the gripper state of the config, or the current one."""
         given = self.config.gripper_state
         return self.controller.gripper_state if given is None else given
 
 
 class Home(Posture[HomeConfig]):
-    """The published home: the robot's home position without its noise, around what is in the way."""
+    """The published home: the robot's home position without its noise, around obstacles."""
 
     Config: ClassVar = HomeConfig
 
@@ -144,7 +145,7 @@ class JointCtrl(JointLine[JointCtrlConfig]):
     Config: ClassVar = JointCtrlConfig
 
     def joint_goal(self) -> Array:
-        """Return the present joints with those of ``ctrl_list`` set or turned."""
+        """Return the current joints with those of ``ctrl_list`` set or turned."""
         goal = set_joints(self.controller.target, self.config.ctrl_list, self.config.name)
         return np.clip(goal, self.controller.chain.lower, self.controller.chain.upper)
 
@@ -172,12 +173,12 @@ def set_joints(joints: Array, ctrl_list: tuple[tuple[int, float, str], ...], ski
 
 
 class HeuristicSkill(Posture[HeuristicSkillConfig]):
-    """The published heuristic skill; ``rel_qpos`` adds to the present joints, which the reference forgets."""
+    """The published heuristic skill; ``rel_qpos`` adds to the current joints, unlike in the reference."""
 
     Config: ClassVar = HeuristicSkillConfig
 
     def joint_goal(self) -> Array | None:
-        """Return the joints that the mode and its value ask for."""
+        """Return the joints given by the mode and its value."""
         config = self.config
         if config.mode == "home":
             return self.controller.arm.spec.home.copy()
@@ -220,10 +221,10 @@ class GripperAction(Skill[GripperActionConfig]):
     Config: ClassVar = GripperActionConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Repeat the gripper command at the present pose."""
+        """Repeat the gripper command at the current pose."""
         config = self.config
         commands = [self.stay(gripper_function(config.gripper_state))] * self.frames(config.wait_steps)
-        # An open hand holds nothing any more, so plans must not carry the object on.
+        # An open hand no longer holds anything, so plans must not keep moving the object with it.
         self.manip_list = [*commands, self.stay("detach_obj")] if config.gripper_state > 0 else commands
 
     def checks(self) -> tuple[Check, ...]:
@@ -232,7 +233,7 @@ class GripperAction(Skill[GripperActionConfig]):
 
 
 class Wait(Skill[WaitConfig]):
-    """The published wait: hold the pose, and judge the drift of the hand."""
+    """The published wait: hold the pose, and check the drift of the hand."""
 
     Config: ClassVar = WaitConfig
 
@@ -244,10 +245,10 @@ class Wait(Skill[WaitConfig]):
         self.manip_list += [self.stay(gripper_function(config.gripper_state))] * self.frames(config.wait_steps)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
-        """Return True: every command is one frame, whatever the hand does; its drift is judged at the end."""
+        """Return True: every command takes one frame, whatever the hand does; its drift is checked at the end."""
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand drifted less than the threshold."""
+        """Return the terms: the hand drifted less than the threshold."""
         threshold = self.config.success_threshold
         return (hand_check(self.controller.arm, self._T_base_tool, distance=threshold),)

@@ -1,4 +1,4 @@
-"""Motions of the tool: to a pose, or level with a held object over to another."""
+"""Motions of the tool: to a pose, or level to another object with a held one."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -37,19 +37,19 @@ from handloom.values import Check, FunnelStage
 CANDIDATES = 32
 """Orientations tested when none is given; published: 20."""
 FOOTPRINT = 7
-"""Points along each side of a held object under which the target's surface is sought before it is pressed on."""
+"""Points along each side of a held object below which the target's surface is measured before the press."""
 HANGS = 0.35
-"""How far below the shoulders of a torso the arms' own bases would be [m]: where arms on a table begin."""
+"""Distance below a torso's shoulders [m] that corresponds to the bases of arms on a table."""
 WIDER = 4
-"""How many times as many candidates there are where places around a position are tried, too."""
+"""Factor on the number of candidates if places around a position are also tried."""
 OFFERED = 6
-"""Poses at which an object is offered to another hand, until it finds a grasp at one."""
+"""Most poses at which an object is offered to another hand until it finds a grasp."""
 DISTANCE, ANGLE = 5e-3, 0.087
 """The goal counts as reached within one of these [m], [rad]; published values."""
 
 
 class GotoPose(Skill[GotoPoseConfig]):
-    """The published goto; way points between start and goal are really visited."""
+    """The published goto; waypoints between start and goal are actually visited."""
 
     Config: ClassVar = GotoPoseConfig
 
@@ -80,7 +80,7 @@ class GotoPose(Skill[GotoPoseConfig]):
             self.manip_list.append(command_at(pose, function, straight=True, **slow))
 
     def _chosen(self, poses: Array) -> Chosen | None:
-        """Return the first of poses (n, 4, 4) that can be reached and, with a taker, taken from."""
+        """Return the first of poses (n, 4, 4) within reach at which the taker, if any, can take the object."""
         first, left = None, np.arange(len(poses))
         for _ in range(1 if self.taker is None else OFFERED):
             chosen = choose(self, self._moves(poses[left]), test_mode=self.config.test_mode)
@@ -98,7 +98,7 @@ class GotoPose(Skill[GotoPoseConfig]):
         return first
 
     def _moves(self, poses: Array) -> list[Move]:
-        """Return the move to poses (n, 4, 4), and the one after it where that keeps the hand's orientation."""
+        """Return the move to poses (n, 4, 4), and the next one if that keeps the hand's orientation."""
         moves, after = [Move(T_base_tool=poses)], self.follower
         if self.config.room_behind:
             back = translation(-self.config.room_behind * self.controller.arm.spec.approach)
@@ -125,7 +125,7 @@ class GotoPose(Skill[GotoPoseConfig]):
         return bool(taker.manip_list)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is at the place, or has the orientation."""
+        """Return the terms: the hand is at the place, or has the orientation."""
         return (hand_check(self.controller.arm, self._goal, distance=DISTANCE, angle=ANGLE, either=True),)
 
     def _poses(self) -> Array:
@@ -151,7 +151,7 @@ class GotoPose(Skill[GotoPoseConfig]):
         return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, 1)[0]), position)[None]
 
     def _T_base_middle(self) -> Array:  # noqa: N802 - frame notation
-        """Return the frame (4, 4) in the middle between the arms: x ahead, y to the left arm, z up; in the arm base."""
+        """Return the frame (4, 4) midway between the arms: x ahead, y to the left arm, z up; in the arm base."""
         arm = self.controller.arm
         bases = self.scene.robot(arm.robot_name).roots
         if len(bases) < 2:
@@ -160,17 +160,17 @@ class GotoPose(Skill[GotoPoseConfig]):
         y, z = y / np.linalg.norm(y), np.array([0.0, 0.0, 1.0])
         middle = (bases["left"] + bases["right"]) / 2
         if np.allclose(arm.T_world_base[:3, 3], self._other_base(arm)):
-            middle = middle - HANGS * z  # Arms that hang from one torso begin at its shoulders.
+            middle = middle - HANGS * z  # Arms on one torso start at its shoulders.
         T_world_middle = make_pose(np.column_stack([np.cross(y, z), y, z]), middle)
         return invert_pose(arm.T_world_base) @ T_world_middle
 
     def _other_base(self, arm: SceneArm) -> Array:
-        """Return where the base of the robot's other arm is (3,), in the world [m]."""
+        """Return the base of the robot's other arm (3,), in the world [m]."""
         others = [other for other in self.scene.robot(arm.robot_name).arms if other.name != arm.name]
         return others[0].T_world_base[:3, 3]
 
     def _unturned(self, position: Array) -> Array:
-        """Return the pose (4, 4) with the hand, or the held object, at a position (3,) [m], turned as it is now."""
+        """Return the pose (4, 4) with the hand, or the held object, at a position (3,) [m], without rotation."""
         config, goal = self.config, self.controller.commanded_pose
         at = goal[:3, 3]
         if config.position_constraint == "object":
@@ -199,7 +199,7 @@ class GotoPose(Skill[GotoPoseConfig]):
         R = sample_orientations(self.rng, count, config, alignment, approach_axis=self.controller.arm.spec.approach)
         p = np.broadcast_to(position, (len(R), 3))
         if any(config.spread):
-            # As near to the position as can be: the first candidates are there, the last ones anywhere around it.
+            # As near to the position as possible: the first candidates are there, the last ones anywhere around it.
             share = np.clip(np.arange(len(R)) / CANDIDATES - 0.5, 0.0, 1.0)[:, None]
             off = share * self.rng.uniform(-1.0, 1.0, (len(R), 3)) * np.asarray(config.spread)
             p = p + (off @ self._T_base_middle()[:3, :3].T if config.between_arms else off)
@@ -209,12 +209,12 @@ class GotoPose(Skill[GotoPoseConfig]):
 
 
 class MoveSkill(Skill[MoveConfig]):
-    """The published move: level, orientation unchanged, one way point per shift."""
+    """The published move: level, orientation unchanged, one waypoint per shift."""
 
     Config: ClassVar = MoveConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Write one command per way point."""
+        """Write one command per waypoint."""
         config = self.config
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         held, goal = (self.scene.object_pose(name)[:3, 3] for name in config.objects[:2])
@@ -234,14 +234,14 @@ class MoveSkill(Skill[MoveConfig]):
         self.manip_list.append(command_at(self._goal, "update_pose_cost_metric"))
 
     def update(self) -> None:
-        """Let the object that is wiped away disappear once the hand is at the last way point and all terms hold."""
+        """Let the wiped object disappear once the hand is at the last waypoint and all terms hold."""
         super().update()
         last = len([command for command in self.manip_list if command.function not in TIMELESS]) <= 1
         if self.config.vanishing is not None and last and self.is_success():
             hide(self.scene, self.config.vanishing)
 
     def _height_above(self, T_base_world: Array, T_base_tool: Array) -> float:
-        """Return how far the held object would be above the target [m] with the tool at a pose, level in the base."""
+        """Return the height of the held object above the target [m] with the tool at a pose, level in the base."""
         held, target = self.config.objects[:2]
         box, T_world_held = local_box(self.scene, held)
         moved = T_base_world[:3, :3].T @ (T_base_tool[:3, 3] - self.controller.commanded_pose[:3, 3])
@@ -249,17 +249,17 @@ class MoveSkill(Skill[MoveConfig]):
         grid = np.stack(np.meshgrid(ticks, ticks, ticks), axis=-1).reshape(-1, 3)
         points = transform_points(T_world_held, box[0] + grid * (box[1] - box[0])) + moved
         surface = surface_height(self.scene, target, points[:, :2])
-        # Beside the target there is nothing to press on; the check of contact says so.
+        # Beside the target there is nothing to press on; the contact check reports that.
         return float(points[:, 2].min() - surface) if np.isfinite(surface) else 0.0
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is at the last way point, the held object by the other and, to wipe, in contact with it."""
+        """Return the terms: hand at the last waypoint, held object by the other one and, to wipe, touching it."""
         config = self.config
         limit = config.success_threshold
         terms = [hand_check(self.controller.arm, self._goal, distance=limit)]
         held, goal = config.objects[:2]
         if held != goal:
-            # What disappears is lowered through the floor, so that its height says nothing.
+            # A disappearing object is lowered through the floor, so its height means nothing.
             flat = {"flat": True} if goal == config.vanishing else {}
             terms.append(Check(name="near", arguments={"object": held, "target": goal, "distance": limit, **flat}))
         if config.press is not None:

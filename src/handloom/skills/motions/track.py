@@ -1,4 +1,4 @@
-"""Reach random poses, one after another, that a marker shows."""
+"""Reach random poses, one after another, shown by a marker."""
 
 from typing import ClassVar
 
@@ -26,9 +26,9 @@ from handloom.spatial import (
 from handloom.values import Check
 
 DRAWS = 32
-"""Sets of way points that are tested; the published skill draws until one can be reached, for ever if need be."""
+"""Sets of waypoints that are tested; the published skill keeps drawing until one can be reached, possibly forever."""
 STILL_FRAMES = 40
-"""Frames the arm waits after the marker has jumped to the next way point; published value."""
+"""Frames for which the arm waits after the marker has jumped to the next waypoint; published value."""
 
 
 class Track(Skill[TrackConfig]):
@@ -37,7 +37,7 @@ class Track(Skill[TrackConfig]):
     Config: ClassVar = TrackConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Draw way points that can be reached one after another, and write the commands."""
+        """Draw waypoints that can be reached one after another, and write the commands."""
         config = self.config
         self._way = [np.eye(4)]
         draws = [self._way_points() for _ in range(config.way_points_num)]
@@ -55,16 +55,16 @@ class Track(Skill[TrackConfig]):
         self._show(0)
 
     def update(self) -> None:
-        """Move the marker to the way point that the tool heads for."""
+        """Move the marker to the tool's next waypoint."""
         if self.manip_list:
             self._show(self.manip_list[0].params.get("way_point", 0))
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the hand is at the last way point, or has its orientation."""
+        """Return the terms: the hand is at the last waypoint, or has its orientation."""
         return (hand_check(self.controller.arm, self._way[-1], distance=DISTANCE, angle=ANGLE, either=True),)
 
     def _way_points(self) -> Array:
-        """Return poses T_base_tool (n, 4, 4) over the target."""
+        """Return poses T_base_tool (n, 4, 4) above the target."""
         config = self.config
         box = world_box(self.scene, config.target if config.target in self.scene.assets else TABLE)
         T_base_world = invert_pose(self.controller.arm.T_world_base)
@@ -77,13 +77,13 @@ class Track(Skill[TrackConfig]):
         return make_pose(R @ matrix_from_rotvec(angle * random_directions(self.rng, DRAWS)), p)
 
     def _show(self, way_point: int) -> None:
-        """Move the marker to a way point; does nothing in a scene without markers."""
+        """Move the marker to a waypoint; does nothing in a scene without markers."""
         arm, world = self.controller.arm, self.scene.world
         name = marker_name(arm.robot_name, arm.name)
         if name not in self.scene.assets:
             return
         T = arm.T_world_base @ self._way[way_point] @ self._marker_in_hand()
-        # Straight into the user inputs, which are recorded: anything more would differ in a replay.
+        # Directly into the user inputs, which are recorded: anything else would differ in a replay.
         mocap = int(world.model.body_mocapid[world.body_index(self.scene.body_of(name))])
         world.data.mocap_pos[mocap], world.data.mocap_quat[mocap] = pos_quat_from_pose(T)
 

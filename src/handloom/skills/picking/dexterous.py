@@ -1,4 +1,4 @@
-"""Picking and placing with hands that need a pose from notes beside the asset."""
+"""Picking and placing with hands that need a pose from a file beside the asset."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,26 +23,26 @@ from handloom.values import Check
 POSES_FILE = "dexpick_pose.yaml"
 RANGES_FILE = "place_range.yaml"
 DEFAULT_RANGE = (0.4, 0.6)
-"""Where in the container, as ratios of its box; published value."""
+"""Place in the container, as ratios of its box; published value."""
 ABOVE_BOTTOM = 0.15
-"""Height above the bottom of the container at which the object is let go [m]; published value."""
+"""Height above the bottom of the container at which the object is released [m]; published value."""
 ARC = 0.05
-"""How far above the straight way the hand passes half way [m]; published value."""
+"""Height of the hand above the straight path at its midpoint [m]; published value."""
 TESTED = 64
-"""Grasps of our own that are tested where an object stands in for one with poses."""
+"""Generated grasps that are tested if an object stands in for one with poses."""
 DRAWS = 32
 """Poses that are tested; published: 1."""
 
 
 def asset_notes(asset: ObjectAsset, name: str) -> tuple[Path | None, dict[str, Any]]:
-    """Return the path and the content of a YAML file beside an asset; no path where there is no such file.
+    """Return the path and the content of a YAML file beside an asset; no path if there is no such file.
 
     Args:
-        asset: The object; one of the library has no folder and so no files beside it.
+        asset: The object; a library object has no folder and so no files beside it.
         name: File name, e.g. ``dexpick_pose.yaml``.
 
     Raises:
-        ConfigError: The file is no YAML.
+        ConfigError: The file is not YAML.
         NotAllowedError: It is a link to a file elsewhere.
         FileError: It is no mapping.
     """
@@ -84,7 +84,7 @@ class DexPick(Skill[DexPickConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
+        """Return the terms: the fingers hold the object, robot and object are at rest, and it was lifted."""
         config = self.config
         return self._moves.checks(self, from_z=self._from_z, lift_th=config.lift_th, process_valid=config.process_valid)
 
@@ -93,7 +93,7 @@ class DexPick(Skill[DexPickConfig]):
         return not self.config.pick_poses and self.scene.assets[name].stands_in
 
     def _grasps(self, name: str) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) of our own, good ones mostly first; none after telling why."""
+        """Return generated grasps T_base_tool (n, 4, 4), mostly best first; none after :meth:`fail`."""
         T_base_tool, score, *_ = annotated_grasps(self, name, source="lying")
         gripper = gripper_of(self)
         passing = np.ones(len(T_base_tool), bool)
@@ -114,7 +114,7 @@ class DexPick(Skill[DexPickConfig]):
                 raise ConfigError(f"{config.name}: {name} has no {POSES_FILE} beside it; write one, or give pick_poses")
             poses, where = content.get("pick_poses", ()), str(file)
         if config.pick_pose_idx >= len(poses):
-            raise ConfigError(f"{where} has {len(poses)} poses, so pick_pose_idx {config.pick_pose_idx} is too large")
+            raise ConfigError(f"{where} has only {len(poses)} poses; pick_pose_idx {config.pick_pose_idx} is too large")
         row = np.asarray(poses[config.pick_pose_idx], float)
         if row.shape != (7,):
             raise ConfigError(f"{where}: a pose is x, y, z and a quaternion wxyz, got {row.shape} numbers")
@@ -122,13 +122,13 @@ class DexPick(Skill[DexPickConfig]):
 
 
 class DexPlace(Skill[DexPlaceConfig]):
-    """The published dexterous place: the hand points from where it is to the container, and lets go above it."""
+    """The published dexterous place: the hand points towards the container, and releases the object above it."""
 
     Config: ClassVar = DexPlaceConfig
     max_plan_failures: ClassVar = 10
 
     def simple_generate_manip_cmds(self) -> None:
-        """Draw places and tilts, choose one the arm can reach, and write the commands."""
+        """Draw places and tilts, choose one that the arm can reach, and write the commands."""
         config, arm = self.config, self.controller.arm
         held = config.objects[0]
         T_base_world = invert_pose(arm.T_world_base)
@@ -146,7 +146,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: more than half of the object is inside the container, it is let go, and robot and object are calm."""
+        """Return the terms: over half of the object is inside the container, it is released, and all is at rest."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         pair = {"object": held, "target": target, "part": config.place_part_prim_path}
@@ -179,14 +179,14 @@ class DexPlace(Skill[DexPlaceConfig]):
         if not np.linalg.norm(up) > 1e-6:
             raise ConfigError(f"{config.name}: camera_axis_filter.direction is the line of sight itself")
         up = _unit(up)
-        # Both axes turn about y = z x x, so that the hand stays a hand.
+        # Both axes turn about y = z x x, so that they remain a valid frame.
         cosine, sine = np.cos(angles)[:, None], np.sin(angles)[:, None]
         x, z = cosine * sight - sine * up, cosine * up + sine * sight
         R_base_hand = np.stack([x, np.cross(z, x), z], axis=2)
         return R_base_hand @ R_HAND_GRASPNET @ arm.R_ee_graspnet.T
 
     def _points(self, held: str) -> Array:
-        """Return where the object is let go (n, 3) in the world [m]."""
+        """Return the release points of the object (n, 3) in the world [m]."""
         config = self.config
         file, ranges = asset_notes(self.scene.assets[held], RANGES_FILE)
         given = [ranges.get(key, DEFAULT_RANGE) for key in ("x_range", "y_range")]
@@ -200,7 +200,7 @@ class DexPlace(Skill[DexPlaceConfig]):
 
 
 def _half_way(start: Array, goal: Array) -> Array:
-    """Return the pose between two, a little higher."""
+    """Return the pose midway between two others, a little higher."""
     (p0, q0), (p1, q1) = pos_quat_from_pose(start), pos_quat_from_pose(goal)
     return pose_from_pos_quat((p0 + p1) / 2 + [0.0, 0.0, ARC], quat_slerp(q0, q1, 0.5))
 

@@ -1,4 +1,4 @@
-"""Grasp an object that moves: wait for it, meet it, go along while the fingers close, lift it."""
+"""Grasp an object that moves: wait for it, meet it, move along while the fingers close, lift it."""
 
 from collections import deque
 from dataclasses import replace
@@ -30,33 +30,33 @@ from handloom.spatial import invert_pose, matrix_from_rotvec, translation
 from handloom.values import Check, Command, FunnelStage
 
 NEAR = 0.5
-"""How far before the hand's start an object is when the meeting is planned [m]; published value."""
+"""Distance of an object before the hand's start at which the meeting is planned [m]; published value."""
 WATCHED = 8
 """Frames over which the object's velocity is measured."""
 ROLLING = np.deg2rad(4.0)
-"""An object that turns about a level axis by more than this while it is watched rolls."""
+"""An object that turns about a level axis by more than this while being observed counts as rolling."""
 SLOWEST = 0.005
-"""An object slower than this is not waited for [m/s]."""
+"""The hand does not wait for objects slower than this [m/s]."""
 LEAST = 0.06
-"""An object that slows down is met while it is faster than this [m/s]."""
+"""An object that slows down is met while its speed exceeds this [m/s]."""
 STEADY = 0.2
-"""Largest change of velocity over the frames watched, as a share: an object that still speeds up is watched on."""
+"""Largest relative change of velocity over the observed frames: an accelerating object is observed further."""
 APPROACH_SECONDS = 0.6
-"""Shortest time of the straight approach, in which the hand goes along with the object."""
+"""Shortest duration of the straight approach, during which the hand moves along with the object."""
 TESTED = 64
-"""Candidates that are tested at most."""
+"""Most candidates that are tested."""
 TRIES = 3
-"""Meeting points that are drawn before it is given up."""
+"""Meeting points that are drawn before giving up."""
 CARRIED_TRIES = 8
-"""The same for an object in another hand, where the hands must not come too near to each other."""
+"""The same for an object in another hand, as the hands must not come too near to each other."""
 CARRIED_SPEED = 0.01
-"""Faster than this [m/s] must an object in another hand move while it is taken."""
+"""Least speed of an object in another hand while it is taken [m/s]."""
 MET = 0.05
-"""Fraction of the skill's frames in which it must do so between the fingers."""
+"""Fraction of the skill's frames in which it must move that fast between the fingers."""
 FORESEEN = 24
-"""Grasps of it that are considered for what the arm does next."""
+"""Grasps of it that are considered with the arm's next skill in mind."""
 KNOT = 3
-"""Frames between two poses that are solved for along the way of another hand."""
+"""Frames between two solved poses along the path of another hand."""
 HOPELESS = 1000
 """Failures in a row that end the skill at once; published value."""
 
@@ -64,20 +64,20 @@ HOPELESS = 1000
 class DynamicPick(Skill[DynamicPickConfig]):
     """The published dynamic pick, for objects that move steadily, as on a belt, or roll.
 
-    Places are measured along the object's way, which on a belt along world x is the published x. An object that does
-    not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns as it goes rolls:
-    its middle goes straight on and slows down as it did while it was watched. Published files without ``tcp_offset``
-    mean 0.125 m on every robot; here they mean the robot's own.
+    Places are measured along the object's path, which on a belt along world x is the published x. An object that does
+    not turn is assumed to keep its velocity and its orientation until it is grasped. One that turns is assumed to roll:
+    its middle continues straight and slows down as observed. Published files without ``tcp_offset`` mean 0.125 m on
+    every robot; here they mean the robot's own.
 
     An object that another arm holds is met while that arm moves, and followed to the end of its planned motion. It is
-    not lifted, for the other hand still has to let go (ours).
+    not lifted, as the other hand must still release it (ours).
     """
 
     Config: ClassVar = DynamicPickConfig
     max_plan_failures: ClassVar = 10
 
     def simple_generate_manip_cmds(self) -> None:
-        """Note where hand and object are; commands are made when the object comes near."""
+        """Record the poses of hand and object; commands are made once the object comes near."""
         config, name = self.config, self.config.objects[0]
         self._from_z = float(self.scene.object_pose(name)[2, 3])
         self._start = (self.controller.arm.T_world_base @ self.controller.commanded_pose)[:3, 3]
@@ -89,7 +89,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         self._holder = next((arm for arm in self.neighbours if name in arm.held), None)
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
+        """Return the terms: the fingers hold the object, robot and object are at rest, and it was lifted."""
         config = self.config
         moves = GraspMoves(
             object=config.objects[0],
@@ -109,7 +109,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return self._begun and super().is_done()
 
     def is_ready(self) -> bool:
-        """Return whether it is time to set out, after planning the meeting once the object is near."""
+        """Return whether it is time to start, after planning the meeting once the object is near."""
         if self._begun:
             return True
         if self._holder is not None:
@@ -140,9 +140,9 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return True
 
     def _watch(self) -> Motion | None:
-        """Return how the object moves; None until it does so steadily."""
+        """Return the motion of the object; None until it is steady."""
         now = float(self.scene.world.data.time)
-        if not self._seen or now > self._seen[-1][0]:  # A frame may ask more than once.
+        if not self._seen or now > self._seen[-1][0]:  # This may be called more than once per frame.
             name = self.config.objects[0]
             middle = self.scene.world.data.xipos[self.scene.world.body_index(f"{name}/object")].copy()
             self._seen.append((now, self.scene.object_pose(name).copy(), middle))
@@ -164,13 +164,13 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return Motion(way=way, velocity=velocity * (offset / speed), slowing=max(-float(slope), 0.0))
 
     def _planned(self, motion: Motion) -> Meeting | None:
-        """Return a meeting that is still possible; None after telling why there is none."""
+        """Return a meeting that is still possible; None after :meth:`fail`."""
         config, velocity = self.config, motion.velocity
         # Published offsets are along world x, whichever way the belt runs.
         sign = 1.0 if velocity[int(np.argmax(np.abs(velocity[:2])))] > 0 else -1.0
         places = sign * np.array(config.pick_range)
         if motion.slowing > 0.0:
-            # Where it still moves; and if the hand would be late, further on there is more time.
+            # It must still be moving; if the hand would be late, a place further on leaves more time.
             places = np.minimum(places, motion.way + (motion.speed**2 - LEAST**2) / (2.0 * motion.slowing))
         draws = between(self.rng, places[0], places[1], (TRIES,))
         for place in np.sort(draws) if motion.slowing > 0.0 else draws:
@@ -186,7 +186,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return None
 
     def _planned_at(self, place: float, motion: Motion) -> Meeting | None:
-        """Return the moves that grasp the object when it is at a place along its way [m]; None after saying why not."""
+        """Return the moves that grasp the object at a place along its path [m]; None after :meth:`fail`."""
         config, controller, name = self.config, self.controller, self.config.objects[0]
         fps, approach = self.scene.instance.fps, controller.arm.spec.approach
         direction = motion.velocity / np.linalg.norm(motion.velocity)
@@ -234,7 +234,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         )
 
     def _planned_beside(self, carried: Carried) -> Meeting | None:
-        """Return a meeting with an object in another hand that moves; None after telling why there is none."""
+        """Return a meeting with an object in a moving hand; None after :meth:`fail`."""
         name, (low, high) = self._name, sorted(self.config.pick_range)
         x = carried.poses[:, 0, 3] - self._start[0]
         frames = np.flatnonzero((x >= low) & (x <= high))
@@ -257,9 +257,9 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return None
 
     def _planned_in(self, frame: int, carried: Carried) -> Meeting | None:
-        """Return the moves that close the hand on the object a few frames from now; None after saying why not.
+        """Return the moves that close the hand on the object a few frames from now; None after :meth:`fail`.
 
-        The scene shows the object and the other arm as they will be then.
+        The scene shows the object and the other arm at that time.
         """
         config, controller, name = self.config, self.controller, self._name
         fps, T_world_base = self.scene.instance.fps, controller.arm.T_world_base
@@ -307,7 +307,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         )
 
     def _leading_on(self, grasps: Array) -> Array:
-        """Return the grasps (n, 4, 4) after which the arm can do its next skill; all if none is known to allow it."""
+        """Return the grasps (n, 4, 4) from which the arm can do its next skill; all of them if none is known to."""
         after = self.follower
         if after is None or len(grasps) == 0 or self._name not in after.config.objects[:1]:
             return grasps
@@ -315,7 +315,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return grasps if ways is None or not np.isfinite(ways).any() else grasps[:FORESEEN][np.isfinite(ways)]
 
     def _chosen(self, moves: list[Move]) -> Chosen | None:
-        """Return the first candidate whose whole meeting can be planned; with ``ik``, of the first that is reached."""
+        """Return the first candidate whose whole meeting can be planned; with ``ik``, plan the first in reach."""
         if self.config.test_mode == "forward":
             return choose(self, moves)
         tested = choose(self, moves, test_mode="ik")
@@ -326,7 +326,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return planned and replace(planned, index=tested.index)
 
     def _grasps(self, name: str, moved: Array) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) of the object after it has moved on (3,) [m]; none after saying why.
+        """Return grasps T_base_tool (n, 4, 4) of the object after a further motion (3,) [m]; none after :meth:`fail`.
 
         For a stand-in, grasps of the object in its resting pose are considered too, and the filters, written for
         another object's grasps, are widened.
@@ -350,7 +350,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
             return T_base_tool
         T_base_tool[:, :3, 3] += arm.T_world_base[:3, :3].T @ moved
         grasps.T_base_object[:3, 3] += arm.T_world_base[:3, :3].T @ moved
-        if not self.scene.assets[name].stands_in:  # A shift of one file's grasps; those of a stand-in are where it is.
+        if not self.scene.assets[name].stands_in:  # Shifts one file's grasps; a stand-in's need no shift.
             low, high = np.broadcast_to(config.pos_adjust_z, 2)
             T_base_tool[:, 2, 3] += between(self.rng, low, high, (len(T_base_tool),))
         if config.pivot_angle_z is not None:
@@ -364,7 +364,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
         return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]
 
     def _commands(self, meeting: Meeting) -> list[Command]:
-        """Return one command per frame until the fingers have closed, since the time of meeting is fixed; then lift."""
+        """Return one command per frame until the fingers have closed, as the time of meeting is fixed; then lift."""
         name, pose = self.config.objects[0], self.controller.commanded_pose
         rows = [(row, OPEN) for row in meeting.targets] + [(row, CLOSED) for row in meeting.ride]
         commands = [self.stay("update_specific", ignore_substring=self.controller.obstacles_of(name))]

@@ -17,40 +17,40 @@ from handloom.spatial import translation
 from handloom.values import Check, Command
 
 FAR = 2.0
-"""A way on from the grasp that is longer than this makes a pick look for others [rad or m, norm over the joints]."""
+"""Joint motion after a grasp above which a pick looks for other grasps [rad or m, norm over the joints]."""
 WORTH = 0.7
-"""Another grasp is taken when its way on is shorter than this fraction of the chosen one's."""
+"""Another grasp is chosen if its next joint motion is shorter than this fraction of the chosen one's."""
 NEARNESS = 0.5
-"""Grasps whose ways on differ by less than this are equally good."""
+"""Grasps whose next joint motions differ by less than this are equally good."""
 FORESEEN = 32
-"""Grasps that are considered then."""
+"""Number of grasps considered then."""
 AT_ONCE, ENOUGH = 8, 3
-"""Grasps of a stand-in that are considered at a time, and how many that lead on are enough."""
+"""Grasps of a stand-in considered at a time, and the number of usable ones that is enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GraspMoves:
-    """How an object is approached, closed upon and lifted."""
+    """How an object is approached, grasped and lifted."""
 
     object: str
     pre_grasp_offset: float
-    """Length of the straight approach [m]; 0 goes to the grasp at once."""
+    """Length of the straight approach [m]; 0 moves to the grasp directly."""
     pre_grasp_shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Added to the place the approach starts from, in the arm base [m]."""
+    """Added to the start point of the approach, in the arm base [m]."""
     close_steps: int
-    """Frames the gripper gets to close."""
+    """Frames for the gripper to close."""
     lift: float
     """Lift along base z [m]."""
     final_state: int = CLOSED
     """Gripper state at the end, 1 open or -1 closed."""
     hold: Hold | None = None
-    """Parts of the pose to hold from the pre-grasp on."""
+    """Parts of the pose to hold after the pre-grasp."""
     hold_ends: bool = True
     """Whether the hold ends with the grasp."""
     back: bool = False
-    """Whether the hand returns to where the approach started."""
+    """Whether the hand returns to the start of the approach."""
     preshape: Preshape | None = None
-    """How far the fingers are open on the way; None: fully."""
+    """Opening of the fingers on the approach; None: fully open."""
     test_mode: str = "forward"
 
     def commands(
@@ -61,8 +61,8 @@ class GraspMoves:
         Args:
             skill: The calling skill; its failure is set if nothing is possible.
             grasps: Candidates T_base_tool (n, 4, 4), best first.
-            spare: Gives further candidates. They are looked at only where the first grasp brings the wrist so near to
-                something that an arm which sags on its way would rub on it, and no other of ``grasps`` is better.
+            spare: Gives further candidates. Used only if the first grasp brings the wrist so near to something that a
+                sagging arm would rub on it, and no other one of ``grasps`` is better.
         """
         chosen = self._chosen(skill, grasps)
         if chosen is None:
@@ -82,7 +82,7 @@ class GraspMoves:
         return wrist_has_room(skill, self.object, grasps, self.pre_grasp_offset)
 
     def _chosen(self, skill: Skill, grasps: Array) -> Chosen | None:
-        """Return the first grasp (n, 4, 4) whose moves are all possible, or a later one that leads on better."""
+        """Return the first of grasps (n, 4, 4) whose moves are all possible, or one better suited to the next skill."""
         controller = skill.controller
         itself = controller.obstacles_of(self.object)
         controller.ignored = skill.config.ignore_substring
@@ -100,7 +100,7 @@ class GraspMoves:
         return chosen
 
     def _leading_on(self, skill: Skill, grasps: Array, moves: list[Move], chosen: Chosen) -> Chosen:
-        """Return a grasp from which the skill that follows is near, if the chosen one leads nowhere or far."""
+        """Return a grasp that is near the next skill, if the chosen one is far from it or does not allow it."""
         follower, end = skill.follower, chosen.paths[-1]
         if follower is None or end is None or self.object not in follower.config.objects[:1]:
             return chosen
@@ -119,10 +119,10 @@ class GraspMoves:
         return chosen
 
     def _ways_of_others(self, skill: Skill, follower: Skill, grasps: Array, q: Array) -> Array:
-        """Return how far the joints go in the next skill from those of the grasps (n, 4, 4) that are considered.
+        """Return the joint motion in the next skill from each of the considered grasps (n, 4, 4).
 
-        Filters of a stand-in were written for another object, so that many of its grasps are out of reach: those
-        within reach are considered, a few at a time until some lead on.
+        Filters of a stand-in were written for another object, so that many of its grasps are out of reach: those within
+        reach are considered, a few at a time, until some allow the next skill.
         """
         if not skill.scene.assets[self.object].stands_in:
             ways = self._ways_after(skill, follower, grasps[:FORESEEN], q)
@@ -139,9 +139,9 @@ class GraspMoves:
         return ways
 
     def _ways_after(self, skill: Skill, follower: Skill, grasps: Array, q: Array) -> Array | None:
-        """Return how far the joints go from each grasp (n, 4, 4) in the next skill; None if any grasp will do.
+        """Return the joint motion from each grasp (n, 4, 4) in the next skill; None if any grasp will do.
 
-        Infinite too where what is taken cannot be shifted as it is to be before that.
+        Also infinite if the object cannot first be shifted as required.
         """
         ways = follower.ways_after(grasps, q)
         if ways is None:
@@ -154,12 +154,12 @@ class GraspMoves:
         return ways
 
     def checks(self, skill: Skill, *, from_z: float, lift_th: float, process_valid: bool) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, robot and object are calm, and it was lifted.
+        """Return the terms: the fingers hold the object, robot and object are at rest, and it was lifted.
 
         Args:
-            skill: The skill that asks.
+            skill: The calling skill.
             from_z: Height of the object before [m].
-            lift_th: Lift that must be exceeded [m]; 0 does not ask.
+            lift_th: Lift that must be exceeded [m]; 0 disables the check.
             process_valid: Whether speeds are judged.
         """
         arm, terms = skill.controller.arm, []
@@ -192,7 +192,7 @@ class GraspMoves:
         commands = [skill.stay("update_pose_cost_metric"), skill.stay("update_specific", ignore_substring=own)]
         pre_grasp = self._pre_grasps(skill, grasp)
         if self.pre_grasp_offset > 0.0:
-            # A jaw that was opened a little, to let go inside something, is opened further once it is out of it.
+            # A jaw that was opened a little for a release inside something is opened further once outside.
             little = {} if gripper_of(skill).symmetric or opened else skill.controller.partly_open
             commands.append(command_at(pre_grasp, "open_gripper", **chosen.params(next(paths)), **opened, **little))
             if little:

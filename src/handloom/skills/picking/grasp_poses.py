@@ -1,4 +1,4 @@
-"""Candidate grasps of an object: where they come from, which of them the gripper can reach."""
+"""Candidate grasps of an object: their sources, and which of them the gripper can reach."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,47 +40,47 @@ from handloom.spatial import invert_pose, make_pose
 from handloom.values import FunnelStage
 
 Source = Literal["any", "lying", "as_it_lies", "rim", "ring"]
-"""Which grasps of an object are looked at: ``lying`` in one of its rest poses, ``as_it_lies`` in the one it has."""
+"""Which grasps of an object are used: ``lying``: in one of its rest poses, ``as_it_lies``: in its current pose."""
 OWN_GRASPS = {"lying": lying_grasps_for, "rim": rim_grasps_for, "ring": ring_grasps_for}
 """Source > its grasps of an object, for a gripper."""
 UNBOUNDED = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
-"""Ground that has no convex shape; tables and fixtures stand on it."""
+"""Ground without a convex shape; tables and fixtures stand on it."""
 LET_GO = 0.12
-"""Fraction of its stroke by which a single jaw opens to let go: 10 mm at the tip of an SO-101. Opened fully inside a
-bowl, it would push the wall aside and lift the bowl on it."""
+"""Fraction of its stroke by which a single jaw opens for a release: 10 mm at the tip of an SO-101. Opened fully inside
+a bowl, it would push the wall aside and lift the bowl on it."""
 WRIST_ROOM = 0.006
-"""Room that wrist and palm should keep from everything but the object [m]: arms sag by up to 5 mm on their way, and one
-that rubs on the table stops short of the grasp."""
+"""Clearance of wrist and palm from everything but the object [m]: arms sag by up to 5 mm in motion, and one that rubs
+on the table stops short of the grasp."""
 NEAR = float(np.deg2rad(25.0))
-"""How far a grasp may be from the attitude that a task gives, to be turned into it [rad]."""
+"""Largest deviation of a grasp from the orientation in a task for which it is turned into it [rad]."""
 PIVOT = 0.001
 """Grasps whose contacts differ by less than this share a rotation axis [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Preshape:
-    """How far the fingers are open on the way to a grasp."""
+    """Opening of the fingers on the way to a grasp."""
 
     level: float
-    """As a level of the gripper's shape."""
+    """The opening as a level of the gripper's shape."""
     drive: Array
     """Targets of the gripper (g,) [m or rad]."""
     joints: dict[str, float] = field(default_factory=dict)
-    """Where the joints of the hand stand then [m or rad], by their names in the robot's model."""
+    """Corresponding joint positions of the hand [m or rad], by name in the robot's model."""
 
     @classmethod
     def for_rims(cls, gripper: GripperShape) -> "Preshape":
-        """Return the opening that grasps of rims were searched with."""
+        """Return the opening with which grasps of rims were searched."""
         return cls.at(gripper, gripper.level_at(RIM_OPENING))
 
     @classmethod
     def for_rings(cls, gripper: GripperShape) -> "Preshape":
-        """Return the opening that grasps of rings were searched with."""
+        """Return the opening with which grasps of rings were searched."""
         return cls.at(gripper, gripper.level_at(RING_OPENING))
 
     @classmethod
     def to_let_go(cls, gripper: GripperShape, drive: Array) -> "Preshape":
-        """Return the opening at which fingers that stand at ``drive`` (g,) [m or rad] have let go of what they hold."""
+        """Return the opening at which fingers at ``drive`` (g,) [m or rad] have released the object."""
         closed, opened = gripper.arm.gripper_closed, gripper.arm.gripper_open
         levels = len(gripper.position) - 1
         held = levels * float(np.clip((drive - closed) @ (opened - closed) / np.sum((opened - closed) ** 2), 0.0, 1.0))
@@ -103,7 +103,7 @@ class Grasps(NamedTuple):
     """(n, 2): distance of the two contacts, and how far the fingertips reach past them [m]."""
     source: Source
     T_base_object: Array
-    """Where the object is (4, 4)."""
+    """Pose of the object (4, 4)."""
 
 
 def gripper_of(skill: Skill) -> GripperShape:
@@ -113,14 +113,14 @@ def gripper_of(skill: Skill) -> GripperShape:
 
 
 def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = None, *, source: Source = "any") -> Grasps:
-    """Return grasps of an object; none after telling the skill why.
+    """Return grasps of an object; none after recording the reason in the skill.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         name: The object.
         keys: Annotation file, scale, offset and window; None takes the defaults.
-        source: Any grasps, of a file where there is one; or, whatever file there is, grasps that leave a table under
-            the object alone, or those of its rims.
+        source: Any grasps, from a file if there is one; or, regardless of files, grasps that avoid a table under the
+            object, or those of its rims.
     """
     arm, gripper = skill.controller.arm, gripper_of(skill)
     T_base_object = invert_pose(arm.T_world_base) @ skill.scene.object_pose(name)
@@ -141,11 +141,11 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
             place = f"flat patch for a cup of {suction.cup_radius:.3f} m radius"
         skill.fail(FunnelStage.GRASP, "no_grasp", f"{name} has no {place}")
         return Grasps(np.zeros((0, 4, 4)), np.zeros(0), np.zeros((0, 2)), source, T_base_object)
-    # Our own annotations are of the object in its real size; only those of a file may need scaling.
+    # Generated annotations are in the object's real size; only those of a file may need scaling.
     scale = 1.0 if keys is None or file is None else keys.grasp_scale
     tcp_offset, constraints = (None, None) if keys is None else (keys.tcp_offset, keys.constraints)
     if asset.stands_in:
-        tcp_offset = None  # It tunes how deep the grasps of one file go.
+        tcp_offset = None  # It tunes the depth of the grasps of one file.
     try:
         rows = constrained_rows(rows, constraints)
         T_object_tool, score = tool_poses_of_grasps(arm.spec, rows, grasp_scale=scale, tcp_offset=tcp_offset)
@@ -154,7 +154,7 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
         return Grasps(np.zeros((0, 4, 4)), np.zeros(0), np.zeros((0, 2)), source, T_base_object)
     size = rows[:, [WIDTH, DEPTH]].astype(float)
     if not gripper.symmetric:
-        # Half a turn would put a pivoting jaw where the fixed one has to be.
+        # Half a turn would swap the pivoting jaw and the fixed one.
         T_object_tool, score = T_object_tool[: len(score) // 2], score[: len(score) // 2]
     else:
         size = np.concatenate([size, size])
@@ -162,9 +162,9 @@ def annotated_grasps(skill: Skill, name: str, keys: GraspAnnotation | None = Non
 
 
 def in_attitude(skill: Skill, grasps: Grasps, R_base_tool: Array) -> Grasps:
-    """Return the grasps that a hand nearly takes in an attitude (3, 3), turned about the fingertips into it.
+    """Return the grasps close to an orientation (3, 3) of the hand, turned about the fingertips into it.
 
-    Annotated places that belong to the attitude are missing where an object stands in for another: these are like them.
+    A stand-in lacks the annotated places that belong to the orientation: these are similar to them.
     """
     nearly = np.einsum("nij,ij->n", grasps.T_base_tool[:, :3, :3], R_base_tool) >= 1.0 + 2.0 * np.cos(NEAR)
     tip = skill.controller.arm.spec.T_tool_tcp[:3, 3]
@@ -175,15 +175,15 @@ def in_attitude(skill: Skill, grasps: Grasps, R_base_tool: Array) -> Grasps:
 
 
 def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
-    """Return the annotation beside an asset file, or None when the object is to be annotated here.
+    """Return the annotation beside an asset file, or None if grasps must be generated here.
 
-    A library object has no folder, so only an absolute ``npy_name`` means anything for it.
+    A library object has no folder, so only an absolute ``npy_name`` applies to it.
 
     Raises:
-        ConfigError: A file was asked for by name, and there is none.
+        ConfigError: A file was named, and does not exist.
         NotAllowedError: It is a link to a file elsewhere.
     """
-    given = Path(keys.npy_name).expanduser()  # An absolute one was checked when the task was read.
+    given = Path(keys.npy_name).expanduser()  # An absolute path was checked when the task was read.
     file = given if given.is_absolute() else asset.file_beside(keys.npy_name)
     if file is None:
         return None
@@ -195,16 +195,16 @@ def grasp_file(asset: ObjectAsset, keys: GraspAnnotation) -> Path | None:
 
 
 def side_in_name(npy_name: str) -> Literal["left", "right"] | None:
-    """Return the side of an object that an annotation is of by its name, as ``Aligned_grasp_sparse_left6.npy``."""
+    """Return the side of an object in an annotation's file name, such as ``Aligned_grasp_sparse_left6.npy``."""
     sides: tuple[Literal["left", "right"], ...] = ("left", "right")
     return next((side for side in sides if side in npy_name), None)
 
 
 def attainable_grasps(skill: Skill, name: str, grasps: Grasps) -> tuple[Array, NDArray[np.bool_]]:
-    """Return grasps (n, 4, 4) that an arm of few joints can take in their place, and which were found (n,).
+    """Return grasps (n, 4, 4) that an arm of few joints can reach instead, and which were found (n,).
 
-    The hand turns about the line on which its fingers close, so that they close on the same two places; a grasp that
-    would bring the hand into the object from its new side is not taken.
+    The hand turns about the closing line of its fingers, so that they close on the same two places; a grasp in which
+    the turned hand would hit the object is rejected.
     """
     arm = skill.controller.arm.spec
     if skill.controller.chain.dof >= POSE:
@@ -222,12 +222,12 @@ def attainable_grasps(skill: Skill, name: str, grasps: Grasps) -> tuple[Array, N
 
 
 def clear_of_itself(skill: Skill, name: str, grasps: Grasps) -> NDArray[np.bool_]:
-    """Return which grasps (n,) of an object bring no part of the hand into it."""
+    """Return which grasps (n,) keep all parts of the hand out of the object."""
     return _clear_of_object(skill, name, grasps, grasps.T_base_tool, _contacts(skill, grasps)[1])
 
 
 def _clear_of_object(skill: Skill, name: str, grasps: Grasps, T_base_tool: Array, level: Array) -> NDArray[np.bool_]:
-    """Return which hand poses (n, 4, 4), at levels (n,) of the fingers, bring no part of the hand into an object."""
+    """Return which hand poses (n, 4, 4), at levels (n,) of the fingers, keep all parts of the hand out of an object."""
     options = {"rim": RIM, "ring": RINGS}.get(grasps.source, AnnotateOptions())
     T_object_tool = invert_pose(grasps.T_base_object) @ T_base_tool
     R_ee_graspnet = skill.controller.arm.spec.R_ee_graspnet
@@ -236,7 +236,7 @@ def _clear_of_object(skill: Skill, name: str, grasps: Grasps, T_base_tool: Array
 
 
 def _contacts(skill: Skill, grasps: Grasps) -> tuple[Array, Array]:
-    """Return how far along the approach (n,) the contacts lie [m], and the level (n,) at which fingers clear them."""
+    """Return the depth (n,) of the contacts along the approach [m], and the level (n,) at which fingers clear them."""
     arm, gripper = skill.controller.arm.spec, gripper_of(skill)
     tcp, opened = float(arm.T_tool_tcp[:3, 3] @ arm.approach), len(gripper.position) - 1.0
     if arm.suction is not None:
@@ -252,15 +252,15 @@ def _contacts(skill: Skill, grasps: Grasps) -> tuple[Array, Array]:
 def clear_grasps(
     skill: Skill, name: str, T_base_tool: Array, passing: NDArray[np.bool_], approach: float, level: float
 ) -> NDArray[np.intp]:
-    """Return the indices of grasps that pass and that the gripper reaches; none after telling the skill why.
+    """Return the indices of grasps that pass and that the gripper reaches; none after recording why in the skill.
 
     Args:
-        skill: The skill that asks.
+        skill: The calling skill.
         name: The object.
         T_base_tool: Grasps (n, 4, 4).
         passing: Which of them (n,) pass the filters of the config.
         approach: Length of the straight approach [m].
-        level: How far the gripper is open on it, as a level of its shape.
+        level: Opening of the gripper on the approach, as a level of its shape.
     """
     clear = passing.copy()
     clear[passing] = clear_of_surroundings(skill, name, T_base_tool[passing], approach, level)
@@ -289,7 +289,7 @@ def filtered(
 
 
 def levers(skill: Skill, name: str, T_base_tool: Array) -> Array:
-    """Return by how much an object's weight turns it between the fingers of each grasp (n,), as a level lever [m]."""
+    """Return the horizontal lever of the object's weight about each grasp (n,) [m]."""
     arm, world = skill.controller.arm, skill.scene.world
     T_world_tool = arm.T_world_base @ T_base_tool
     offset = (
@@ -300,7 +300,7 @@ def levers(skill: Skill, name: str, T_base_tool: Array) -> Array:
 
 
 def drawn_by_score(rng: np.random.Generator, score: Array, count: int) -> NDArray[np.intp]:
-    """Return indices in the order of a draw without replacement, weight 1 / score: good ones mostly first."""
+    """Return indices in the order of a draw without replacement, weight 1 / score: mostly the best first."""
     return np.argsort(rng.exponential(size=len(score)) * (score + 1e-8), kind="stable")[:count]
 
 
@@ -313,9 +313,9 @@ def clear_of_surroundings(
 
 
 def wrist_has_room(skill: Skill, name: str, T_base_tool: Array, approach: float) -> NDArray[np.bool_]:
-    """Return which grasps (n,) leave wrist and palm some room, so that an arm that sags touches nothing with them.
+    """Return which grasps (n,) leave wrist and palm enough clearance for the sag of the arm.
 
-    A suction cup, or a hand with a fixed jaw, is meant to come near to things: there all of them do.
+    A suction cup, or a hand with a fixed jaw, is meant to come close to objects: there all grasps count.
     """
     gripper = gripper_of(skill)
     if len(gripper.pads) == 0 or not gripper.moving[gripper.pads].all():
@@ -327,7 +327,7 @@ def wrist_has_room(skill: Skill, name: str, T_base_tool: Array, approach: float)
 def _clear_around(
     skill: Skill, name: str, T_base_tool: Array, gripper: GripperShape, level: float, options: AnnotateOptions
 ) -> NDArray[np.bool_]:
-    """Return which grasps (n,) keep parts of a gripper at a level away from all that is not the object or a robot."""
+    """Return which grasps (n,) keep parts of a gripper at a level clear of everything but the object and robots."""
     scene, arm = skill.scene, skill.controller.arm
     model, data = scene.world.model, scene.world.data
     skipped = (f"{name}/", *(f"{robot}/" for robot in scene.robots))

@@ -35,27 +35,27 @@ from handloom.values import Check, FunnelStage
 MOVED = 0.008
 """An object that moved further than this since the grasp was chosen is grasped again [m]."""
 STILL = 0.05
-"""Speed below which an object that was moved is grasped where it lies [m/s]."""
+"""Speed below which an object that was moved is grasped at its new place [m/s]."""
 WIDER = 3
 """Steps in which an approach is widened."""
 WIDER_FILTERS = (20.0, 25.0)
-"""How much the filters of a stand-in's grasps are widened, one after another [deg]: they were written for others."""
+"""Steps by which the filters of a stand-in's grasps are widened [deg]: they were written for another object."""
 TESTED = 128
-"""Candidates that are tested at most."""
+"""Most candidates that are tested."""
 FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
-"""Grasps that are looked at one after another for what comes next; ``ENOUGH`` of a kind are a choice."""
+"""Most grasps checked one by one against the next skill; ``ENOUGH`` of a kind are a choice."""
 ENOUGH = 8
 NEARER = 0.4
-"""Part of the straight way in and out that is left where the arm gets to no grasp with all of it: at the end of its
-reach a hand has room for little more than the grasp."""
+"""Fraction of the straight paths in and out that is kept if no grasp can be reached with all of them: at the end of its
+reach, an arm has room for little more than the grasp."""
 JUST_LIFTED = 0.008
-"""How much further than asked for such a grasp lifts [m]."""
+"""Extra lift of such a grasp [m]."""
 RIM_WAY = 0.05
-"""Length of the straight way to the rim of a stand-in [m]: places that somebody tuned by hand may need none."""
+"""Length of the straight path to the rim of a stand-in [m]: hand-tuned places may need none."""
 
 
 WIDEST_INTO = 100.0
-"""How far from that way a hand may point where nothing else is possible [deg]."""
+"""Largest deviation of the hand from that direction if nothing else is possible [deg]."""
 
 
 class Pick(Skill[PickConfig]):
@@ -64,9 +64,9 @@ class Pick(Skill[PickConfig]):
     Config: ClassVar = PickConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose a grasp that can be reached, and write the commands of approach, grasp and lift."""
+        """Choose a reachable grasp, and write the commands of approach, grasp and lift."""
         through_a_front = getattr(self.follower, "through_a_front", None)
-        # Who says how steeply to come says it for a place from above.
+        # A given approach direction refers to a grasp from above.
         if through_a_front is not None and self.config.approach_widest is not None and through_a_front():
             self.config = self.config.model_copy(update={"approach": INTO, "approach_widest": WIDEST_INTO})
         config = self.config
@@ -84,12 +84,12 @@ class Pick(Skill[PickConfig]):
         self.failure = None if self.manip_list else known
 
     def _may_come_from_nearer(self) -> bool:
-        """Return whether the way in may be shorter than asked for: in short form, where no arm gets to a grasp."""
+        """Return whether the approach may be shorter than configured: in short form, if no arm reaches a grasp."""
         short = self.config.approach_widest is not None and self.config.pre_grasp_offset > 0.0
         return short and self.failure is not None and self.failure.stage in (FunnelStage.REACH, FunnelStage.PLAN)
 
     def _choose_or_concede(self, name: str) -> None:
-        """Write the commands of a grasp, one that is less as asked for where there is no other."""
+        """Write the commands of a grasp, relaxing the request if there is no other."""
         self._choose(name)
         for angle in self._wider():
             if self.manip_list:
@@ -102,13 +102,13 @@ class Pick(Skill[PickConfig]):
             self.failure, self.config = None, widened(self.config, degrees)
             self._choose(name)
         if self.failure is not None and self._may_take_lying(name):
-            # Those of its first rest poses where nothing can be reached; then those of the pose that it has.
+            # First try grasps of its first rest poses, then those of its current pose.
             self._take_lying(
                 name, ("lying", "as_it_lies") if self.failure.stage is FunnelStage.REACH else ("as_it_lies",)
             )
 
     def _wider(self) -> list[tuple[str, float]]:
-        """Return further approaches to be tried, each wider than the one before."""
+        """Return further approaches to try, each wider than the previous one."""
         given, widest = self.config.approach, self.config.approach_widest
         if given is None or isinstance(given, str) or widest is None or widest <= given[1]:
             return []
@@ -125,7 +125,7 @@ class Pick(Skill[PickConfig]):
         return self._candidates(name, "lying") if self._may_take_lying(name) else np.zeros((0, 4, 4))
 
     def _may_take_lying(self, name: str) -> bool:
-        """Return whether the grasps so far were annotated in free space and own ones can be added."""
+        """Return whether the grasps so far were annotated in free space, and generated ones can be added."""
         suction = self.controller.arm.spec.suction is not None
         return not (suction or self.controller.by_rim or grasp_file(self.scene.assets[name], self.config) is not None)
 
@@ -152,7 +152,7 @@ class Pick(Skill[PickConfig]):
             self.fail(FunnelStage.GRASP, "no_grasp", detail)
 
     def _take_ring(self, name: str) -> bool:
-        """Take a ring that is wider than the hand with one finger in its hole; return whether that can be done."""
+        """Grasp a ring that is wider than the hand with one finger in its hole; return whether that is possible."""
         self.failure = None
         candidates = self._candidates(name, "ring")
         if len(candidates):
@@ -164,7 +164,7 @@ class Pick(Skill[PickConfig]):
     def grasps(self, name: str) -> Array:
         """Return grasps T_base_tool (n, 4, 4) of an object that pass the filters and touch nothing around it.
 
-        They are of the first kind that has any: the annotated ones, those of the object as it lies, those of its rim.
+        They are of the first kind that has any: annotated ones, grasps of the object in its pose, grasps of its rim.
         """
         if self._follower_is_particular(name):
             for kind in FREE:
@@ -186,15 +186,15 @@ class Pick(Skill[PickConfig]):
         return candidates
 
     def _in_attitude_at_rim(self, name: str) -> bool:
-        """Return whether the hand goes in a given attitude to places of an annotation that is missing: to a rim."""
+        """Return whether the hand, in a given orientation, must grasp a rim as its annotation is missing."""
         asset = self.scene.assets[name]
         given = self.config.fixed_orientation is not None and asset.stands_in and asset.holds > 0.0
         return given and grasp_file(asset, self.config) is None
 
     def _follower_is_particular(self, name: str) -> bool:
-        """Return whether what comes next needs a part of the object free, and grasps of our own may be chosen for it.
+        """Return whether the next skill needs a part of the object free, and generated grasps may be chosen for it.
 
-        Few of the grasps that an object has in free space can be taken where it lies, and fewer of them suit.
+        Few of an object's free-space grasps are possible in its current place, and even fewer suit.
         """
         own = self.scene.assets[name].stands_in and grasp_file(self.scene.assets[name], self.config) is None
         if not own or self.config.rim or self.follower is None or name not in self.follower.config.objects[:1]:
@@ -206,7 +206,7 @@ class Pick(Skill[PickConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the fingers hold the object, robot and object are calm, and it was lifted."""
+        """Return the terms: the fingers hold the object, robot and object are at rest, and it was lifted."""
         config = self.config
         return self._moves.checks(
             self, from_z=float(self._from[2]), lift_th=config.lift_th, process_valid=config.process_valid
@@ -214,11 +214,11 @@ class Pick(Skill[PickConfig]):
 
     @property
     def phase(self) -> Phase:
-        """On its way to the object until the fingers close."""
+        """Return the phase: on the way to the object until the fingers close."""
         return "reach" if self.manip_list and self.manip_list[0].function == "open_gripper" else ""
 
     def is_upset(self) -> bool:
-        """Return whether the object lies elsewhere than when the grasp was chosen, and the hand is not there yet."""
+        """Return whether the object has moved since the grasp was chosen, before the hand arrived."""
         name = self.config.objects[0]
         moved = np.linalg.norm(self.scene.object_pose(name)[:3, 3] - self._from)
         if self.phase != "reach" or moved < MOVED:
@@ -226,7 +226,7 @@ class Pick(Skill[PickConfig]):
         return holds(self.scene, Check(name="lying_still", arguments={"objects": [name], "speed": STILL}))
 
     def moves(self, lift: float) -> GraspMoves:
-        """Return how the object is approached, closed upon and lifted by ``lift`` [m]."""
+        """Return how the object is approached, grasped and lifted by ``lift`` [m]."""
         config = self.config
         return GraspMoves(
             object=config.objects[0],
@@ -248,14 +248,14 @@ class Pick(Skill[PickConfig]):
         return grasps
 
     def within_reach(self, name: str, T_base_tool: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return which of the kept grasps (n, 4, 4) are drawn from; a pick draws from all of them."""
+        """Return which of the kept grasps (n, 4, 4) may be drawn; a pick draws from all of them."""
         return kept
 
     def _other_grasps(self, name: str, source: Source, *, nowhere: bool) -> Source | None:
-        """Return which grasps to look at next when those of a source do not do; None: the object has an annotation.
+        """Return the source of grasps to try after one that failed; None: the object has an annotation.
 
         Objects on the table are grasped in their resting pose; stand-ins by their own grasps, as the annotation may
-        have been of a rim. A bowl that an open hand fits nowhere is taken by its rim with fingers less far apart.
+        have been of a rim. A bowl with no room for an open hand is grasped by its rim with fingers less far apart.
         """
         asset = self.scene.assets[name]
         if source == "rim" or self.failure is None or grasp_file(asset, self.config) is not None:
@@ -265,9 +265,9 @@ class Pick(Skill[PickConfig]):
         return "rim" if asset.stands_in or nowhere else None
 
     def _candidates(self, name: str, source: Source, *, only_suited: bool = False) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, good ones mostly first.
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters and touch nothing, mostly the best first.
 
-        Those that suit what comes next are preferred, or are the only ones.
+        Those that suit the next skill are preferred, or are the only ones.
         """
         config = self.config
         grasps = annotated_grasps(self, name, config, source=source)

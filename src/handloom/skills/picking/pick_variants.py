@@ -26,37 +26,37 @@ from handloom.values import Check, FunnelStage
 
 AXES = {"x": 0, "y": 1, "z": 2}
 STANDOFF = 0.05
-"""Straight way to a grasp of a stand-in whose task gives none [m]."""
+"""Straight path to a grasp of a stand-in if the task gives none [m]."""
 INCLINED = (-40.0, -20.0, 20.0, 40.0)
-"""Turns of the hand about the line on which its fingers close that are tried with a stand-in [deg]."""
+"""Rotations of the hand about the closing line of its fingers that are tried with a stand-in [deg]."""
 TESTED = 128
-"""Misses tested at most; published: 30."""
+"""Most misses that are tested; published: 30."""
 
 
 class ManualPick(Pick):
     """The published manual pick: a pick whose grasps are turned and shifted first.
 
-    The hand turns about the point between its fingertips, so that they still meet the object. What is tuned are the
-    grasps of one asset's file; those of a stand-in are taken as they are, from as far away.
+    The hand turns about the point between its fingertips, so that they still meet the object. The tuning applies to the
+    grasps of one asset's file; those of a stand-in are used unchanged, with the same approach length.
     """
 
     Config: ClassVar = ManualPickConfig
     config: ManualPickConfig
 
     def moves(self, lift: float) -> GraspMoves:
-        """Return the moves of a pick with the hold and the shift of this one."""
+        """Return the moves of a pick with the hold and the shift of this config."""
         config = self.config
         given = super().moves(lift)
         if config.hold_vec_weight is not None:
             given = replace(given, hold=config.hold_vec_weight, hold_ends=config.start_lr_skill)
         if self._stands_in():
             away = float(np.linalg.norm(config.pre_grasp_offset_manual)) or STANDOFF
-            # Grasps that were found by hand need no test of the whole way; those of a stand-in do.
+            # Hand-made grasps need no test of the whole path; those of a stand-in do.
             return replace(given, pre_grasp_offset=max(given.pre_grasp_offset, away), test_mode="forward")
         return replace(given, pre_grasp_shift=config.pre_grasp_offset_manual)
 
     def adjusted(self, T_base_tool: Array) -> Array:
-        """Return grasps (n, 4, 4) turned as ``adjust_ori`` and ``manual_adjust_ori`` ask, then shifted."""
+        """Return grasps (n, 4, 4) turned by ``adjust_ori`` and ``manual_adjust_ori``, then shifted."""
         config = self.config
         if self._stands_in():
             return T_base_tool
@@ -69,9 +69,9 @@ class ManualPick(Pick):
         return shifted
 
     def varied(self, name: str, grasps: Grasps) -> Grasps:
-        """Return the grasps of a stand-in, and the same with the hand turned about the line on which its fingers close.
+        """Return the grasps of a stand-in, also with the hand turned about the closing line of its fingers.
 
-        As the angles of the task do for the file it was written for, they give an arm with short ranges a choice.
+        Like the task's angles for its own file, these rotations give an arm with short joint ranges a choice.
         """
         arm = self.controller.arm.spec
         if not self._stands_in() or arm.suction is not None or grasps.source == "rim":
@@ -88,7 +88,7 @@ class ManualPick(Pick):
         return Grasps(T[clear], more.score[clear], more.size[clear], grasps.source, grasps.T_base_object)
 
     def within_reach(self, name: str, T_base_tool: Array, kept: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the kept grasps (n, 4, 4) of a stand-in that the arm reaches, if there are any."""
+        """Return the kept grasps (n, 4, 4) of a stand-in that the arm can reach, if any."""
         if not self._stands_in() or len(kept) == 0:
             return kept
         move = Move(T_base_tool=T_base_tool[kept], ignore=self.controller.obstacles_of(name))
@@ -110,7 +110,7 @@ class ManualPick(Pick):
         return turned[np.arange(len(turned)), best]
 
     def _turn(self, axis: str, degrees: float) -> Array:
-        """Return a turn (4, 4) about a hand axis through the point between the fingertips."""
+        """Return a rotation (4, 4) about a hand axis through the point between the fingertips."""
         R = matrix_from_rotvec(np.deg2rad(degrees) * np.eye(3)[AXES[axis]])
         tip = self.controller.arm.spec.T_tool_tcp[:3, 3]
         return make_pose(R, tip - R @ tip)
@@ -119,8 +119,8 @@ class ManualPick(Pick):
 class FailPick(Skill[FailPickConfig]):
     """The published failing pick: close beside the object, then lift an empty hand.
 
-    The way there is left out of the demonstration, so that no one learns to go to the wrong place; a normal pick after
-    it is the recovery.
+    The approach is left out of the demonstration, so that no policy learns to move to the wrong place; a normal pick
+    after it is the recovery.
     """
 
     Config: ClassVar = FailPickConfig
@@ -151,17 +151,17 @@ class FailPick(Skill[FailPickConfig]):
         ]
 
     def is_record(self) -> bool:
-        """Return whether the hand has got to the wrong place and closes."""
+        """Return whether the hand has reached the wrong place and closes."""
         return not self.manip_list or self.manip_list[0].function == "close_gripper"
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object was really missed."""
+        """Return the terms: the object was really missed."""
         arm = self.controller.arm
         arguments = {"robot": arm.robot_name, "arm": arm.name, "object": self.config.objects[0]}
         return (Check(name="released", arguments=arguments),)
 
     def _grasps(self, name: str) -> Array:
-        """Return grasps T_base_tool (n, 4, 4) that pass the filters, good ones mostly first."""
+        """Return grasps T_base_tool (n, 4, 4) that pass the filters, mostly the best first."""
         config = self.config
         grasps = annotated_grasps(self, name)
         if len(grasps.score) == 0:

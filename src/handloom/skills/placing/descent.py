@@ -1,4 +1,4 @@
-"""How far an object can move straight down, and where over a container it gets deepest."""
+"""How far an object can move straight down, and where above a container it gets deepest."""
 
 import mujoco
 import numpy as np
@@ -10,20 +10,21 @@ from handloom.scene.measures import geom_box, local_box
 from handloom.skills.picking.grasp_poses import UNBOUNDED
 
 GAP = 5e-4
-"""Distance that is left between the object and what it is put on [m]."""
+"""Distance that is left between the object and its support [m]."""
 STEPS = 60
 """Steps of the descent; each is as long as the nearest distance, so a few are enough above flat objects."""
 REACH = 0.3
-"""Nothing farther below than this is looked at [m]."""
+"""Largest distance checked below the object [m]."""
 NEARLY = 0.01
-"""How much less deep than the deepest a thing may sink into a compartment to count as fitting into it [m]."""
+"""Tolerance below the greatest depth within which an object counts as fitting into a compartment [m]."""
 BESIDE_POSES = np.zeros((4, 4, 4))
 """Shifts of a pose by half a centimetre to all four sides [m]."""
 BESIDE_POSES[:, :2, 3] = [[0.005, 0.0], [-0.005, 0.0], [0.0, 0.005], [0.0, -0.005]]
 SOUGHT = 0.03
-"""How far from the place that a task gives a deeper one is sought [m]: half a cup of an egg box, the wall of a mug."""
+"""Distance from a task's place within which a deeper one is searched [m]: half a cup of an egg box, the wall of a
+mug."""
 SPACING = 0.015
-"""Distance of the places that are looked at there [m]."""
+"""Spacing of the places that are checked there [m]."""
 GRID = np.stack(np.meshgrid(*[np.arange(-SOUGHT, SOUGHT + 1e-9, SPACING)] * 2, indexing="ij"), axis=-1)
 """Shifts (m, m, 2) [m]."""
 FOOT = 0.01
@@ -31,7 +32,7 @@ FOOT = 0.01
 
 
 class Descent:
-    """An object of a scene as the scene stands now, to be moved straight down from poses.
+    """An object in the current scene, to be moved straight down from poses.
 
     Args:
         scene: The scene.
@@ -55,10 +56,10 @@ class Descent:
         self._boxes = np.array(boxes).reshape(-1, 2, 3)
 
     def height(self, T_world_object: Array) -> float:
-        """Return how far the object at a pose (4, 4) can move straight down until it touches anything but robots [m].
+        """Return how far the object at a pose (4, 4) can move straight down before it touches anything but robots [m].
 
-        The object is moved down by its distance from everything else, again and again: it never jumps through a wall. 0
-        where it touches already, ``REACH`` where nothing is below.
+        The object is repeatedly moved down by its distance from everything else, so that it never jumps through a wall.
+        0 if it touches already, ``REACH`` if nothing is below.
         """
         model, data, start = self._model, self._data, self._start
         data.qpos[start : start + 3] = T_world_object[:3, 3]
@@ -77,21 +78,21 @@ class Descent:
         return min(dropped, REACH)
 
     def _may_meet(self, geom: int) -> NDArray[np.bool_]:
-        """Return which of the others a geom that moves straight down may come to touch."""
+        """Return which of the others a geom that moves straight down may touch."""
         a, b = geom_box(self._model, self._data, geom), self._boxes
         beside = np.any(a[0, :2] > b[:, 1, :2] + GAP, axis=1) | np.any(b[:, 0, :2] > a[1, :2] + GAP, axis=1)
         return ~beside & (b[:, 0, 2] < a[1, 2]) & (b[:, 1, 2] > a[0, 2] - REACH)
 
 
 def drop_height(scene: Scene, name: str, T_world_object: Array) -> float:
-    """Return how far an object at a pose (4, 4) can move straight down until it touches anything but robots [m]."""
+    """Return how far an object at a pose (4, 4) can move straight down before it touches anything but robots [m]."""
     return Descent(scene, name).height(T_world_object)
 
 
 def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]:
-    """Return at which poses (n, 4, 4) an object sinks as deep as it can: turned otherwise, it lands on the walls.
+    """Return the poses (n, 4, 4) at which an object sinks deepest: in other orientations it lands on the walls.
 
-    Where that leaves a choice, those come first that do so a little beside their place, too: arms are not exact.
+    Among these, poses at which it also does so a little off its place come first: arms are not exact.
     """
     descent = Descent(scene, name)
     drops = np.array([descent.height(pose) for pose in T_world_object])
@@ -104,17 +105,17 @@ def deepest(scene: Scene, name: str, T_world_object: Array) -> NDArray[np.bool_]
 
 
 def deeper_places(scene: Scene, name: str, T_world_object: Array, within: Array, hollow: Array) -> tuple[Array, Array]:
-    """Return by how much to shift poses (n, 4, 4) of an object so that it sinks deeper, and how deep it sinks then.
+    """Return the shifts of poses (n, 4, 4) at which an object sinks deeper, and the resulting depths.
 
-    Shifts are level (n, 2) [m]; depths (n,) [m] are below the poses. Among places of the same depth the one counts
-    that has most of them around it, then the nearest.
+    Shifts are level (n, 2) [m]; depths (n,) [m] are below the poses. Among places of the same depth, the one with the
+    most of them around it is chosen, then the nearest.
 
     Args:
         scene: The scene.
         name: The object.
         T_world_object: Its poses.
         within: Rectangle (2, 2) in the world [m], low and high, that keeps its origin.
-        hollow: Rectangle (2, 2) that its lowest part must enter: beside a container it would sink deeper still.
+        hollow: Rectangle (2, 2) that its lowest part must enter: beside a container it would sink even deeper.
     """
     descent, far = Descent(scene, name), np.linalg.norm(GRID, axis=-1)
     shifts, depths = np.zeros((len(T_world_object), 2)), np.zeros(len(T_world_object))
@@ -139,7 +140,7 @@ def deeper_places(scene: Scene, name: str, T_world_object: Array, within: Array,
 
 
 def _feet(scene: Scene, name: str, R_world_object: Array) -> Array:
-    """Return where an object's lowest part is, seen from above from its origin (n, 2) [m], by its orientations."""
+    """Return the horizontal offset of an object's lowest part from its origin (n, 2) [m] for its orientations."""
     low, high = local_box(scene, name)[0]
     corners = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
     turned = np.einsum("nij,cj->nci", R_world_object, corners)

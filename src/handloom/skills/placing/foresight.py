@@ -1,4 +1,4 @@
-"""Looks ahead from a grasp: which of the places after it the arm gets to, and how far that is."""
+"""Lookahead from a grasp: the subsequent places that the arm can reach, and their distance."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from handloom.skills.arms.arm_controller import ArmController
 FORESEEN = 8
 """Poses tested per grasp when a pick looks ahead."""
 LINES = 3
-"""Of those, how many are tested for the straight way down at most."""
+"""Most of these that are tested for the straight path down."""
 
 
 def ways_to_places(
@@ -22,13 +22,13 @@ def ways_to_places(
     *,
     count: int = FORESEEN,
 ) -> Array:
-    """Return how far the joints go to the nearest place, per grasp (n,) [rad]; infinite if there is none.
+    """Return the joint motion to the nearest place, per grasp (n,) [rad]; infinite if there is none.
 
     Args:
         controller: The arm.
         places: For each grasp, poses of the hand before and at the places (m, 4, 4); None if there are none.
         q: Joints at the grasp.
-        ignore: Obstacles that are left out.
+        ignore: Obstacles to ignore.
         count: Poses that are tested per grasp.
     """
     before: list[Array] = []

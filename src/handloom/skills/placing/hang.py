@@ -16,30 +16,30 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, transfo
 from handloom.values import Check, Command
 
 CANDIDATES = 32
-"""Ways tested, half of them with the object on one side of the peg and half on the other."""
+"""Paths tested, half of them with the object on one side of the peg and half on the other."""
 PULL = 0.1
-"""A hand whose way back points along the peg by more than this share takes the object along."""
+"""A hand whose retreat has a larger component than this along the peg takes the object with it."""
 RAISED = 0.05
-"""How far above the foot of the target the object must hang [m]."""
+"""Least height of the hanging object above the foot of the target [m]."""
 STILL = 0.05
-"""Largest speed of an object that hangs [m/s]."""
+"""Largest speed of a hanging object [m/s]."""
 ROOT = "_root"
 """End of the name of the keypoint at which a peg leaves the target."""
 
 
 class Hang(Skill[HangConfig]):
-    """Bring the object before a peg, slide its handle over it, let go, draw back and wait until it hangs still."""
+    """Bring the object in front of a peg, slide its handle onto it, release, draw back, wait until it hangs still."""
 
     Config: ClassVar = HangConfig
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose a peg and a way onto it, and write the commands."""
+        """Choose a peg and a path onto it, and write the commands."""
         config, controller = self.config, self.controller
         name = config.objects[0]
         T_base_world = invert_pose(controller.arm.T_world_base)
         T_tool_object = invert_pose(controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
         before, on = (T_base_world @ T @ invert_pose(T_tool_object) for T in self._object_poses())
-        # Little turning first, as place does it; last of all hands that would pull the object off again.
+        # Small rotations first, as in place; last, hands that would pull the object off again.
         outward = before[:, :3, 3] - on[:, :3, 3]
         outward /= np.linalg.norm(outward, axis=1, keepdims=True)
         pulls = np.einsum("nij,j,ni->n", on[:, :3, :3], -controller.arm.spec.approach, outward) > PULL
@@ -62,7 +62,7 @@ class Hang(Skill[HangConfig]):
         return True
 
     def checks(self) -> tuple[Check, ...]:
-        """Return: the object touches the target and no finger, high above its foot, and hangs still."""
+        """Return the terms: the object touches the target and no finger, high above its foot, and hangs still."""
         config, arm = self.config, self.controller.arm
         held, target = config.objects[:2]
         side = {"robot": arm.robot_name, "arm": arm.name, "object": held}
@@ -78,7 +78,7 @@ class Hang(Skill[HangConfig]):
         )
 
     def _object_poses(self) -> tuple[Array, Array]:
-        """Return T_world_object (n, 4, 4) before the peg and on it, either side of the object first."""
+        """Return T_world_object (n, 4, 4) in front of the peg and on it, for either side of the object."""
         config = self.config
         held, target = (self.scene.assets[name] for name in config.objects[:2])
         hole, axis = np.array(_known(held, "hole")), _direction(held, "hole")

@@ -1,4 +1,4 @@
-"""Where a held object is put down, how far it can be lowered to what is below it, and how it must lie then."""
+"""Place and orientation at which a held object is put down, and how far it can be lowered there."""
 
 from typing import Any, NamedTuple
 
@@ -17,30 +17,30 @@ from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
 
 BESIDE = (0.03, 0.06)
-"""Least and largest gap between an object and what it is put beside [m]."""
+"""Least and largest gap between an object and its neighbour if put beside it [m]."""
 STOOD_UP = float(np.deg2rad(3.0))
-"""How far from upright an object is let go that lay before [rad]."""
+"""Largest deviation from upright at the release of an object that was lying before [rad]."""
 LYING = float(np.cos(np.deg2rad(30.0)))
-"""Cosine of the tilt from which on an object that is to stand is stood up."""
+"""Cosine of the tilt above which an object that must stand is stood up."""
 HALF = 0.5
-"""Success mode ``inside``: fraction of the object where the config gives none."""
+"""Success mode ``inside``: fraction of the object if the config gives none."""
 XY_MARGIN = 0.015
 """Success mode ``xybbox``: how far inside the target's edge [m]; published value."""
 HEADED = float(np.deg2rad(10.0))
-"""How far from the heading that a task asks for a place may be planned [rad]; judged to 15 degrees."""
+"""Largest deviation of a planned place from the requested heading [rad]; checked to within 15 degrees."""
 POINTS_DOWN = float(np.deg2rad(45.0))
-"""How far from straight down a point that goes down may point in the end [rad]: pens lean in their cup."""
+"""Largest final deviation from straight down of a point that goes down [rad]: pens lean in their cup."""
 MEANS = {"inside": "in", "resting": "on", "beside": "beside"}
-"""Our success modes > the relation that they mean."""
+"""Our success modes > the corresponding relation."""
 CUP_RISE = 0.05
 """Success mode ``cup``: how far above the bottom of the target [m]; published value."""
 
 
 class HeldSize(NamedTuple):
-    """How the held object reaches around its origin, as it is held."""
+    """Extent of the held object around its origin, in its held orientation."""
 
     rise: float | Array
-    """Height of the origin above the lowest point [m]; (n,) where it differs from place to place."""
+    """Height of the origin above the lowest point [m]; (n,) if it differs between places."""
     half_width: float
     """Half the extent along world x [m]."""
 
@@ -56,17 +56,17 @@ def place_points(
     held: HeldSize,
     spot: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return points before (n, 3) and at the place (n, 3) in the world [m].
+    """Return pre-place points (n, 3) and place points (n, 3) in the world [m].
 
     Args:
         config: Ratios, offsets and directions.
         box: World box of the target (2, 3) [m].
         R_world_target: Orientation of the target (3, 3).
         count: Number of points.
-        rng: Generator of this choice.
+        rng: Random generator for this choice.
         hand_to_object: Distance from the hand to the held object [m], which horizontal placing by the gripper adds.
         held: The held object.
-        spot: Where the origin of the object goes, seen from above (n, 2) [m], in place of the ratios.
+        spot: Targets of the object's origin, seen from above (n, 2) [m], in place of the ratios.
     """
     ranges = np.array([config.x_ratio_range, config.y_ratio_range, config.z_ratio_range], float)
     ratios = between(rng, ranges[:, 0], ranges[:, 1], (count, 3))
@@ -91,7 +91,9 @@ def _at_height(points: Array, z: float | Array) -> Array:
 
 def _beside(config: PlaceConfig, inside: Array, R_world_target: Array, hand_to_object: float) -> tuple[Array, Array]:
     if config.align_place_obj_axis is None:
-        raise ConfigError("place: place_direction horizontal needs align_place_obj_axis, the way in, in target axes")
+        raise ConfigError(
+            "place: place_direction horizontal needs align_place_obj_axis, the direction of insertion in target axes"
+        )
     along = R_world_target @ np.asarray(config.align_place_obj_axis, float)
     if config.position_constraint == "gripper":
         pre, place = (z + hand_to_object for z in (config.pre_place_z_offset, config.place_z_offset))
@@ -112,15 +114,15 @@ def asked_alignment(
     *,
     stands: Array | None = None,
 ) -> Alignment | None:
-    """Return the orientation of the placed object that the config asks for; None when any turn will do.
+    """Return the orientation of the placed object that the config requires; None if any will do.
 
     Args:
         config: Axes and tolerances.
         up: The world's up in the arm base (3,).
-        R_tool_object: How the object is held (3, 3).
+        R_tool_object: Orientation of the object in the hand (3, 3).
         R_base_target: Orientation of the target (3, 3).
-        R_start: Orientation of the hand from where it sets out (3, 3).
-        stands: Axis of an object that is to be stood up, in the hand (3,); None: it stays as it is.
+        R_start: Initial orientation of the hand (3, 3).
+        stands: Axis of an object that must be stood up, in the hand (3,); None: it keeps its orientation.
     """
     tolerance = float(np.deg2rad(config.align_obj_tol or 0.0))
     if config.level_obj_axis is not None:
@@ -138,14 +140,14 @@ def asked_alignment(
 
 
 def stood_up(config: PlaceConfig, axis_up: Array, up: Array, R_tool_object: Array, R_start: Array) -> Array | None:
-    """Return the axis of a lying object that is to stand, in the hand (3,); None if the object need not be stood up.
+    """Return the axis, in the hand (3,), of a lying object that must stand; None if it need not be stood up.
 
     Args:
         config: The place.
         axis_up: Up of the object in its own frame (3,).
         up: The world's up in the arm base (3,).
-        R_tool_object: How the object is held (3, 3).
-        R_start: Orientation of the hand from where it sets out (3, 3).
+        R_tool_object: Orientation of the object in the hand (3, 3).
+        R_start: Initial orientation of the hand (3, 3).
     """
     if config.upright is None or config.upright is False:
         return None
@@ -154,7 +156,7 @@ def stood_up(config: PlaceConfig, axis_up: Array, up: Array, R_tool_object: Arra
 
 
 def leaning(axis_up: Array, along: Array, normal: Array) -> Array:
-    """Return the two orientations of an object in the world (2, 3, 3) in which it lies against a slope.
+    """Return the two orientations of an object in the world (2, 3, 3) in which it leans against a slope.
 
     Args:
         axis_up: Up of the object in its own frame (3,).
@@ -174,7 +176,7 @@ def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: fl
 
     Args:
         R_base_tool: Orientations of the hand (n, 3, 3).
-        axis_tool: What faces, in the hand (3,): the front of the object, or its x axis.
+        axis_tool: Facing axis, in the hand (3,): the front of the object, or its x axis.
         R_world_base: Orientation of the arm's base (3, 3).
         facing: Heading of that axis in the world [rad].
     """
@@ -198,12 +200,12 @@ def unit(vector: tuple[float, float, float]) -> Array:
 
 
 def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, near: float) -> tuple[Check, ...]:
-    """Return the terms of a success mode about where an object is at the end, and that another hand held the target.
+    """Return the terms of a success mode on the object's final place, and on a target held by another hand.
 
     Args:
         config: Success mode and thresholds.
         side: Robot, arm and object of the place.
-        below: Mode ``height``: what the object must be lower than, in the base of the arm [m].
+        below: Mode ``height``: largest height of the object, in the base of the arm [m].
         near: Mode ``beside``: largest distance between the origins, seen from above [m].
     """
     held, target = config.objects[:2]
@@ -240,7 +242,7 @@ def outcome_checks(config: PlaceConfig, side: dict[str, Any], *, below: float, n
 
 
 def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
-    """Return the terms of what a place says in words: in, on, stacked on or beside, standing upright if it stands."""
+    """Return the terms of a place in words: in, on, stacked on or beside, and upright if it must stand."""
     down: tuple[Check, ...] = ()
     if config.point_down is not None:
         axis = -way_of_point(scene, config.objects[0], config.point_down)
@@ -259,7 +261,7 @@ def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
 
 
 def attitude_checks(config: PlaceConfig) -> tuple[Check, ...]:
-    """Return the terms about how an object must lie or stand at the end."""
+    """Return the terms on the final orientation of an object."""
     name, terms = config.objects[0], []
     if config.success_tilt is not None:
         terms.append(Check(name="level", arguments={"object": name, "angle": float(np.deg2rad(config.success_tilt))}))

@@ -1,4 +1,4 @@
-"""Whether a container leaves room for fingers that open fully: if not, they press its walls apart and lift it."""
+"""Check of whether fingers can open fully inside a container: if not, they press its walls apart and lift it."""
 
 import mujoco
 import numpy as np
@@ -18,8 +18,8 @@ def opens_into(scene: Scene, arm: SceneArm, target: str, q: Array, joints: dict[
         scene: The scene; its state is preserved.
         arm: The arm.
         target: The container.
-        q: Joints of the arm (m,) where it lets go [rad].
-        joints: Where the joints of the open hand stand [m or rad], by their names in the robot's model.
+        q: Joints of the arm (m,) at the release [rad].
+        joints: Joint positions of the open hand [m or rad], by name in the robot's model.
     """
     world, model = scene.world, scene.world.model
     data = mujoco.MjData(model)

@@ -1,4 +1,4 @@
-"""Put a held object on, in or by another."""
+"""Put a held object on, in or beside another one."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,9 +26,9 @@ from handloom.values import Check, Command, Failure, FunnelStage
 WIDER = 3
 """Steps in which ``keep_upright`` is widened."""
 AGAIN = 4
-"""How many times more poses are drawn at its widest: at the end of an arm's reach few of them do."""
+"""Factor on the number of poses drawn at the widest: few of them work at the end of an arm's reach."""
 RAISED = (0.04, 0.04)
-"""How much higher a stand-in is let go, one after another, where the hand does not fit [m]."""
+"""Extra release heights of a stand-in if the hand does not fit, tried in this order [m]."""
 LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 SETTLES = frozenset(
@@ -37,26 +37,26 @@ SETTLES = frozenset(
         *("released", "touches"),
     )
 )
-"""Terms that come true by themselves when what falls, rolls or swings comes to rest."""
+"""Terms that become true by themselves once a falling, rolling or swinging object comes to rest."""
 SPARE_OVER = 0.05
-"""How much more of an object than is judged a place aims to have over its target: it moves a little when let go."""
+"""Extra fraction of an object that a place puts above its target, beyond the check: it moves a little on release."""
 LOWERED = (1.0, 0.75, 0.5, 0.25)
 """Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
-"""A fall from the given place that is farther than this is into a container: poses for it are sought deeper [m]."""
+"""Drop from the given place above which the target counts as a container, with poses searched deeper [m]."""
 SPARE = 0.01
-"""Room that is left above the bottom while poses are sought [m]; the last of the way is found for the chosen one."""
+"""Clearance above the bottom during the search for poses [m]; the chosen pose is lowered the rest of the way."""
 SWAY = 0.009
-"""How far above the bottom of a container in another hand an object is let go [m]: hand and container sway a little."""
+"""Release height above the bottom of a container in another hand [m]: hand and container sway a little."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 
 
 class Place(PlacePoses):
-    """The published place: random poses over the target, filters, plan, lower, open, retreat."""
+    """The published place: random poses above the target, filters, plan, lower, open, retreat."""
 
     def simple_generate_manip_cmds(self) -> None:
-        """Choose where and how the object is put down, and write the commands."""
+        """Choose place and orientation of the object, and write the commands."""
         asked = self.config
         try:
             entries = [self._enter(), *(self._entries or ())[1:]]
@@ -74,7 +74,7 @@ class Place(PlacePoses):
         self.failure = first
 
     def _choose_or_concede(self) -> None:
-        """Write the commands of a place, an easier one where there is no other."""
+        """Write the commands of a place, relaxing the request if there is no other."""
         self.failure = None
         self._choose()
         for easier in self._concessions():
@@ -146,9 +146,9 @@ class Place(PlacePoses):
         T_base_world: Array,
         T_tool_object: Array,
     ) -> tuple[Array, Array, Chosen]:
-        """Return the chosen poses (4, 4) before and at the place; others where the object would hang over an edge.
+        """Return the chosen poses (4, 4) before and at the place, or others if the object would overhang an edge.
 
-        Those at which most of it is over the target come first, then those that are moved to the middle of it.
+        Those at which most of it is above the target come first, then those moved to the target's middle.
         """
         config = self.config
         if config.relation not in ON or config.lean or asked_spot(self.scene, config) is not None:
@@ -177,10 +177,10 @@ class Place(PlacePoses):
         return pre[chosen.index], place[chosen.index], chosen
 
     def _kept_parts(self, kept: Held | None) -> Iterator[list[Held | None]]:
-        """Yield what each move must keep of the hand's pose, as asked first, then what a stand-in can be asked for.
+        """Yield the pose constraints of each move, as configured first, then as relaxed for a stand-in.
 
-        The retreat leaves the object behind, so nothing has to be held any more. The way down is straight, which keeps
-        what a hand can keep; weights of it that name the very way are those of another hand or another grasp.
+        The retreat leaves the object behind, so it needs no constraint. The path down is straight, which keeps as much
+        as possible; weights on the direction of the path itself belong to another hand or another grasp.
         """
         after = HeldParts.given(self.config.post_place_hold_vec_weight)
         count = 2 if self._retreat is None else 3
@@ -189,7 +189,7 @@ class Place(PlacePoses):
             yield [kept, None, None][:count]
 
     def _write(self, pre: Array, goal: Array, chosen: Chosen, kept: Held | None, T_tool_object: Array) -> None:
-        """Write the commands of a place (4, 4) that was chosen, lowered as far as it goes where it is to be."""
+        """Write the commands of a chosen place (4, 4), with the object lowered as far as possible if required."""
         # Among the walls of a container, the next move of the joints would take it along.
         self._rises = not self.config.until_contact and self._until_contact() and self._retreat is None
         if self._until_contact():
@@ -200,7 +200,7 @@ class Place(PlacePoses):
     def _by_depth(
         self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
     ) -> Iterator[tuple[Array, Array]]:
-        """Yield poses (n, 4, 4) before and at the place; into a stand-in, first those from where the object sinks.
+        """Yield poses (n, 4, 4) before and at the place; for a stand-in, those at which the object sinks in come first.
 
         The ratios of a task are those of another container: on a stand-in they may mean its rim, its handle or the
         wall between two cups.
@@ -224,11 +224,11 @@ class Place(PlacePoses):
             yield moved_pre[~fits], moved[~fits]
 
     def _until_contact(self) -> bool:
-        """Return whether the object is lowered: as the config says, or where a stand-in has another size than meant."""
+        """Return whether the object is lowered: as configured, or if a stand-in differs in size."""
         return self.config.until_contact or (self._stands_in() and self.config.success_mode != "height")
 
     def _depths(self, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[float, ...]:
-        """Return how far below the given poses (n, 4, 4) to look first: into a container, as deep as the hand fits."""
+        """Return how far below the given poses (n, 4, 4) to look first: in a container, as deep as the hand fits."""
         if not self._until_contact():
             return (0.0,)
         drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place[0] @ T_tool_object)
@@ -239,20 +239,20 @@ class Place(PlacePoses):
         """Return the moves to poses (n, 4, 4) before and at the place, and away from it."""
         moves = [Move(T_base_tool=pre), Move(T_base_tool=place, straight=True)]
         if self._retreat is not None:
-            # The retreat is tested too: an arm that cannot get away again has not placed anything. By then the object
-            # is let go; carried along in the test, it would hit the hole it was put into.
+            # The retreat is also tested: an arm that cannot get away again has not placed anything. By then the object
+            # is released; moved along in the test, it would hit the hole it was put into.
             left = self.controller.obstacles_of(self.config.objects[0])
             away = place @ translation(self._retreat)
             moves.append(Move(T_base_tool=away, straight=True, released=left))
         return moves
 
     def has_terms(self) -> bool:
-        """Return whether what the success mode compares with is known; most modes need no plan."""
+        """Return whether the reference of the success mode is known; most modes need no plan."""
         needed = {"height": self._place_z, "beside": self._near}
         return bool(np.isfinite(needed.get(self.config.success_mode, 0.0)))
 
     def is_done(self) -> bool:
-        """Return whether the skill is finished; a released object gets one second to come to rest."""
+        """Return whether the skill is finished; a released object has one second to come to rest."""
         if not super().is_done():
             return False
         unfulfilled = {check.name for check in self.checks() if not self.fulfilled(check)}
@@ -264,12 +264,12 @@ class Place(PlacePoses):
 
     @property
     def phase(self) -> Phase:
-        """On its way with the object until it is lowered."""
+        """Return the phase: on the way with the object until it is lowered."""
         first = self.manip_list[0] if self.manip_list else None
         return "carry" if first and first.function == "close_gripper" and not first.params.get("straight") else ""
 
     def is_upset(self) -> bool:
-        """Return whether the fingers have lost the object before they were to let it go."""
+        """Return whether the fingers have lost the object before its release."""
         arm, held = self.controller.arm, self.config.objects[0]
         if not self.manip_list or self.manip_list[0].function != "close_gripper":
             return False
@@ -278,7 +278,7 @@ class Place(PlacePoses):
         return self._lost >= LOST
 
     def checks(self) -> tuple[Check, ...]:
-        """Return the terms of the success mode, and that robot and object are calm."""
+        """Return the terms of the success mode, and that robot and object are at rest."""
         config, arm = self.config, self.controller.arm
         side = {"robot": arm.robot_name, "arm": arm.name, "object": config.objects[0]}
         outcome = outcome_checks(config, side, below=self._place_z - HEIGHT_DROP, near=self._near)
@@ -288,14 +288,14 @@ class Place(PlacePoses):
         return (*outcome, *attitude_checks(config), *calm)
 
     def possible_after(self, T_base_tool: Array, q: Array) -> bool:
-        """Return whether a grasp (n, 4, 4) leads to a place, with all that the skill would concede.
+        """Return whether a grasp (n, 4, 4) leads to a place, with all relaxations of the skill.
 
         Args:
-            T_base_tool: Grasps of the object where it is now.
+            T_base_tool: Grasps of the object in its current pose.
             q: Joints (m,) at the grasp.
 
         Raises:
-            NoCavityError: There is nothing open and wide enough to put it into.
+            NoCavityError: No cavity is open and wide enough for it.
         """
         asked = self.config
         entries = [self._enter(), *(self._entries or ())[1:]]
@@ -309,7 +309,7 @@ class Place(PlacePoses):
         return False
 
     def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
-        """Return the place (4, 4) and its paths with the object lowered to what is below, as far as the hand can go."""
+        """Return the place (4, 4) and its paths with the object lowered as far as the hand can reach."""
         if chosen.paths[0] is None:
             return place, chosen
         drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
@@ -368,13 +368,13 @@ class Place(PlacePoses):
         return commands
 
     def _let_go(self, down: Array | None) -> dict[str, Array]:
-        """Return how far the fingers open: fully, but little at a rim, and no further than needed where that is enough.
+        """Return how far the fingers open: fully, but little at a rim, and as little as needed if that is enough.
 
-        It is with a single jaw, and in a container that another hand holds or that is too narrow for them: opened wide,
-        they would push its walls apart.
+        That is so with a single jaw, and in a container that another hand holds or that is too narrow: wide-open
+        fingers would push its walls apart.
 
         Args:
-            down: Joints (n, m) on the way to the place; None where they are not known.
+            down: Joints (n, m) on the way to the place; None if unknown.
         """
         gripper, arm = gripper_of(self), self.controller.arm
         if self.config.rim or self.controller.by_rim:

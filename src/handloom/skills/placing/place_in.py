@@ -1,4 +1,4 @@
-"""Put a thing into a cavity: which one of the target, from above or through its front, and where in it."""
+"""Putting an object into a cavity: choice of the cavity, entry from above or through the front, and place inside."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,55 +13,55 @@ from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.spots import way_of_point
 
 CLEAR = 0.12
-"""How far before the opening of a cavity the straight way in begins [m]."""
+"""Distance in front of the opening of a cavity at which the straight path in begins [m]."""
 ABOVE_FLOOR = 0.012
-"""How far above the floor a thing goes in through a front [m]."""
+"""Height above the floor at which an object enters through a front [m]."""
 SMALL = 0.15
-"""Cavities that have less than this fraction of the largest one's volume are gaps."""
+"""Cavities with less than this fraction of the largest one's volume count as gaps."""
 ROOM = 0.004
-"""How much wider than the thing a cavity must be [m]."""
+"""Least extra width of a cavity over the object [m]."""
 INTO = ("front", 30.0)
-"""How a hand points that reaches in through a front."""
+"""Direction of a hand that reaches in through a front."""
 OTHERWISE = ((("front", 50.0), 0.0), (INTO, 0.07), (("front", 50.0), 0.07), (("front", 70.0), 0.07))
-"""How else, where it cannot, and by how much nearer to the opening the straight way in begins [m]: robots that stand
+"""Alternative directions, and by how much nearer to the opening the straight path in begins [m]: robots that stand
 close have no room for a long one."""
 INSIDE_MODES = frozenset(("3diou", "xybbox", "flower"))
-"""Published success modes that a thing in a container fulfils."""
+"""Published success modes that an object in a container fulfils."""
 UPWARD = 0.7
-"""Least part of the way out of a container that is up."""
+"""Least upward component of the direction out of a container."""
 SHALLOW = 0.022
-"""What is no deeper is a plate or a tray: things lie on it wherever they are put [m]."""
+"""Targets no deeper than this count as plates or trays: objects lie on them wherever they are put [m]."""
 OUTSIDE = 0.05
 """How far the hand draws back beyond the opening [m]."""
 
 
 TURNS = np.deg2rad(np.arange(0.0, 180.0, 3.0))
-"""Directions in which the width of a thing is measured [rad]."""
+"""Directions in which the width of an object is measured [rad]."""
 ACROSS = 0.7
-"""Largest part of an axis along the way into a cavity that counts as across it."""
+"""Largest component of an axis along the direction into a cavity that counts as across it."""
 
 
 class NoCavityError(Exception):
-    """There is nothing to put a thing into; the text says why."""
+    """There is no usable cavity; the message gives the reason."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Entry:
-    """How a thing gets into a cavity."""
+    """Entry of an object into a cavity."""
 
     box: Array
     """The cavity's box in the world (2, 3) [m]."""
     keys: dict[str, Any]
-    """Keys of the place that differ."""
+    """Keys of the place config that change."""
 
     @property
     def from_above(self) -> bool:
-        """Whether it goes in from above."""
+        """Whether the object enters from above."""
         return "place_direction" not in self.keys
 
 
 def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
-    """Return how the object of a place gets into its target, as the target's joints stand now, the best way first.
+    """Return ways into the target of a place, with the target's joints at their current positions, best first.
 
     Raises:
         NoCavityError: The target has no cavity, or none that is open and wide enough.
@@ -72,13 +72,13 @@ def entries_into(scene: Scene, config: PlaceConfig) -> list[Entry]:
 
 
 def _otherwise(entry: Entry, way: tuple[str, float], shorter: float) -> Entry:
-    """Return a way in through a front with a hand that points otherwise, or from less far away by a length [m]."""
+    """Return an entry through a front with another hand direction, or starting nearer by a length [m]."""
     start = entry.keys["pre_place_offset"] - shorter
     return replace(entry, keys={**entry.keys, "approach": way, "pre_place_offset": start})
 
 
 def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
-    """Return how the object of a place gets into an open cavity."""
+    """Return the entry of a place's object into an open cavity."""
     name, target = config.objects[:2]
     T = scene.object_pose(target)
     corners = np.array([[cavity.box[i, 0], cavity.box[j, 1], cavity.box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)])
@@ -89,7 +89,7 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
     if out[2] > 0.5:
         return Entry(box=box, keys={})
     own = world_box(scene, name)
-    floor = float(T[2, 3]) + cavity.floor  # What has a front stands upright.
+    floor = float(T[2, 3]) + cavity.floor  # A target with a front stands upright.
     rise = float(scene.object_pose(name)[2, 3] - own[0, 2]) + ABOVE_FLOOR + floor - float(box[0, 2])
     depth = float(np.abs(np.asarray(cavity.opening)) @ (cavity.box[1] - cavity.box[0]))
     share = rise / float(box[1, 2] - box[0, 2])
@@ -109,7 +109,7 @@ def _entry(scene: Scene, config: PlaceConfig, cavity: Cavity) -> Entry:
 
 
 def in_section(scene: Scene, config: PlaceConfig) -> bool:
-    """Return whether a place is in a part of its target that has a name and does not move, such as a compartment."""
+    """Return whether a place is in a named, fixed part of its target, such as a compartment."""
     part = _named_part(config)
     return bool(part) and part != ROOT and all(link.name != part for link in scene.assets[config.objects[1]].joints)
 
@@ -124,13 +124,13 @@ def narrowest(scene: Scene, name: str) -> float:
 
 
 def _named_part(config: PlaceConfig) -> str:
-    """Return the part of the target that a place names, empty if none; published files call what does not move base."""
+    """Return the part of the target that a place names, empty if none; published files call the fixed part base."""
     part = (config.place_part_prim_path or "").rstrip("/").rpartition("/")[2]
     return ROOT if part == BASE else part
 
 
 def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
-    """Return whether a place of the published form lets an object down into a container that stands in for another."""
+    """Return whether a published-form place lowers an object into a container that is a stand-in."""
     target, ratios = config.objects[1], (*config.x_ratio_range, *config.y_ratio_range)
     if config.relation is not None or config.until_contact or config.success_mode not in INSIDE_MODES:
         return False
@@ -142,7 +142,7 @@ def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
 
 
 def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
-    """Return how deep something that is stood in a stand-in gets [m]; None where a place is no such one."""
+    """Return the depth that an object stood in a stand-in reaches [m]; None for any other place."""
     by_axes = config.align_pick_obj_axis is not None and config.success_mode == "flower"
     if not by_axes or not sinks_into(scene, config):
         return None
@@ -157,19 +157,19 @@ def hollow_from_above(scene: Scene, name: str) -> Array:
 
 
 def _depth(scene: Scene, name: str) -> float:
-    """Return the depth of the deepest cavity of an object that is open above [m]; 0 where it has none."""
+    """Return the depth of the deepest cavity of an object that is open above [m]; 0 if it has none."""
     up = scene.object_pose(name)[2, :3]
     return max((float(np.abs(up) @ (c.box[1] - c.box[0])) for c in _open_above(scene, name)), default=0.0)
 
 
 def _open_above(scene: Scene, name: str) -> list[Cavity]:
-    """Return the cavities of an object whose opening looks up, as it stands now."""
+    """Return the cavities of an object whose opening faces up in its current pose."""
     up = scene.object_pose(name)[2, :3]
     return [c for c in cavities_of(scene, name) if c.opening is not None and up @ np.asarray(c.opening) > UPWARD]
 
 
 def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
-    """Return the cavities of an object as its joints stand now, without mere gaps."""
+    """Return the cavities of an object at its current joint positions, without mere gaps."""
     asset = scene.assets[name]
     joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
     found = hollow(asset, joints).cavities
@@ -178,7 +178,7 @@ def cavities_of(scene: Scene, name: str) -> tuple[Cavity, ...]:
 
 
 def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
-    """Return the cavities that a place may mean: those of its part, or those that are open."""
+    """Return the cavities that a place may refer to: those of its part, or those that are open."""
     name, target = config.objects[:2]
     asset = scene.assets[target]
     found = cavities_of(scene, target)
@@ -195,17 +195,17 @@ def _open_ones(scene: Scene, config: PlaceConfig) -> list[Cavity]:
         shut = ", ".join(dict.fromkeys(c.part if c.part != "object" else target for c in found))
         raise NoCavityError(f"everything in {target} that could take {name} is shut: {shut}; open it first")
     size = float(np.ptp(world_box(scene, name), axis=0)[:2].min())
-    if config.point_down is not None:  # It goes in with that point first, and is as wide as it is across.
+    if config.point_down is not None:  # It enters with that point first; its width is then measured across that axis.
         across = np.abs(way_of_point(scene, name, config.point_down)) < ACROSS
         size = float(np.ptp(local_box(scene, name)[0], axis=0)[across].min(initial=np.inf))
     wide = [c for c in is_open if c.width >= size + ROOM]
-    if not wide:  # Askew to the world's axes, its box there is wider than it is.
+    if not wide:  # At an angle to the world's axes, its box is wider than the object.
         size = min(size, narrowest(scene, name))
         wide = [c for c in is_open if c.width >= size + ROOM]
     if not wide:
         widest = max(c.width for c in is_open)
-        raise NoCavityError(f"{name} is {size:.3f} m wide, and what is open in {target} {widest:.3f} m")
-    # Straight down comes before through a front, and there a hand has more room further up.
+        raise NoCavityError(f"{name} is {size:.3f} m wide, and the widest opening in {target} {widest:.3f} m")
+    # Straight down is tried before a front, where a hand has more room further up.
     up = np.asarray(asset.up, float)
     return sorted(
         wide, key=lambda c: (not c.from_above, -c.volume if c.from_above else -float(c.box.mean(axis=0) @ up))

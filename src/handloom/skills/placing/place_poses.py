@@ -1,4 +1,4 @@
-"""Poses of a hand that bring what it holds to a place."""
+"""Poses of a hand that bring its held object to a place."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -37,36 +37,36 @@ ON = frozenset(("on", "stack_on"))
 CANDIDATES = 32
 """Poses tested; published: 20."""
 ANGLE = float(np.deg2rad(0.5))
-"""Tolerance of the hand's approach axis for arms of five joints, where no axis is aligned [rad]."""
+"""Tolerance of the hand's approach axis for arms of five joints if no axis is aligned [rad]."""
 HELD_ANGLE = 0.05
-"""Tolerance of ``hold_obj_axis`` at the place where no axis is aligned [rad]."""
+"""Tolerance of ``hold_obj_axis`` at the place if no axis is aligned [rad]."""
 DOWN = float(np.deg2rad(15.0))
-"""How far from straight down a point that goes down may point [rad]."""
+"""Largest deviation from straight down of a point that goes down [rad]."""
 OVER_RIM = (0.05, 0.015)
-"""How far above a holder the lower end of what is stood in it needs to be before and at the place [m]."""
+"""Least height above a holder of an object's lower end, before and at the place [m]."""
 FINGER = 0.012
-"""Half the height of fingertips: how far above the rim of a holder they hold what gets in to its bottom [m]."""
+"""Half the height of fingertips: their height above a holder's rim when the object is at the bottom [m]."""
 CLEAR = 0.02
 """Distance between fingertips and object after the hand has drawn back [m]."""
 UPPER = 0.6
-"""Where along a short object they hold it instead: a fraction of its height."""
+"""Grasp height on a short object instead: a fraction of its height."""
 
 
 class PlacePoses(Skill[PlaceConfig]):
-    """The candidates of a place: orientations that pass its filters, at random points over its target."""
+    """The candidates of a place: orientations that pass its filters, at random points above its target."""
 
     Config: ClassVar = PlaceConfig
     _entries: list[Entry] | None = None
-    """Ways into the cavities of the target; None before they are asked for."""
+    """Ways into the cavities of the target; None until requested."""
     _entry: Entry | None = None
     _near: float = np.inf
     """Mode ``beside``: largest distance between the origins, seen from above [m]."""
 
     def _enter(self) -> Entry | None:
-        """Find out how the object gets into a cavity, where it is to be in one; the config is changed to that.
+        """Determine how the object enters a cavity, if its place is in one, and change the config accordingly.
 
         Raises:
-            NoCavityError: There is none that is open and wide enough.
+            NoCavityError: No cavity is open and wide enough.
         """
         if self._entries is None and self.config.relation == "in":
             self._entries = entries_into(self.scene, self.config)
@@ -75,7 +75,7 @@ class PlacePoses(Skill[PlaceConfig]):
         return self._entry
 
     def through_a_front(self) -> bool:
-        """Return whether the object goes in through the front of something, not from above."""
+        """Return whether the object enters through a front, not from above."""
         try:
             entry = self._enter()
         except NoCavityError:
@@ -83,19 +83,19 @@ class PlacePoses(Skill[PlaceConfig]):
         return entry is not None and not entry.from_above
 
     def _stands_in(self) -> bool:
-        """Return whether what is held or what it goes to stands in for an asset: heights belong to sizes of others."""
+        """Return whether the held object or its target is a stand-in: heights then belong to other sizes."""
         return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
 
     def _places(
         self, T_base_world: Array, T_tool_object: Array, R_start: Array, kept: Held | None
     ) -> tuple[Array, Array] | None:
-        """Return poses of the hand before and at the place, T_base_tool (n, 4, 4) each; None after saying why not.
+        """Return poses of the hand before and at the place, T_base_tool (n, 4, 4) each; None after recording why.
 
         Args:
             T_base_world: Pose of the world in the arm's base.
-            T_tool_object: How the object is held.
-            R_start: Orientation of the hand from where it sets out; little turning comes first.
-            kept: What the way to the place must keep of the hand's pose.
+            T_tool_object: Pose of the object in the hand.
+            R_start: Initial orientation of the hand; small rotations come first.
+            kept: Parts of the hand's pose that the path to the place must keep.
         """
         config = self.config
         R = self._orientations(T_base_world, T_tool_object, R_start, kept)
@@ -121,7 +121,7 @@ class PlacePoses(Skill[PlaceConfig]):
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
         if self.is_particular:
-            # The heights of a task belong to the length of what it meant; an arm may not get that high with another.
+            # A task's heights suit its intended object; an arm may not reach as high with another one.
             lowest = box[1, 2] - reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
             for p, above in zip(points, OVER_RIM, strict=True):
                 p[:, 2] = np.minimum(p[:, 2], lowest + above)
@@ -140,11 +140,11 @@ class PlacePoses(Skill[PlaceConfig]):
 
     @property
     def is_particular(self) -> bool:
-        """Whether something is stood in a holder: the hand must hold it far enough up."""
+        """Whether an object is stood in a holder: the hand must hold it high enough."""
         return inserted_depth(self.scene, self.config) is not None
 
     def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
-        """Return which grasps (n, 4, 4) hold what is stood in a holder so far up that it gets in to its bottom."""
+        """Return which grasps (n, 4, 4) hold an object high enough for it to reach the bottom of a holder."""
         depth, axis = inserted_depth(self.scene, self.config), self.config.align_pick_obj_axis
         if depth is None or axis is None:
             return super().suits(T_base_tool)
@@ -156,13 +156,13 @@ class PlacePoses(Skill[PlaceConfig]):
         return fingers - (middle - half) >= min(depth + FINGER, UPPER * 2.0 * half)
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
-        """Return how far the joints go from the grasp to the nearest place, per grasp (n,) of the object to be placed.
+        """Return the joint motion from each grasp (n,) of the object to the nearest place.
 
         Places without a straight path down are excluded; infinite if none is left.
         """
         try:
             self._enter()
-        except NoCavityError:  # It may be open by then.
+        except NoCavityError:  # The target may be open by then.
             return np.ones(len(T_base_tool))
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
@@ -171,7 +171,7 @@ class PlacePoses(Skill[PlaceConfig]):
             T_tool_object = invert_pose(grasp) @ T_base_object
             places.append(self._places(T_base_world, T_tool_object, grasp[:3, :3], self._kept(T_tool_object)))
         ignore = (*self.controller.obstacles_of(self.config.objects[0]), *self.config.ignore_substring)
-        # At the end of an arm's reach few attitudes do, and those that turn the hand least may not be among them.
+        # Few orientations work at the end of an arm's reach, perhaps not those that turn the hand least.
         count = CANDIDATES + 1 if self.is_particular else FORESEEN
         return ways_to_places(self.controller, places, q, ignore, count=count)
 
@@ -195,20 +195,20 @@ class PlacePoses(Skill[PlaceConfig]):
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
         axis = self.controller.arm.spec.approach
         sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
-        # The hand need not turn further than it takes to bring the object upright.
+        # The hand need only turn far enough to bring the object upright.
         unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
         fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis)
-        # Then little turning first: published priority is the way of the joints, which mostly is the same.
+        # Then small rotations first: the published priority is the joint distance, which mostly agrees.
         turn = np.einsum("nij,ij->n", sampled, R_start)
         return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
 
     def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
-        """Return the axis of a lying object that is to stand, in the hand (3,); None if it stays as it is."""
+        """Return the axis, in the hand (3,), of a lying object that must stand; None if it keeps its orientation."""
         up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
         return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
 
     def _kept(self, T_tool_object: Array) -> Held | None:
-        """Return what the way to the place must keep of the hand's pose."""
+        """Return the parts of the hand's pose that the path to the place must keep."""
         config = self.config
         if config.hold_obj_axis is None:
             return HeldParts.given(config.pre_place_hold_vec_weight)

@@ -1,4 +1,4 @@
-"""Spots that a place asks for: at a point of the work place, or on one side of another object with a gap."""
+"""Spots required by a place: at a point of the work place, or on one side of another object with a gap."""
 
 import numpy as np
 
@@ -11,17 +11,17 @@ from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.skill import between
 
 GAP = (0.03, 0.06)
-"""Gap to what an object is put left of, where the task names none [m]."""
+"""Gap between an object and the one it is put left of, if the task gives none [m]."""
 INSIDE = 0.25
-"""Fraction of a gap's range that is left at both of its ends, for what is put down moves a little."""
+"""Fraction of a gap's range that is left at both of its ends, as a placed object moves a little."""
 MOST_INSIDE = 0.01
-"""Most that is left there [m]."""
+"""Largest margin left there [m]."""
 SIDEWAYS = 0.3
 """Fraction of the target's half width by which the middle of the object may be put to the side."""
 
 
 def asked_spot(scene: Scene, config: PlaceConfig) -> Array | None:
-    """Return where the middle of the object is asked to be, seen from above (2,) [m]; None where no spot is named."""
+    """Return the required place of the object's middle, seen from above (2,) [m]; None if no spot is named."""
     if config.at_point is not None:
         return named_point(scene, config.objects[1], config.at_point)[:2]
     if config.at is None:
@@ -32,13 +32,13 @@ def asked_spot(scene: Scene, config: PlaceConfig) -> Array | None:
 
 
 def origins_at(scene: Scene, config: PlaceConfig, R_world_object: Array, rng: np.random.Generator) -> Array | None:
-    """Return where the origin of the object goes, seen from above (n, 2) [m]; None where no spot or side is named.
+    """Return the targets of the object's origin, seen from above (n, 2) [m]; None if no spot or side is named.
 
     Args:
         scene: The scene.
         config: The place.
-        R_world_object: Orientations in which the object may be put down (n, 3, 3).
-        rng: Generator of this choice.
+        R_world_object: Allowed orientations of the placed object (n, 3, 3).
+        rng: Random generator for this choice.
     """
     if config.aim is not None and config.aim_body is not None:
         T_world_body = scene.world.body_pose(config.aim_body)
@@ -65,7 +65,7 @@ def origins_at(scene: Scene, config: PlaceConfig, R_world_object: Array, rng: np
 
 
 def reach_of(scene: Scene, name: str, R_world_object: Array) -> Array:
-    """Return how far an object reaches about its origin along the world's axes (n, 2, 3) [m], low and high.
+    """Return the extent of an object about its origin along the world's axes (n, 2, 3) [m], low and high.
 
     Args:
         scene: The scene.
@@ -82,11 +82,11 @@ def way_of_point(scene: Scene, name: str, where: str) -> Array:
     """Return the unit vector (3,) from the middle of an object to a named point of it, in the object's own frame.
 
     Raises:
-        ConfigError: It has no such point, or it is the middle itself.
+        ConfigError: It has no such point, or the point is its middle.
     """
     known = point_of(scene.assets[name], name, where)
     way = np.asarray(known.position, float) - local_box(scene, name)[0].mean(axis=0)
     length = float(np.linalg.norm(way))
     if length < 1e-3:
-        raise ConfigError(f"{name}.{where} is the middle of it and points nowhere; name a tip or an end")
+        raise ConfigError(f"{name}.{where} is its middle and gives no direction; name a tip or an end")
     return way / length

@@ -1,1 +1,1 @@
-"""Task files: their schema, where they are found, and what is checked before sampling."""
+"""Task files: their schema, their lookup, and the checks before sampling."""

@@ -1,4 +1,4 @@
-"""The words for arms: left, right, both; ``nearest``, chosen per scene; ``other``, not the one of the block before."""
+"""The words for arms: left, right, both; ``nearest``, chosen per scene; ``other`` than in the last block."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,25 +9,25 @@ from handloom.errors import ConfigError, suggest
 SIDES = ("left", "right")
 NEAREST, OTHER, BOTH = "nearest", "other", "both"
 CHOSEN = (NEAREST, OTHER)
-"""Arms of a block that are chosen when a scene has been sampled."""
+"""Arms of a block that are chosen once a scene has been sampled."""
 WORDS = (*SIDES, NEAREST, BOTH)
 TWO_HANDED = ("lift", "handover", "carry")
 """Verbs that take two arms."""
 ENDINGS = ("home",)
-"""Steps without an object that the hand does which did the step before."""
+"""Steps without an object, done by the same hand as the step before."""
 
 
 def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) -> tuple[str, Any]:
-    """Return under which arm a step of a flat list is written, and the step; a block of both arms for what both do.
+    """Return the arm under which a step of a flat list is written, and the step; for both arms, a block.
 
     Args:
         step: The step, without its ``arm``.
-        given: What it says about the arm; None: nothing.
+        given: The arm that it names; None if it names none.
         arms: Arms of the robot of a deed file; None for a task that names its robots itself.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
-        ConfigError: No such arm, or both arms for what one hand does.
+        ConfigError: No such arm, or both arms for a skill of one hand.
     """
     if isinstance(step, dict) and step.get("home") in WORDS:  # {home: left}
         given, step = given or step["home"], {**step, "home": None}
@@ -49,10 +49,10 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
 
 
 def same_hand(lane: Sequence[Any], step: Any) -> bool:
-    """Return whether a step without an arm of its own continues with what the hand does: it has what the step names.
+    """Return whether a step without an arm continues a hand's work: the hand holds the object that the step names.
 
     Args:
-        lane: Steps of a hand that is chosen later.
+        lane: Steps of an arm that is chosen later.
         step: The next step.
     """
     if step == "home" or (isinstance(step, dict) and any(word in step for word in ENDINGS)):
@@ -69,7 +69,7 @@ def _is_pick(step: dict[str, Any]) -> bool:
 
 
 def named(value: Any) -> Iterator[str]:
-    """Yield every word in a step, of ``mug.handle`` the object."""
+    """Yield every word in a step; for ``mug.handle``, the object."""
     if isinstance(value, str):
         yield value.partition(".")[0]
     elif isinstance(value, dict):
@@ -82,6 +82,6 @@ def named(value: Any) -> Iterator[str]:
 
 
 def all_arms(path: KeyPath) -> list[KeyPath]:
-    """Return the paths of a skill under every arm that may come to do it: messages know where it stands in the file."""
+    """Return the paths of a skill under every arm that may do it, so that messages can give its place in the file."""
     chosen = [k for k, key in enumerate(path) if key in CHOSEN]
     return [path] if not chosen else [(*path[: chosen[0]], arm, *path[chosen[0] + 1 :]) for arm in (*SIDES, *CHOSEN)]

@@ -27,7 +27,7 @@ from handloom.values.camera import PIXELS, most_pixels
 
 
 def check_task(task: Task) -> None:
-    """Check everything that does not need a scene; the keys of a user's own skill only where its code is allowed.
+    """Check everything that does not need a scene; the keys of a user's own skill only if its code is allowed.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
@@ -98,7 +98,7 @@ def _regions(task: Task) -> Iterator[str]:
 
 
 def _pool(task: Task, index: int, region: RegionConfig) -> Iterator[str]:
-    """Check that a region that draws from the list finds ranges there that suit its sampler."""
+    """Check that every region that draws from the list finds suitable ranges there."""
     if not region.draws_from_pool:
         return
     pool = task.config.random_region_list
@@ -121,13 +121,13 @@ def _objects(task: Task) -> Iterator[str]:
         if entry.init_parent is not None and entry.init_parent.strip("/").partition("/")[0] not in names:
             yield f"{where}.init_parent: {entry.init_parent!r} starts with no robot or object: {', '.join(names)}"
         if entry.init_parent is not None and any(r.object == entry.name for r in task.config.regions):
-            yield f"{where}.init_parent: {entry.name} starts at its parent and cannot have a region too"
+            yield f"{where}.init_parent: {entry.name} starts at its parent and cannot also have a region"
     for where, entry in _objects_of(task):
         yield from _library_words(entry, where)
 
 
 def _objects_of(task: Task) -> Iterator[tuple[str, ObjectConfig]]:
-    """Yield every object and fixture with its place."""
+    """Yield every object and fixture with its keys."""
     for i, entry in enumerate(task.config.objects):
         yield task.where("objects", i), entry
     for entry in task.arena.fixtures:
@@ -160,7 +160,7 @@ def _clutter_and_fluid(task: Task) -> Iterator[str]:
 
 def _skills(task: Task) -> Iterator[str]:
     objects = [o.name for o in (*task.arena.fixtures, *task.config.objects)]
-    # Sentences that are made up of the skills repeat what is wrong with those.
+    # Sentences generated from the skills repeat the mistakes of those skills.
     named = [name for _, skill in placed_skills(task.config) for name in skill.objects]
     for i, text in enumerate((task.config.data.language_instruction, *task.config.data.paraphrases)):
         key = ("language_instruction",) if i == 0 else ("paraphrases", i - 1)
@@ -198,7 +198,7 @@ def _driving(task: Task) -> Iterator[str]:
 
 
 def _named_otherwise(task: Task, keys: tuple[str | int, ...], skill: SkillConfig, objects: list[str]) -> Iterator[str]:
-    """Check names that skills give outside their list of objects."""
+    """Check names that skills use outside their list of objects."""
     if isinstance(skill, MoveConfig) and skill.vanishing is not None and skill.vanishing not in objects:
         yield f"{task.where(*keys, 'invisible_object')}: {unknown_name('object', skill.vanishing, objects)}"
     if isinstance(skill, TrackConfig) and not {skill.target, TABLE} & set(objects):
@@ -206,7 +206,7 @@ def _named_otherwise(task: Task, keys: tuple[str | int, ...], skill: SkillConfig
 
 
 def _own_skill(task: Task, keys: tuple[str | int, ...], skill: SkillConfig) -> Iterator[str]:
-    """Check the keys of a user's own skill with the config its class brings."""
+    """Check the keys of a user's own skill with the config of its class."""
     if ":" in skill.name and not is_allowed(skill.name):
         return
     try:

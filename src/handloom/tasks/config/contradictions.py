@@ -1,4 +1,4 @@
-"""Keys of a task that are right by themselves and cannot be met together, and words that mean nothing."""
+"""Keys of a task that are valid alone but contradict each other, and words without a meaning."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,11 +11,11 @@ from handloom.tasks.config.task_config import placed_skills
 
 Keys = tuple[str | int, ...]
 OVER_TARGET = ("xybbox", "resting", "flower")
-"""Success modes of place that want the object over the target."""
+"""Success modes of place that require the object to be above the target."""
 
 
 def contradictions(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
-    """Yield a line, with file and line, for everything in a skill that no attempt can meet."""
+    """Yield a line, with file and line, for every requirement of a skill that no attempt can meet."""
     lift = getattr(skill, "post_grasp_offset_max", None)
     needed = getattr(skill, "lift_th", 0.0)
     if lift is not None and needed and needed >= lift:
@@ -40,12 +40,12 @@ def _place(task: Task, keys: Keys, skill: PlaceConfig) -> Iterator[str]:
             if high <= 0.0 or low >= 1.0:
                 yield (
                     f"{task.where(*keys, key)}: {key} {[low, high]} is beside the target and success_mode "
-                    f"{skill.success_mode} wants the object over it; keep it between 0 and 1, or use beside"
+                    f"{skill.success_mode} requires the object above it; keep it between 0 and 1, or use beside"
                 )
 
 
 def doubts(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
-    """Yield a line for every published default that seldom does what a reader would expect."""
+    """Yield a line for every published default that rarely does what a reader would expect."""
     low, needed = getattr(skill, "post_grasp_offset_min", None), getattr(skill, "lift_th", 0.0)
     high = getattr(skill, "post_grasp_offset_max", None)
     if low is not None and high is not None and needed and low <= needed < high:
@@ -60,13 +60,13 @@ def doubts(task: Task, keys: Keys, skill: SkillConfig) -> Iterator[str]:
     ):
         held, target = skill.objects[:2]
         yield (
-            f"{task.where(*keys)}: the hand, not the {held}, is brought over the middle of the {target}, and lets go "
+            f"{task.where(*keys)}: the hand, not the {held}, is moved above the middle of the {target}, and opens "
             f"{skill.place_z_offset:g} m above it, as published; {{place: {held}, on: {target}}} lowers it to contact"
         )
 
 
 def unknown_words(task: Task, keys: Keys, text: str, named: Sequence[str]) -> Iterator[str]:
-    """Yield a line for every ``{name}`` in a sentence that is no object of the task, nor ``named`` by its skills."""
+    """Yield a line for every ``{name}`` in a sentence that is neither a task object nor ``named`` by a skill."""
     names = [obj.name for obj in (*task.arena.fixtures, *task.config.objects)]
     for name in re.findall(r"\{([^{}]*)\}", text):
         if name not in names and name not in named:

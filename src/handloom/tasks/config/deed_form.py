@@ -1,7 +1,8 @@
-"""Deed files: tasks that name no robot of their own, written in the frame of the work place.
+"""Deed files: tasks without a fixed robot, written in the frame of the work place.
 
 ``robot: lift2`` (or ``--robot``) brings the robot, its table and its cameras from the library's
-``workplaces/<workplace>/<robot>.yaml``; regions are written in short, ``{object: box, at: [[-0.05, 0.1], [0.05, 0.15]],
+``workplaces/<workplace>/<robot>.yaml``; regions are written in short form, ``{object: box, at: [[-0.05, 0.1], [0.05,
+0.15]],
 yaw: [-10, 10]}``. Everything is completed to the published form, which ``handloom show TASK`` prints.
 """
 
@@ -21,18 +22,17 @@ DEFAULT_WORKPLACE = "table"
 REGION_KEYS = ("object", "at", "yaw", "on")
 """Keys of a short region."""
 LIFTING = frozenset({"pick", "place", "lift", "handover", "hang", "insert", "shake", "stack", "arrange", "carry"})
-"""Verbs that move a whole object; one that none of them names and that has joints stands fast."""
+"""Verbs that move a whole object; an object with joints that none of them names is fixed."""
 CLEAR = 0.03
 """Free space between objects on the table, for fingers [m]."""
 STANDING_AREA = [[-0.4, 0.0], [0.4, 0.4]]
-"""Where things with joints stand whose region does not say, in the work frame [m]; as far as their handles are within
-reach."""
+"""Default places of objects with joints, in the work frame [m], limited to those with handles within reach."""
 ANY_TURN, FACING_ROBOT = [-180.0, 180.0], [-8.0, 8.0]
-"""Turns of an object whose region does not say: any, or its front to the robot for one with joints [deg]."""
+"""Default rotations of an object [deg]: any, or with its front towards the robot for one with joints."""
 
 
 def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, Path]:
-    """Return the robots that work at a work place, by name, with the files that say how.
+    """Return the robots that work at a work place, by name, with the files of their setups.
 
     Args:
         shipped: Folder of the task library.
@@ -45,19 +45,19 @@ def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, P
 def expand_deed(
     document: Document, root: KeyPath, *, shipped: Path, robot: str | None = None, allow_outside: bool = False
 ) -> tuple[str, ...] | None:
-    """Complete a deed file with the work place of its robot, in place.
+    """Complete a deed file in place with the work place of its robot.
 
-    A robot of the library has a work place there; one of the user's own, named by its folder, gets one that suits it.
+    A robot of the library has a work place there; a user's own robot, named by its folder, gets a suitable one.
 
     Args:
         document: The task file.
         root: Keys that lead to the task inside it.
         shipped: Folder of the task library.
-        robot: Robot that does it instead of the one that the file names.
-        allow_outside: The folder of a robot may lie anywhere.
+        robot: Robot that replaces the one named in the file.
+        allow_outside: Whether the folder of a robot may be anywhere.
 
     Returns:
-        The arms of its robot; None for a task that names its robots itself, which stays as it is.
+        The arms of its robot; None for a task that names its own robots, which stays unchanged.
 
     Raises:
         ConfigError: With file and line.
@@ -98,18 +98,18 @@ def _at(values: Any, root: KeyPath) -> Any:
 
 
 def _refuse_without_robot(document: Document, root: KeyPath, task: Mapping[str, Any]) -> None:
-    """Refuse a file in the form of deeds that says no robot."""
+    """Refuse a deed file without a robot."""
     short = [i for i, region in enumerate(_dicts(task.get("regions"))) if _is_short(region[1])]
     if "workplace" in task or (short and "robots" not in task):
         key = ("workplace",) if "workplace" in task else ("regions", short[0])
         raise ConfigError(
-            f"{document.mark((*root, *key))}: {dotted(key)}: a task in this form says who does it: write "
+            f"{document.mark((*root, *key))}: {dotted(key)}: a task in this form needs a robot: write "
             "robot: NAME, or give --robot NAME"
         )
 
 
 def _expand_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> None:
-    """Write the short regions of a task that names its own robots in the published form; ``at`` is from the middle."""
+    """Write the short regions of a task with its own robots in the published form; ``at`` counts from the middle."""
     middle = {"work_point": [0.0, 0.0], "work_area": [[0.0, 0.0], [0.0, 0.0]], **task}
     for i, region in _dicts(task.get("regions")):
         if "at" in region and "target" not in region:
@@ -148,7 +148,7 @@ def _own_workplace(
 
 
 def _merge_workplace(document: Document, root: KeyPath, place: Document) -> None:
-    """Put the work place of a robot below what a task says, as a base file is."""
+    """Add the work place of a robot to a task as its base file."""
     size = len(root)
     own = Document(
         _at(document.values, root),
@@ -166,13 +166,13 @@ def _merge_workplace(document: Document, root: KeyPath, place: Document) -> None
 
 
 def _arms(task: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the arms of the robot that a work place brings."""
+    """Return the names of the arms of a work place's robot."""
     entry = task["robots"][0]
     return tuple(arm.name for arm in load_robot(entry["robot_config_file"]).arms)
 
 
 def _complete_objects(task: Mapping[str, Any]) -> None:
-    """Say of objects with joints that they have them, and that they stand fast unless a skill moves them whole."""
+    """Mark objects with joints as articulated, and as fixed unless a skill moves them as a whole."""
     lifted = {name for skill in task.get("skills") or () for name in _lifted(skill)}
     for _, entry in _dicts(task.get("objects")):
         if "target_class" in entry:
@@ -201,7 +201,7 @@ def _complete_regions(document: Document, root: KeyPath, task: dict[str, Any]) -
     jointed = {e.get("name") for _, e in _dicts(task.get("objects")) if e.get("target_class") == "ArticulatedObject"}
     regions = task.setdefault("regions", [])
     if not isinstance(regions, list):
-        return  # The check of keys says what is wrong.
+        return  # The check of keys reports the mistake.
     for i, region in _dicts(regions):
         if _is_short(region):
             where = f"{document.mark((*root, 'regions', i))}: regions.{i}"
@@ -257,7 +257,7 @@ def _corners(at: Any, where: str) -> tuple[list[float], list[float]]:
 
 
 def _turns(yaw: Any, where: str) -> list[float]:
-    """Return the range of a turn [deg]."""
+    """Return the range of a rotation [deg]."""
     if _numbers([yaw], 1):
         return [yaw, yaw]
     if _numbers(yaw, 2) and yaw[0] <= yaw[1]:
@@ -274,7 +274,7 @@ def _numbers(value: Any, count: int) -> bool:
 
 
 def _support(on: Any, where: str) -> tuple[str, str | None]:
-    """Return what an object lies on, and which part of it: ``tray``, ``shelf.board_1`` or ``{shelf: board_1}``."""
+    """Return the support of an object, and its part: ``tray``, ``shelf.board_1`` or ``{shelf: board_1}``."""
     if isinstance(on, str) and on:
         name, _, part = on.partition(".")
         return name, part or None
@@ -284,5 +284,5 @@ def _support(on: Any, where: str) -> tuple[str, str | None]:
 
 
 def _dicts(entries: Any) -> Sequence[tuple[int, dict[Any, Any]]]:
-    """Return the mappings of a list with their places."""
+    """Return the mappings of a list with their indices."""
     return [(i, e) for i, e in enumerate(entries) if isinstance(e, dict)] if isinstance(entries, list) else []

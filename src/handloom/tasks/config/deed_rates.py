@@ -1,4 +1,4 @@
-"""How often each deed of the library succeeds on each robot, as ``handloom bench deeds`` measured it last."""
+"""Success rates of each deed of the library on each robot, from the latest ``handloom bench deeds``."""
 
 import json
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from handloom.tasks.config.loading import shipped
 RATES = "deed_rates.json"
 """File in the folder of the library; a copy of the record of ``handloom bench deeds``."""
 ENOUGH = 20
-"""Attempts from which on a cell has a rate worth the name."""
+"""Least number of attempts for a meaningful rate of a cell."""
 OUT_OF_REACH = "out_of_reach"
-"""Reason of a scene in which no region is within reach."""
+"""Reason given for a scene in which no region is within reach."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,14 +23,14 @@ class DeedRates:
     seed: int | None = None
     """Seed of the measurement; None: there was none."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Deed and robot > why the robot cannot be given it."""
+    """Deed and robot > why the robot cannot do it."""
     cells: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Deed and robot > attempt > why it failed, empty for a success."""
+    """Deed and robot > attempt > reason of its failure, empty for a success."""
     about: str = ""
-    """What else to know about the measurement."""
+    """Further remarks on the measurement."""
 
     def rate(self, deed: str, robot: str) -> float | None:
-        """Return the fraction of attempts that succeeded [%]; None where reach does not allow it or no one measured."""
+        """Return the fraction of attempts that succeeded [%]; None if out of reach or not measured."""
         outcomes = self.cells.get(f"{deed} {robot}", {})
         if not outcomes or self.beyond(deed, robot):
             return None
@@ -42,7 +42,7 @@ class DeedRates:
         return bool(outcomes) and all(reason == OUT_OF_REACH for reason in outcomes.values())
 
     def word(self, deed: str, robot: str) -> str:
-        """Return how many attempts of a cell succeeded, as a table shows it: 3/3 is not 50/50."""
+        """Return the successes of a cell as shown in tables, with their count: 3/3 is not 50/50."""
         if f"{deed} {robot}" in self.refused:
             return "one arm"
         if self.beyond(deed, robot):
@@ -51,7 +51,7 @@ class DeedRates:
         return f"{sum(not reason for reason in outcomes)}/{len(outcomes)}" if outcomes else "?"
 
     def note(self) -> str:
-        """Return where the rates come from."""
+        """Return the source of the rates."""
         if self.seed is None:
             return "nothing was measured yet: handloom bench deeds"
         tried = sorted(len(outcomes) for outcomes in self.cells.values())

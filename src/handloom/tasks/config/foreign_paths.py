@@ -15,7 +15,7 @@ def foreign_paths(task: Task) -> Iterator[str]:
         return
     yield from _asset_root(task)
     for what, name in _assets(task):
-        file = task.file(name)  # One that is not there is said when it is needed and nothing stands in for it.
+        file = task.file(name)  # A missing one is reported when it is needed and has no stand-in.
         if file is not None:
             yield from _outside(task, file, what)
     for what, name in _libraries(task):
@@ -23,8 +23,8 @@ def foreign_paths(task: Task) -> Iterator[str]:
         if folder is not None:
             yield from _outside(task, folder, what)
     for what, name in _grasp_files(task):
-        if ".." in Path(name).parts:  # Relative ones start at the asset, whichever that will be.
-            yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, say --allow-outside"
+        if ".." in Path(name).parts:  # Relative paths start at the asset that is chosen later.
+            yield f"{what}: {name} leads out of the folder of its asset; if you trust the task, pass --allow-outside"
         elif name.startswith(("/", "~")):
             yield from _outside(task, Path(name), what)
 
@@ -37,7 +37,7 @@ def _outside(task: Task, place: Path, what: str) -> Iterator[str]:
 
 
 def _asset_root(task: Task) -> Iterator[str]:
-    """Check an asset root of the file; one that was given with ``--set`` is the user's own word."""
+    """Check an asset root in the file; one given with ``--set`` comes from the user and is trusted."""
     if task.asset_root is None or task.document is None:
         return
     if task.document.mark((*task.root, "asset_root")).source.startswith("--set"):
@@ -46,13 +46,13 @@ def _asset_root(task: Task) -> Iterator[str]:
     for root in task.asset_folders[len(around) :]:
         if root.exists() and not is_inside(root, around):
             yield (
-                f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, say "
+                f"{task.where('asset_root')}: {root} lies outside the folders of the task; if it is yours, pass "
                 f"--set asset_root={root.resolve()}, or allow everything with --allow-outside"
             )
 
 
 def _assets(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield place and path of every asset that the task names."""
+    """Yield key and path of every asset that the task names."""
     for i, entry in enumerate(task.config.objects):
         if entry.path:
             yield task.where("objects", i, "path"), entry.path
@@ -62,7 +62,7 @@ def _assets(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _libraries(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield place and path of every folder that assets are picked from."""
+    """Yield key and path of every folder from which assets are picked."""
     if task.config.distractors is not None and task.config.distractors.path:
         yield task.where("distractors", "path"), task.config.distractors.path
     for i, entry in enumerate(task.config.objects):
@@ -71,7 +71,7 @@ def _libraries(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _grasp_files(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield place and path of every grasp annotation that a skill names."""
+    """Yield key and path of every grasp annotation that a skill names."""
     for keys, skill in placed_skills(task.config):
         name = getattr(skill, "npy_name", "")
         if name:

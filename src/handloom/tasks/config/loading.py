@@ -37,7 +37,7 @@ def library() -> dict[str, Path]:
 
 
 def deeds() -> dict[str, Path]:
-    """Return the tasks of the library that any robot can do, by name; ``robot`` says which."""
+    """Return the tasks of the library that any robot can do, by name; ``robot`` selects the robot."""
     return {file.stem: file for file in sorted((shipped() / "deeds").glob("*.yaml"))}
 
 
@@ -62,11 +62,11 @@ def load_task(
         name_or_path: A task of the library, ``PACK/TASK``, or a YAML file.
         overrides: ``a.b.c=value`` texts; paths start inside the task, e.g. ``data.max_episode_length=500``.
         index: Which entry of the file's ``tasks`` list.
-        allow_outside: The task may name files outside its folder, those around it, its asset root and our package, and
-            so may its assets.
-        text: What the file would say, such as the present text of an editor; None reads it.
-        robot: Robot that does it, for tasks that any robot can do: ``fr3``, ``lift2``, or a folder ``robots/my_arm``;
-            None: the one the file names.
+        allow_outside: Whether the task and its assets may name files outside its folder, its parent folders, its asset
+            root and our package.
+        text: Contents that replace the file, such as the current text of an editor; None reads the file.
+        robot: Robot to use, for tasks that any robot can do: ``fr3``, ``lift2``, or a folder ``robots/my_arm``; None:
+            the robot that the file names.
 
     Raises:
         ConfigError: One line per mistake, with file and line.
@@ -117,7 +117,7 @@ def load_task(
 
 
 def variety_notes(task: Task) -> list[str]:
-    """Return a line for a task of the user's own that shows the same objects in every episode."""
+    """Return a line for a user's own task that shows the same objects in every episode."""
     return [] if task.path in (*library().values(), *deeds().values()) or pack_of(task.path) else [*sameness(task)]
 
 
@@ -126,7 +126,7 @@ def _doubts(task: Task) -> list[str]:
 
 
 def _refuse_beside_tasks(document: Document) -> None:
-    """Say where keys of a task belong that stand beside a list of tasks, of the same file or of a base."""
+    """Raise for keys of a task beside a list of tasks, in the same file or a base, with the right place for them."""
     beside = [key for key in document.values if key in TaskConfig.model_fields]
     if not beside:
         return
@@ -146,13 +146,13 @@ def _refuse_beside_tasks(document: Document) -> None:
 
 
 def _name_in_scene(document: Document, otherwise: str) -> str:
-    """Return the name of a task that shares a file with others of its scene."""
+    """Return the name of a task that shares a file with other tasks of its scene."""
     name = document.values.get("name") if isinstance(document.values, dict) else None
     return name if isinstance(name, str) and name else otherwise
 
 
 def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
-    """Return the file of a task and its place in the file's list."""
+    """Return the file of a task and its index in the file's list."""
     path, name = Path(name_or_path), str(name_or_path)
     if path.suffix in {".yaml", ".yml"}:
         return path, index
@@ -177,7 +177,7 @@ def _exists(path: Path) -> bool:
 
 
 def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
-    """Return where an asset root is that only the working folder has: a run resumed elsewhere shall find it again."""
+    """Return the absolute path of an asset root in the working folder, so that a run resumed elsewhere finds it."""
     if not config.asset_root:
         return {}
     given = Path(config.asset_root)
@@ -191,7 +191,7 @@ def _asset_root(config: TaskConfig, path: Path) -> dict[str, str]:
 
 
 def _arena(config: TaskConfig, path: Path, document: Document, root: tuple[str | int, ...]) -> tuple[ArenaConfig, str]:
-    """Read the arena that a task names; return it, and its name if ours stands in for it. Some are in the library."""
+    """Read the arena that a task names; return it, and its name if a library arena replaces it."""
     if config.room is not None:
         return example_room(config.room, f"{document.mark((*root, 'room'))}: room").arena(), ""
     asset_root = Path(config.asset_root) if config.asset_root else None

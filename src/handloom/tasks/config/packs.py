@@ -12,20 +12,20 @@ from handloom.config import Config, load_config, read_document
 from handloom.errors import ConfigError, unknown_name
 
 ABOUT = "pack.yaml"
-"""File of a pack that says what it is; all others are tasks."""
+"""File that describes a pack; all others are tasks."""
 
 
 class PublishedRates(Config):
-    """Success rates that someone else published, kept as facts to compare with."""
+    """Success rates published by others, kept for comparison."""
 
     by: str = Field(min_length=1)
-    """Who reached them and how, e.g. ``the suite's own scripted generator``."""
+    """Source and method of the rates, e.g. ``the suite's own scripted generator``."""
     date: str = ""
-    """When they were published, e.g. ``June 2025``."""
+    """Date of publication, e.g. ``June 2025``."""
     robots: tuple[str, ...] = ()
-    """Published names of the robots, in the order of ``rates``; none where the rates do not tell robots apart."""
+    """Published names of the robots, in the order of ``rates``; empty if the rates do not distinguish robots."""
     compared_with: dict[str, str] = Field(default_factory=dict)
-    """Robot of ours > the published robot that comes nearest to it."""
+    """Our robot > the published robot most similar to it."""
     rates: dict[str, tuple[float, ...]] = Field(default_factory=dict)
     """Task > rate of every robot [%]."""
     mean: tuple[float, ...] = ()
@@ -44,27 +44,27 @@ class PublishedRates(Config):
 
 
 class PackConfig(Config):
-    """What a pack is: its suite, its robots and what others reach on it."""
+    """Description of a pack: its suite, its robots and published rates."""
 
     title: str = Field(min_length=1)
     """Name of the suite."""
     about: str = ""
-    """One or two sentences of ours."""
+    """Our description in one or two sentences."""
     robots: tuple[str, ...] = Field(min_length=1)
-    """Robots that the pack is measured on, the default first."""
+    """Robots on which the pack is measured, the default first."""
     groups: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """Parts of the suite that have a name > their tasks."""
+    """Named parts of the suite > their tasks."""
     published: PublishedRates | None = None
     """What others reach."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackTask:
-    """Where a task of a pack is written."""
+    """Place of a task of a pack."""
 
     file: Path
     index: int | None
-    """Place in the ``tasks`` list of the file; None: the file is one task."""
+    """Index in the ``tasks`` list of the file; None: the file is one task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +75,10 @@ class Pack:
     folder: Path
     config: PackConfig
     tasks: Mapping[str, PackTask]
-    """Name without that of the pack > where it is written."""
+    """Task name without the pack's name > place of the task."""
 
     def published(self, task: str, robot: str) -> float | None:
-        """Return the published success rate of a task on the robot that comes nearest to one of ours [%]."""
+        """Return the published success rate of a task on the robot most similar to one of ours [%]."""
         facts = self.config.published
         if facts is None or task not in facts.rates:
             return None
@@ -95,11 +95,11 @@ def pack_names() -> list[str]:
 
 @cache
 def load_pack(name: str) -> Pack:
-    """Return a pack and where its tasks are.
+    """Return a pack and the places of its tasks.
 
     Raises:
         NotFoundError: There is no pack of that name.
-        ConfigError: Two of its files have a task of one name, or a list entry has none.
+        ConfigError: Two of its files have a task of the same name, or a list entry has no name.
     """
     if name not in pack_names():
         raise unknown_name("pack", name, pack_names())
@@ -115,7 +115,7 @@ def load_pack(name: str) -> Pack:
 
 
 def find_pack_task(name: str) -> PackTask | None:
-    """Return where ``PACK/TASK`` is written; None for a name that begins with no pack.
+    """Return the place of ``PACK/TASK``; None for a name that does not begin with a pack.
 
     Raises:
         NotFoundError: The pack has no such task.
@@ -130,7 +130,7 @@ def find_pack_task(name: str) -> PackTask | None:
 
 
 def pack_of(file: Path) -> str | None:
-    """Return the pack that a task file is of."""
+    """Return the pack to which a task file belongs."""
     folder = file.resolve().parent
     return next((name for name, other in _folders().items() if other.resolve() == folder), None)
 
@@ -143,7 +143,7 @@ def _folders() -> dict[str, Path]:
 
 
 def _tasks_of(file: Path) -> list[tuple[str, int | None]]:
-    """Return the tasks of a file and their places in its list; one without a list is called as the file is."""
+    """Return the tasks of a file and their indices in its list; a file without a list is one task of its name."""
     values = read_document(file, inherit=False).values
     if not isinstance(values, dict) or not isinstance(values.get("tasks"), list):
         return [(file.stem, None)]

@@ -24,12 +24,12 @@ from handloom.values import FluidInstance, ObjectInstance
 SKILLS = "skills: "
 """Start of a line about skills."""
 TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
-"""Motions of a held vessel whose lengths and angles were tried out with one vessel, held in one way."""
+"""Motions of a held vessel with lengths and angles tuned to one vessel and one grasp."""
 TILT = 105.0
-"""How far a vessel that stands in is tilted [deg]; published vessels are tilted by 90 to 120."""
+"""Tilt of a stand-in vessel [deg]; published vessels are tilted by 90 to 120."""
 POURED, SPILLED = 0.5, 0.3
-"""Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; whether
-they are enough, the task's own judgement says after it."""
+"""Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; the
+task's own check then decides whether that is enough."""
 
 ENTERING: dict[str, Any] = {
     "relation": "in",
@@ -41,16 +41,16 @@ ENTERING: dict[str, Any] = {
     **dict.fromkeys(("align_pick_obj_axis", "align_place_obj_axis", "align_obj_tol", "offset_place_obj_axis")),
     **dict.fromkeys(("filter_x_dir", "filter_y_dir", "filter_z_dir")),
 }
-"""Keys of a place through the front of a stand-in; the cavity that is found there says the rest."""
+"""Keys of a place through the front of a stand-in; the rest follows from the cavity."""
 
 
 def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
-    """Return a task in which the motions that empty a missing vessel are one ``pour`` of what stands in for it.
+    """Return a task in which the motions that empty a missing vessel become one ``pour`` of its stand-in.
 
-    The second is a line that says so, where it is so.
+    The second value holds a line about it, if it applies.
 
-    How far to go and how far to tilt was found with the missing file and its grasp; another vessel misses the target
-    with the same numbers. How the pour is judged stays as the task says.
+    Distances and tilts were tuned to the missing file and its grasp; another vessel misses the target with them. The
+    check of the pour stays that of the task.
     """
     fluid = task.config.fluid
     vessel = next((o for o in task.config.objects if fluid is not None and o.name == fluid.container_name), None)
@@ -68,13 +68,13 @@ def with_own_pours(task: Task) -> tuple[Task, tuple[str, ...]]:
         for stage in task.config.skills
     )
     line = (
-        f"{SKILLS}our pour stands in for the motions tuned to the missing {vessel.name}; it is judged as the task says"
+        f"{SKILLS}our pour stands in for the motions tuned to the missing {vessel.name}; the task's own check applies"
     )
     return replace(task, config=task.config.model_copy(update={"skills": skills})), (line,)
 
 
 def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
-    """Return the skills of one arm with its motions of a vessel, once it is in the hand, in one."""
+    """Return the skills of one arm with its motions of a held vessel merged into one."""
     done, held = list[Any](), False
     for skill in lane:
         held = held or (skill.name in PICKS and skill.objects[0] == vessel)
@@ -88,8 +88,8 @@ def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
 def with_own_entries(task: Task) -> tuple[Task, tuple[str, ...]]:
     """Return a task whose places into missing assets from the side go through the openings of their stand-ins.
 
-    The second are lines that say so. Axes, ratios and lengths of such a place are those of the missing file: where its
-    front is, how wide and how high its room is. How the place is judged stays as the task says.
+    The second value holds lines about it. Axes, ratios and lengths of such a place belong to the missing file: its
+    front, and the width and height of its room. The check of the place stays that of the task.
     """
     missing = {entry.name for entry in task.config.objects if is_missing(task, entry)}
     entered = list[str]()
@@ -106,15 +106,14 @@ def with_own_entries(task: Task) -> tuple[Task, tuple[str, ...]]:
 
     skills = _each_skill(task.config, entering)
     lines = tuple(
-        f"skills: what is put into the missing {name} goes through the front of what stands in for it; it is judged as "
-        "the task says"
+        f"skills: objects put into the missing {name} go through the front of its stand-in; the task's check applies"
         for name in dict.fromkeys(entered)
     )
     return (replace(task, config=task.config.model_copy(update={"skills": skills})) if entered else task), lines
 
 
 def _each_skill(config: TaskConfig, change: Callable[[Any], Any]) -> tuple[Any, ...]:
-    """Return the skills of a task, each as a function gives it back."""
+    """Return the skills of a task, each replaced by the result of a function."""
     return tuple(
         {
             robot: tuple({arm: tuple(map(change, lane)) for arm, lane in block.items()} for block in blocks)
@@ -131,7 +130,7 @@ def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
         task: The task.
         missing_arena: The arena file, if it is missing.
     """
-    lines = [f"arena_file: {missing_arena} is not there; our arenas/table.yaml stands in"] if missing_arena else []
+    lines = [f"arena_file: {missing_arena} is missing; our arenas/table.yaml stands in"] if missing_arena else []
     lines += [source.stand_in for entry in task.config.robots if (source := robot_source(task, entry)).stand_in]
     lines += _cameras(task)
     for i, entry in enumerate(task.config.objects):
@@ -144,7 +143,7 @@ def stand_ins(task: Task, missing_arena: str = "") -> tuple[str, ...]:
 
 
 def episode_stand_ins(task: Task, objects: Sequence[ObjectInstance], fluid: FluidInstance | None) -> dict[str, str]:
-    """Return what stands in for missing files in one episode, by name, and how it differs from what was meant.
+    """Return the stand-ins for missing files in one episode, by name, and their differences from the originals.
 
     Args:
         task: The task.
@@ -181,7 +180,7 @@ def _cameras(task: Task) -> Iterator[str]:
                 task.find(entry.camera_file, what="")
             except ConfigError:
                 stem = Path(entry.camera_file).stem
-                yield f"cameras.{i}: {entry.camera_file} is not there; our {stem} stands in"
+                yield f"cameras.{i}: {entry.camera_file} is missing; our {stem} stands in"
 
 
 def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> Iterator[str]:
@@ -189,13 +188,13 @@ def _object(task: Task, where: str, entry: ObjectConfig, *, fixture: bool) -> It
         return
     given = entry.path or entry.art_cat or ""
     if stands_as_table(task, entry):
-        yield f"{where}: {given} is not there; our table stands in"
+        yield f"{where}: {given} is missing; our table stands in"
     elif fixture and stands_as_floor(task, entry):
-        yield f"{where}: {given} is not there; a floor stands in"
+        yield f"{where}: {given} is missing; a floor stands in"
     elif entry.apply_randomization and isinstance(entry.randomization_scope, tuple):
         count = len(entry.randomization_scope)
-        yield f"{where}: {given} is not there; our objects that are like its {count} categories stand in"
+        yield f"{where}: {given} is missing; our objects that are like its {count} categories stand in"
     else:
         chosen = stand_in_of(task, entry)
-        why = f"by the word {chosen.word!r}" if chosen.word else "since nothing says what it is"
-        yield f"{where}: {given} is not there; our {chosen.category} stands in, {why}"
+        why = f"by the word {chosen.word!r}" if chosen.word else "since its category is unknown"
+        yield f"{where}: {given} is missing; our {chosen.category} stands in, {why}"

@@ -24,20 +24,20 @@ class Task:
     path: Path
     """File of the task; relative paths start in its folder."""
     document: Document | None = field(default=None, repr=False, compare=False)
-    """Lines of the file, for messages; a run that was resumed has none."""
+    """Lines of the file, for messages; a resumed run has none."""
     root: tuple[str | int, ...] = ()
     """Keys that lead to the task inside its file."""
     notices: tuple[str, ...] = field(default=(), compare=False)
-    """One line for every key that is accepted and has no effect."""
+    """One line for every key that is accepted but has no effect."""
     stand_ins: tuple[str, ...] = field(default=(), compare=False)
     """One line per missing asset, with the library object that replaces it."""
 
     _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
-    """What was looked up already; a task names the same few places many times."""
+    """Earlier lookups; a task names the same few places many times."""
     _beginnings: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
     """First part of a path > asset folders that have it."""
     robot_sources: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Name of a robot > its entry and where it is described, once someone asked."""
+    """Name of a robot > its entry and the source of its description, filled on demand."""
 
     def where(self, *keys: str | int) -> str:
         """Return ``file:line: key.path`` of a key of this task, as messages start."""
@@ -47,7 +47,7 @@ class Task:
 
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
-        """Folders a relative asset path is looked up in, in order."""
+        """Folders in which a relative asset path is looked up, in order."""
         return (*self.folders_around, *asset_roots(self.asset_root, self.folders_around))
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a task file may say: robots, objects, regions, cameras, skills and data options."""
+"""Keys of a task file: robots, objects, regions, cameras, skills and data options."""
 
 import re
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ Block = dict[str, tuple[AnySkillConfig, ...]]
 
 
 ROBOTS_CALLED = {"franka": "fr3", "frankarobotiq": "franka_robotiq85"}
-"""Names of robots in published tasks > robots of the zoo that are called otherwise."""
+"""Names of robots in published tasks > robots of the zoo with another name."""
 
 
 def robot_called(name: str) -> str:
-    """Return the robot of the zoo that a name in a task means: ``lift2_1`` is a lift2."""
+    """Return the robot of the zoo for a name in a task: ``lift2_1`` is a lift2."""
     plain = re.sub(r"_\d+$", "", name)
     return ROBOTS_CALLED.get(plain, plain)
 
@@ -40,7 +40,7 @@ class RobotEntry(Config):
     name: str = Field(min_length=1)
     """Name in skills and cameras."""
     robot_config_file: str
-    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file; absent: the robot that the name says."""
+    """A robot of the zoo (``fr3``), a robot folder, or a robot YAML file; absent: the robot of that name."""
     translation: Position = (0.0, 0.0, 0.0)
     """Position in the world [m]; a region replaces it."""
     euler: Angles | None = None
@@ -49,12 +49,12 @@ class RobotEntry(Config):
     """wxyz; wins over euler."""
     scale: Annotated[Any, UnusedKey("a robot has the size it has")] = None
     ignore_substring: tuple[str, ...] = ("material", "Plane", "conveyor", "scene", "table")
-    """Planner obstacles whose name contains one of these are left out."""
+    """Planner obstacles whose name contains one of these are ignored."""
     use_batch: Annotated[bool, UnusedKey("candidates are always tested in batch")] = False
     collision_activation_distance: Annotated[float | None, UnusedKey("cuRobo's; ours is the planner's padding")] = None
     constrain_grasp_approach: Annotated[bool, UnusedKey("a grasp is always approached on a straight line")] = False
     overrides: dict[str, Any] = Field(default_factory=dict)
-    """Keys of ``robot.yaml`` that this task replaces; written beside the others in the task file."""
+    """Keys of ``robot.yaml`` that this task replaces; written beside the other keys in the task file."""
 
     @model_validator(mode="before")
     @classmethod
@@ -79,15 +79,15 @@ class RobotEntry(Config):
 class EnvMapConfig(Config):
     """Light from all around."""
 
-    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no pictures")] = ""
+    envmap_lib: Annotated[str, UnusedKey("light is procedural here and needs no images")] = ""
     apply_randomization: bool = False
     """Vary strength, direction and colour of the light."""
     intensity_range: tuple[Intensity, Intensity] = (4000.0, 7000.0)
     """Lowest and highest strength; 5500 is our middle exposure."""
     rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
-    """Lowest and highest turn [deg]."""
+    """Lowest and highest rotation [deg]."""
     lamps: tuple[Annotated[int, Field(ge=1, le=8)], Annotated[int, Field(ge=1, le=8)]] = (2, 2)
-    """Fewest and most lamps; the first casts shadows, those beyond two are tinted and hang anywhere (ours)."""
+    """Fewest and most lamps; the first casts shadows, those after the second are tinted and hang anywhere (ours)."""
     vary_surroundings: bool = False
     """Draw another sky or room around the scene: windows, panels, warm and cold light (ours)."""
     light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
@@ -106,7 +106,7 @@ class DataConfig(Config):
 
     task_dir: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
     language_instruction: str = ""
-    """The instruction; ``{name}`` is replaced by what the object is in this episode, e.g. ``red cube``."""
+    """The instruction; ``{name}`` is replaced by the words for that object in this episode, e.g. ``red cube``."""
     detailed_language_instruction: str = ""
     """Longer instruction; one per robot, separated by semicolons."""
     collect_info: Annotated[str, UnusedKey("the output folder is chosen on the command line")] = ""
@@ -120,7 +120,7 @@ class DataConfig(Config):
     paraphrases: tuple[str, ...] = ()
     """Other wordings of the instruction, picked at random (ours)."""
     variant: Literal["clean", "randomized", "extreme"] = "clean"
-    """``randomized`` varies what a policy should not care about: categories and sizes, clutter, masses, friction,
+    """``randomized`` varies everything irrelevant to a policy: categories and sizes, clutter, masses, friction,
     materials of room and table, lamps, windows, cameras and their lenses, start pose and table height; ``extreme`` the
     same with noise on table, floor and walls (ours)."""
 
@@ -139,21 +139,21 @@ class FluidConfig(Config):
     numParticlesY: int = Field(default=7, ge=1, le=10_000)  # noqa: N815 - published key
     """Grains along y."""
     numParticlesZ: int = Field(default=450, ge=1, le=1_000_000)  # noqa: N815 - published key
-    """Layers of grains; those that lie inside the container are kept, from the bottom up, up to 500."""
+    """Layers of grains; those inside the container are kept, from the bottom up, at most 500."""
     center_z: bool = False
-    """The grid is centred on the container, not stood on its floor."""
+    """Whether the grid is centred on the container instead of standing on its floor."""
     z_offset: Metres = 0.0
-    """The grid starts this much higher [m]."""
-    max_velocity: Annotated[float, UnusedKey("grains move as fast as physics lets them")] = 0.8
+    """Upward shift of the grid [m]."""
+    max_velocity: Annotated[float, UnusedKey("grains move at their physical speed")] = 0.8
     mass: float | None = Field(default=None, gt=0, le=1.0)
     """Mass of a grain [kg]."""
     density: float | None = Field(default=None, gt=0, le=30_000)
-    """Density of a grain [kg/m^3]; 1000 when there is no mass either."""
+    """Density of a grain [kg/m^3]; 1000 if no mass is given either."""
     color: tuple[Channel, Channel, Channel] | None = None
     """sRGB."""
     emissiveColor: Annotated[Any, UnusedKey("grains do not glow")] = None  # noqa: N815 - published key
     opacity: float = Field(default=1.0, ge=0, le=1)
-    """0 is invisible, 1 hides what is behind."""
+    """0 is invisible, 1 is opaque."""
 
 
 class PhysicsNoise(Config):
@@ -162,7 +162,7 @@ class PhysicsNoise(Config):
     mass_scale: Range = (1.0, 1.0)
     """Factor on the mass of every movable object."""
     friction: Range | None = None
-    """Sliding friction of movable objects; absent keeps the library's."""
+    """Sliding friction of movable objects; absent keeps the library's values."""
     gain_scale: Range = (1.0, 1.0)
     """Factor on stiffness and damping of every robot's drives."""
 
@@ -176,12 +176,12 @@ class PhysicsNoise(Config):
 
 
 class DisturbanceConfig(Config):
-    """What goes wrong on purpose, while the recorded action stays what the expert asks for (ours)."""
+    """Deliberate disturbances; the recorded action stays the expert's command (ours)."""
 
     position: float = Field(default=0.0, ge=0.0, le=0.2)
     """Standard deviation of the hand's offset in each direction [m]; 0 with rotation 0 disturbs nothing."""
     rotation: float = Field(default=0.0, ge=0.0, le=1.0)
-    """Standard deviation of the hand's turn about each axis [rad]."""
+    """Standard deviation of the hand's rotation about each axis [rad]."""
     seconds: float = Field(default=0.4, gt=0.0, le=10.0)
     """Time in which an offset dies away to a third [s]."""
     pushes: float = Field(default=0.0, ge=0.0, le=1.0)
@@ -196,29 +196,29 @@ class DisturbanceConfig(Config):
 
 
 class RetoldConfig(Config):
-    """Scenes that were recorded with another robot, in a file beside the manifest; ``handloom retell`` writes this."""
+    """Scenes recorded with another robot, in a file beside the manifest; written by ``handloom retell``."""
 
     sha256: str
     """Hash over the scenes, in order."""
     same_view: bool = False
-    """Whether cameras that hung in the room are there too, moved with the scene."""
+    """Whether cameras mounted in the room are kept, moved with the scene."""
 
 
 class TaskConfig(Config):
     """One task."""
 
     name: str = "banana_base_task"
-    """What the task is called; runs go by the name of the file."""
+    """Name of the task; runs are named after the file."""
     task: Annotated[str, UnusedKey("every task runs in the same loop")] = "BananaBaseTask"
     task_id: Annotated[int, UnusedKey("informational")] = 0
     offset: Annotated[Any, UnusedKey("every scene has a world of its own")] = None
-    render: Annotated[bool, UnusedKey("whether pictures are rendered is chosen on the command line")] = True
+    render: Annotated[bool, UnusedKey("rendering of images is chosen on the command line")] = True
     asset_root: str = ""
     """Last place where relative paths are looked up."""
     arena_file: str = "arenas/table.yaml"
     """YAML with the fixtures around the robot."""
     room: RoomConfig | None = None
-    """A generated room instead of an arena: ``kitchen``, or which of its layouts and styles (ours)."""
+    """A generated room instead of an arena: ``kitchen``, or a choice of its layouts and styles (ours)."""
     env_map: EnvMapConfig = EnvMapConfig()
     """Light."""
     neglect_collision_names: tuple[str, ...] = ()
@@ -228,9 +228,9 @@ class TaskConfig(Config):
     objects: tuple[ObjectConfig, ...] = Field(default=(), max_length=200)
     """Objects of the task, manipulated or not."""
     regions: tuple[RegionConfig, ...] = Field(default=(), max_length=1000)
-    """Where robots and objects may be at the start; each waits for those that place what it refers to."""
+    """Start places of robots and objects; each region is drawn after those it refers to."""
     random_region_list: tuple[RandomConfig, ...] = Field(default=(), max_length=1000)
-    """Ranges that regions with a priority draw from, each at most once."""
+    """Ranges from which regions with a priority draw, each at most once."""
     cameras: tuple[CameraConfig, ...] = Field(default=(), max_length=32)
     """Cameras that are recorded."""
     distractors: DistractorsConfig | None = None
@@ -242,30 +242,31 @@ class TaskConfig(Config):
     skills: tuple[dict[str, tuple[Block, ...]], ...] = Field(min_length=1)
     """Stages, one after another: robot > blocks, one after another: arm > skills."""
     goal: tuple[GoalTerm, ...] = Field(default=(), max_length=100)
-    """What the world must be like at the end, whoever carries the task out; absent: what the skills do to it (ours)."""
+    """Required state of the world at the end, for any policy; absent: the effects of the skills (ours)."""
     physics: PhysicsNoise = PhysicsNoise()
-    """Masses, friction and gains that vary (ours)."""
+    """Variation of masses, friction and gains (ours)."""
     disturbance: DisturbanceConfig = DisturbanceConfig()
     """Noise, pushes and drops, so that demonstrations show corrections (ours)."""
     whole_body: bool | None = None
-    """Whether the expert may drive a robot with a base to where a skill is in reach, when it is not from where the
-    robot stands; absent: in files that name a robot file of the reference system, whose arms reach differently
-    (ours)."""
+    """Whether the expert may drive a robot with a base to a place from which an unreachable skill is within reach;
+    absent: only in files that name a robot file of the reference system, whose arms reach differently (ours)."""
     proxy_assets: bool = False
     """Replace missing assets and arenas with library objects of the same category (ours)."""
     allow_outside: bool = False
-    """Files outside the folders of this one may be read; no file can say so, only ``--allow-outside`` (ours)."""
+    """Whether files outside the folders of this one may be read; no file can set this, only ``--allow-outside``
+    (ours)."""
     table_height: tuple[Height, Height] | None = None
     """Lowest and highest table top [m] (ours)."""
 
     retold: RetoldConfig | None = None
-    """Scenes to act in instead of sampling some (ours)."""
+    """Recorded scenes to use instead of sampling new ones (ours)."""
     work_point: tuple[Metres, Metres] | None = None
-    """Origin of the work frame, from the middle of ``work_surface`` [m]: where the robot works best (ours)."""
+    """Origin of the work frame, from the middle of ``work_surface`` [m]: the place where the robot works best
+    (ours)."""
     work_surface: str = "table"
-    """What short regions and spots lie on (ours)."""
+    """Surface on which short regions and spots lie (ours)."""
     work_area: tuple[tuple[Metres, Metres], tuple[Metres, Metres]] | None = None
-    """Where objects of a deed file without a region lie, in the work frame [m] (ours)."""
+    """Place of objects without a region in a deed file, in the work frame [m] (ours)."""
 
     @model_validator(mode="after")
     def _table_height_ascends(self) -> "TaskConfig":

@@ -1,1 +1,1 @@
-"""Where the arms of a robot get to, and which of them does what."""
+"""Reach of the arms of a robot, and the choice of arm for each skill."""

@@ -1,4 +1,4 @@
-"""Which skills one hand does, and what that hand must get to: blocks of a task that hang together by what is held."""
+"""Groups of skills for one hand, with the places it must reach: blocks of a task connected by a held object."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from handloom.tasks.config.arm_words import NEAREST, OTHER, SIDES
 from handloom.tasks.config.task_config import Block, TaskConfig
 
 LETS_GO = frozenset({"place", "dexplace", "carry", "hang", "flip"})
-"""Skills after which a hand has their first object no longer."""
+"""Skills after which a hand no longer holds their first object."""
 MOST = 4096
-"""Ways to share groups among arms that are considered."""
+"""Most assignments of groups to arms that are considered."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a hand gets to where it lies at the start."""
+    """An object that a hand must reach at its start place."""
 
     object: str
     skill: Any
-    """The config of the skill that does."""
+    """The config of that skill."""
     role: int
-    """Which of the skill's objects it is."""
+    """Index among the skill's objects."""
 
 
 @dataclass
@@ -31,9 +31,9 @@ class HandGroup:
 
     robot: str
     arms: tuple[str, ...]
-    """Those that may do it."""
+    """Arms that may do it."""
     apart: tuple[int, ...] = ()
-    """Groups that another arm must do: it holds something meanwhile."""
+    """Groups that another arm must do, as this one holds an object meanwhile."""
     needs: list[Need] = field(default_factory=list)
 
 
@@ -60,7 +60,7 @@ def groups_of(config: TaskConfig, arms: Mapping[str, Sequence[str]]) -> tuple[li
 
 
 def shared_out(groups: Sequence[HandGroup]) -> Iterator[tuple[str, ...]]:
-    """Yield the ways to share groups among arms: one arm per group, apart where they must be."""
+    """Yield the assignments of groups to arms: one arm per group, different arms where required."""
     for count, arms in enumerate(product(*(group.arms for group in groups))):
         if count >= MOST:
             return
@@ -76,9 +76,9 @@ class _Walk:
     groups: list[HandGroup] = field(default_factory=list)
     lanes: list[int] = field(default_factory=list)
     holds: dict[str, int] = field(default_factory=dict)
-    """Object > group that has it in its hand."""
+    """Object > group that holds it."""
     moved: dict[str, Need | None] = field(default_factory=dict)
-    """Objects that are no longer where they were > what they were put on or to; None: that is not known."""
+    """Moved objects > what they were put on or beside; None if unknown."""
 
     def add(self, robot: str, word: str, skills: Sequence[Any]) -> None:
         """Add the skills of one arm of a block."""
@@ -115,7 +115,7 @@ class _Walk:
         return len(self.groups) - 1
 
     def _note(self, skill: Any, group: int) -> None:
-        """Note what a hand holds, and what was moved, after a skill."""
+        """Record what a hand holds, and what was moved, after a skill."""
         name = skill.objects[0] if skill.objects else ""
         if str(skill.name).endswith("pick"):
             self.moved[name] = None

@@ -1,6 +1,6 @@
-"""Which arm does what: a task may leave it to the nearest arm, which is known once a scene has been sampled.
+"""Choice of arms: a task may leave a skill to the nearest arm, which is known once a scene has been sampled.
 
-What a hand holds, that hand continues with; else the nearest free arm does it that gets to everything it must get to.
+A hand continues with its held object; otherwise the nearest free arm that reaches everything it needs is chosen.
 The choices are part of the sampled instance, so that expert, judge, replay, gym and evaluation see the same arms.
 """
 
@@ -24,17 +24,17 @@ from handloom.values import ObjectInstance, RobotInstance, TaskInstance
 
 
 def leaves_arms_open(config: TaskConfig) -> bool:
-    """Return whether a task leaves it to the scene which arm does something."""
+    """Return whether a task leaves a choice of arm to the scene."""
     return any(arm in CHOSEN for _, block in blocks_of(config) for arm in block)
 
 
 def choose_arms(task: Task, objects: Sequence[ObjectInstance], robots: Sequence[RobotInstance]) -> tuple[str, ...]:
-    """Return an arm for every block of a task that leaves its arm open, in order; a pure function of the scene.
+    """Return an arm for every block of a task with an open choice of arm, in order; a pure function of the scene.
 
     Args:
         task: The task.
-        objects: Its objects where they lie.
-        robots: Its robots where they stand.
+        objects: Its objects at their places.
+        robots: Its robots at their places.
     """
     if not leaves_arms_open(task.config):
         return ()
@@ -55,7 +55,7 @@ def choose_arms(task: Task, objects: Sequence[ObjectInstance], robots: Sequence[
 
 
 def with_arms(task: Task, instance: TaskInstance) -> Task:
-    """Return a task whose skills stand under the arms that were chosen for a scene."""
+    """Return a task whose skills are listed under the arms chosen for a scene."""
     if not leaves_arms_open(task.config):
         return task
     chosen = iter(instance.arms)
@@ -77,7 +77,7 @@ def arms_of_skills(task: Task, instance: TaskInstance) -> dict[tuple[str | int, 
 
 
 def _by_arm(skill: Any, arm: str) -> Any:
-    """Return a skill with the keys that it has if this arm does it."""
+    """Return a skill with its keys for this arm."""
     own = {str(side): keys for side, keys in skill.by_arm.items()} if isinstance(skill, SkillConfig) else {}
     keys = own.get(arm, {})
     if not keys:
@@ -87,7 +87,7 @@ def _by_arm(skill: Any, arm: str) -> Any:
 
 
 def _shoulders(robot: RobotInstance) -> dict[str, Array]:
-    """Return where the arms of a robot begin (3,), in the world [m]: their first joint; both may hang on one body."""
+    """Return the position (3,) of each arm's first joint, in the world [m]; both may be attached to one body."""
     description = robot_description(robot.robot, robot.overrides)
     model = description.model
     bodies = {arm.name: model.body(model.jnt_bodyid[model.joint(arm.joint_names[0]).id]) for arm in description.arms}
@@ -95,7 +95,7 @@ def _shoulders(robot: RobotInstance) -> dict[str, Array]:
 
 
 def _distance(group: HandGroup, arm: str, shoulders: Mapping[str, Array], places: Mapping[str, Placed]) -> float:
-    """Return how far an arm has to reach for the first thing that a group does something with, level [m]."""
+    """Return the horizontal distance from an arm to the first object of a group [m]."""
     points = (places[need.object].box.mean(axis=0) for need in group.needs if need.object in places)
     first = next(points, None)
     return 0.0 if first is None else round(float(np.linalg.norm((first - shoulders[arm])[:2])), 6)

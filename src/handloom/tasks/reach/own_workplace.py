@@ -1,4 +1,4 @@
-"""A work place for a robot that the library does not know: where it stands, where it works, what looks on."""
+"""A work place for a robot outside the library: its place, its work point and its cameras."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -12,27 +12,27 @@ from handloom.robots import RobotDescription
 from handloom.robots.checks.robot_at_home import place_at_home
 
 SAMPLES = 2000
-"""Random configurations by which the reach of an arm is measured."""
+"""Random configurations for measuring the reach of an arm."""
 WORKS_AT = 0.52
-"""Where an arm works best, as a fraction of its reach; what the work places of the library have in common."""
+"""Best working distance of an arm, as a fraction of its reach, as in the work places of the library."""
 FULL_SIZE = 0.94
-"""Reach from which on the camera across the table is as far away as it gets [m]."""
+"""Reach above which the camera across the table is at its largest distance [m]."""
 AREA = [[-0.25, -0.12], [0.25, 0.12]]
-"""Work area in the work frame [m]; regions are cut to what the arms reach of it."""
+"""Work area in the work frame [m]; regions are cut to the part that the arms reach."""
 TABLE_TOP = 0.75
 """Height of the table of the arena [m]."""
 DEEPEST = 0.42
-"""How far behind the middle of the table a robot stands on it at most [m]; the edge is 0.5 m behind."""
+"""Largest distance behind the middle of the table at which a robot stands on it [m]; the edge is 0.5 m behind."""
 STANDS_ON_FLOOR = 0.35
-"""From this height of the arms' bases above the robot's own on, a robot stands on the floor [m]."""
+"""Least height of the arms' bases above the robot's own base for a robot that stands on the floor [m]."""
 BEFORE_TABLE = 0.16
-"""How far in front of the table's edge the arms of such a robot begin [m]."""
+"""Distance of such a robot's arm bases in front of the table's edge [m]."""
 SHOULDERS_ABOVE = 0.12
-"""How far the arms of such a robot begin above its table [m]."""
+"""Height of such a robot's arm bases above its table [m]."""
 HEIGHTS = (0.5, 0.85)
 """Lowest and highest table of such a robot [m]."""
 COMMON = 0.5
-"""Arms whose tools have less than this share of their way from the base in common face each other."""
+"""Arms whose tool directions from the base have less than this fraction in common face each other."""
 CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 """Of a cube (8, 3)."""
 EDGE = 0.5
@@ -41,31 +41,31 @@ EDGE = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Stance:
-    """How a robot's model is laid out, in the frame of its base at home."""
+    """Geometry of a robot's model, in the frame of its base at home."""
 
     yaw: float
-    """Direction in which its tools are, in quarter turns [rad]."""
+    """Direction of its tools, in quarter turns [rad]."""
     opposed: bool
     """Whether its arms face each other, so that it works between them."""
     reach: float
     """Largest horizontal distance of a tool centre from the base of its arm [m]."""
     ahead: float
-    """How far the middle of the arms' bases is ahead of the robot's own base [m]."""
+    """Distance of the arms' bases ahead of the robot's own base [m]."""
     high: float
-    """How high it is above the lowest point of the robot [m]."""
+    """Height of the arms' bases above the lowest point of the robot [m]."""
     lowest: float
     """Height of the robot's lowest point in the frame of its base [m]."""
 
 
 def own_workplace(robot: RobotDescription, file: str) -> dict[str, Any]:
-    """Return the work place of a robot of the user's own, as the files of the library's work places say it.
+    """Return the work place of a user's own robot, in the form of the library's work place files.
 
-    Small and middling arms are mounted on the table, facing it; a robot whose arms begin high above its base stands on
-    the floor before a table that suits them.
+    Small and medium arms are mounted on the table, facing it; a robot whose arms begin high above its base stands on
+    the floor in front of a suitable table.
 
     Args:
         robot: The robot, with one arm or two.
-        file: How a task file names it.
+        file: Its name in a task file.
     """
     stance = stance_of(robot)
     works_at = 0.0 if stance.opposed else WORKS_AT * stance.reach
@@ -93,7 +93,7 @@ def own_workplace(robot: RobotDescription, file: str) -> dict[str, Any]:
 
 
 def stance_of(robot: RobotDescription) -> Stance:
-    """Measure a robot's model: where it faces, how far it reaches, where its arms begin."""
+    """Measure a robot's model: its direction, its reach, the bases of its arms."""
     model = robot.spec().compile()
     data = mujoco.MjData(model)
     place_at_home(model, data, robot)
@@ -118,7 +118,7 @@ def stance_of(robot: RobotDescription) -> Stance:
 
 
 def _lowest(model: mujoco.MjModel, data: mujoco.MjData) -> float:
-    """Return the height of the lowest point of the robot; boxes stand for shapes other than meshes [m]."""
+    """Return the height of the lowest point of the robot; shapes other than meshes count as boxes [m]."""
     lowest = np.inf
     for g in range(model.ngeom):
         if model.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:

@@ -1,7 +1,7 @@
-"""Reach maps: at which spots of a table, and how high above it, an arm gets its fingertips without touching anything.
+"""Reach maps: the spots on a table, and heights above it, that an arm's fingertips can reach without collision.
 
-They are found by inverse kinematics once per robot, table and height. Those of the work places that ship lie beside
-them as text; others are computed when they are needed and kept in the cache.
+They are found by inverse kinematics once per robot, table and height. Those of the shipped work places lie beside them
+as text; others are computed on demand and kept in the cache.
 """
 
 import json
@@ -29,29 +29,29 @@ from handloom.tasks.work_area import Approach, furthest, reached_stepwise
 from handloom.values import TaskInstance
 
 STEPS = {0.55: 0.03, np.inf: 0.06}
-"""How far from its base an arm gets at most > distance between the spots of its map [m]."""
+"""Largest reach of an arm from its base > distance between the spots of its map [m]."""
 LEVELS = (0.03, 0.12, 0.24)
 """Heights of the fingertips above the table [m]."""
 APPROACHES: tuple[Approach, ...] = ("slanted", "side")
-"""From above, as steeply as the arm lets; level."""
+"""From above, as steeply as the arm allows; level."""
 METHOD = 1
-"""Counts up when the maps are found in another way."""
+"""Version number, increased when the maps are computed differently."""
 LOW = 0.06
-"""Up to this height the fingertips take objects from above only [m]: a level hand gets to nothing that lies flat."""
+"""Height up to which objects are only grasped from above [m]: a level hand cannot reach flat objects."""
 NEAR = 0.05
-"""A level this much beyond two heights counts, too [m]."""
+"""A level this much beyond two heights also counts [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReachMap:
-    """Where the arms of a robot get on a table."""
+    """Reach of a robot's arms on a table."""
 
     table: Array
     """Corners of the table top (2, 2), from its middle [m]."""
     step: float
     """Distance between spots [m]."""
     arms: dict[str, NDArray[np.bool_]]
-    """Arm > which spots it gets to: approach, level, x and y (2, levels, nx, ny)."""
+    """Arm > the spots it reaches: approach, level, x and y (2, levels, nx, ny)."""
 
     def spots(self) -> tuple[Array, Array]:
         """Return the x and y of the spots, from the middle of the table [m]."""
@@ -68,15 +68,15 @@ class ReachMap:
         approaches: Sequence[Approach] = APPROACHES,
         loosely: bool = False,
     ) -> bool:
-        """Return whether an arm gets to a spot, at all levels between two heights, and to those around it.
+        """Return whether an arm reaches a spot and those around it, at all levels between two heights.
 
         Args:
             arm: The arm.
             spot: From the middle of the table (2,) [m].
             low: Lowest height of the fingertips above the table [m].
             high: Highest.
-            approaches: How the hand may come.
-            loosely: At one of these levels is enough.
+            approaches: Allowed approaches of the hand.
+            loosely: Whether one of these levels is enough.
         """
         free = self.free(arm, low, high, approaches, loosely=loosely)
         place = (np.asarray(spot, float)[:2] - self.table[0]) / self.step - 0.5
@@ -89,7 +89,7 @@ class ReachMap:
     def free(
         self, arm: str, low: float, high: float, approaches: Sequence[Approach] = APPROACHES, *, loosely: bool = False
     ) -> NDArray[np.bool_]:
-        """Return the spots (nx, ny) that an arm gets to at all levels between two heights [m]; loosely, at one."""
+        """Return the spots (nx, ny) that an arm reaches at all levels between two heights [m], or loosely at one."""
         nearest = int(np.argmin(np.abs(np.array(LEVELS) - (low + high) / 2)))
         levels = [k for k, level in enumerate(LEVELS) if low - NEAR <= level <= high + NEAR] or [nearest]
         flat = "slanted" in approaches and low <= LOW
@@ -131,7 +131,7 @@ def _of_digits(rows: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
 
 
 def reach_key(task: Task) -> str:
-    """Return what tells the reach map of a task's robot and table from others."""
+    """Return the key of the reach map of a task's robot and table."""
     entry = task.config.robots[0]
     source = robot_source(task, entry)
     table = next(fixture for fixture in task.arena.fixtures if fixture.name == task.config.work_surface)
@@ -149,18 +149,18 @@ def reach_key(task: Task) -> str:
 
 
 def reach_map(task: Task, shipped: Path | None = None) -> ReachMap:
-    """Return where the first robot of a task gets on its table; the same for every task at that work place.
+    """Return the reach map of the first robot of a task; the same for every task at that work place.
 
     Args:
         task: The task.
-        shipped: Folder of the maps that ship; None takes the package's.
+        shipped: Folder of the shipped maps; None takes the package's.
     """
     key = reach_key(task)
     return _known(key, shipped or shipped_maps()) or _made(task, key)
 
 
 def shipped_maps() -> Path:
-    """Return the folder of the maps that ship."""
+    """Return the folder of the shipped maps."""
     return Path(__file__).parents[1] / "library" / "reach"
 
 
@@ -190,7 +190,7 @@ def _made(task: Task, key: str) -> ReachMap:
 
 
 def computed(task: Task) -> ReachMap:
-    """Compute where the first robot of a task gets on its table, which takes a few seconds."""
+    """Compute the reach map of the first robot of a task, which takes a few seconds."""
     scene = _bare_scene(task)
     surface = task.config.work_surface
     box = world_box(scene, surface)
@@ -217,7 +217,7 @@ def _height(task: Task) -> float | None:
 
 
 def _bare_scene(task: Task) -> Scene:
-    """Return the robot of a task at home at its table, and nothing else."""
+    """Return the robot of a task at home at its table, without any objects."""
     height = _height(task)
     robots = tuple(
         entry.model_copy(

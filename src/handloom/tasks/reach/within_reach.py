@@ -1,4 +1,4 @@
-"""Whether the hands of a task get to everything in a layout, by the reach map of its robot."""
+"""Check of whether the hands of a task reach everything in a layout, by the reach map of its robot."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,16 +19,16 @@ from handloom.tasks.work_area import Approach
 from handloom.values import ObjectInstance
 
 GRASP_BELOW = 0.04
-"""How far below the top of an object the fingertips take it [m], and never nearer to the table than ``LOWEST``."""
+"""Grasp depth of the fingertips below the top of an object [m], never nearer to the table than ``LOWEST``."""
 LOWEST = 0.03
 LIFT = 0.08
-"""How much higher than a grasp, or a place, the hand is before and after it [m]."""
+"""Extra height of the hand before and after a grasp or a place [m]."""
 BESIDE = 0.10
-"""How far from the middle of an object, beside its half width, something is put to one side of it [m]."""
+"""Distance, added to the half width of an object, at which another one is put beside it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
 SPARE = 0.05
-"""How much further than to an object the arm must get, and to a handle how much nearer, too [m]: at the ends of its
-reach hardly a hand pose is left."""
+"""Reach that an arm needs beyond an object, and for a handle also nearer than it [m]: at the ends of its reach, few
+hand poses are left."""
 LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
@@ -41,7 +41,7 @@ def knows_reach(task: Task) -> bool:
 
 
 class FingertipAim(NamedTuple):
-    """Where fingertips must get: a spot from the middle of the table, between two heights above it [m]."""
+    """A place that fingertips must reach: a spot from the middle of the table, between two heights above it [m]."""
 
     x: float
     y: float
@@ -51,7 +51,7 @@ class FingertipAim(NamedTuple):
 
 
 class TaskReach:
-    """What the hands of a task must get to, and where they do.
+    """Places that the hands of a task must reach, with a check of whether they can.
 
     Args:
         task: A task of one robot at a table.
@@ -69,7 +69,7 @@ class TaskReach:
         self._loose = False
 
     def loosen(self) -> bool:
-        """Count spots at the ends of the reach, too, from now on; return whether they did not count before.
+        """Also count spots at the ends of the reach from now on; return whether they did not count before.
 
         Maps are coarse and hands need some room, so spots near the ends are left out as long as others remain.
         """
@@ -78,18 +78,18 @@ class TaskReach:
         return changed
 
     def allows(self, places: Mapping[str, Placed]) -> bool:
-        """Return whether the arms can share the work among them, as far as things are placed."""
+        """Return whether the arms can share the work, as far as objects are placed."""
         return next(self.ways(places), None) is not None
 
     def ways(self, places: Mapping[str, Placed]) -> Iterator[tuple[str, ...]]:
-        """Yield the ways to share the groups among the arms in which every hand gets to all that it must get to."""
+        """Yield the assignments of groups to arms in which every hand reaches everything it needs."""
         aims = [[*self._aims(group, places)] for group in self.groups]
         for arms in shared_out(self.groups):
             if all(self._gets_to(arm, aim) for arm, own in zip(arms, aims, strict=True) for aim in own):
                 yield arms
 
     def missed(self, places: Mapping[str, Placed]) -> int:
-        """Return how many spots the hands do not get to in the best way to share the work among the arms."""
+        """Return the number of unreachable spots in the best assignment of the work to the arms."""
         aims = [[*self._aims(group, places)] for group in self.groups]
         counts = [
             sum(not self._gets_to(arm, aim) for arm, own in zip(arms, aims, strict=True) for aim in own)
@@ -98,7 +98,7 @@ class TaskReach:
         return min(counts, default=sum(map(len, aims)))
 
     def share(self, name: str, corners: Array, places: Mapping[str, Placed]) -> float:
-        """Return in what fraction of a rectangle on the table (2, 2), from its middle, an object is within reach."""
+        """Return the fraction of a rectangle (2, 2) on the table, from its middle, that suits an object."""
         x, y = self.map.spots()
         inside = [(a, b) for a in x for b in y if np.all(corners[0] <= (a, b)) and np.all(corners[1] >= (a, b))]
         spots = inside or [tuple(corners.mean(axis=0))]
@@ -108,7 +108,7 @@ class TaskReach:
         return float(np.mean([self.allows({**places, name: here.at(at, here.quat)}) for at in shifts]))
 
     def in_words(self, name: str, places: Mapping[str, Placed]) -> str:
-        """Return where on the table the hands would get to an object, in words."""
+        """Return text about where on the table the hands would reach an object."""
         x, y = self.map.spots()
         here, middle = places[name], self._middle(places)
         good = []
@@ -122,12 +122,12 @@ class TaskReach:
         return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
 
     def of_work_frame(self, spot: ArrayLike) -> tuple[float, float]:
-        """Return a spot (2,) given from the middle of the table as ``at`` of deed files counts it [m]."""
+        """Return a spot (2,) relative to the middle of the table in the frame of ``at`` in deed files [m]."""
         x, y = (np.asarray(spot, float) - (self.task.config.work_point or (0.0, 0.0))).tolist()
         return x, y
 
     def _obstacle(self, name: str, places: Mapping[str, Placed]) -> str:
-        """Say which skill asks for a spot of an object that no arm gets to, or that no spot suits all skills."""
+        """Return text about the skill without a reachable spot of an object, or that no spot suits all skills."""
         x, y = self.map.spots()
         here, middle = places[name], self._middle(places)
         spots = [np.array([a + middle[0], b + middle[1], here.position[2]]) for a in x for b in y]
@@ -136,15 +136,15 @@ class TaskReach:
             if not any(self._gets_to(arm, aim) for arm in self.map.arms for aim in tried):
                 return (
                     f"no arm gets its fingertips where {need.skill.name} needs them, {100.0 * tried[0].low:.0f} cm "
-                    "above the table; take one that is lower or higher, or another robot"
+                    "above the table; use a lower or higher one, or another robot"
                 )
-        return "every skill finds a spot for it, but no spot suits all of them; take a smaller one, or another robot"
+        return "every skill finds a spot for it, but no spot suits all of them; use a smaller one, or another robot"
 
     def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
             x, y, low, high, approaches = aim
             spot = np.array([x, y])
-            outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge.
+            outward = spot - [0.0, self.map.table[0, 1]]  # Robots stand at the near edge of the table.
             spare = (0.0 if self._loose else SPARE) * outward / max(float(np.linalg.norm(outward)), 1e-9)
             around = (spot, spot + spare, spot - spare) if approaches == LEVEL else (spot, spot + spare)
             self._asked[arm, aim] = all(
@@ -156,7 +156,7 @@ class TaskReach:
         return places[self.task.config.work_surface].box.mean(axis=0)[:2]
 
     def _aims(self, group: HandGroup, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
-        """Yield where the hand of a group must get; nothing for what has no place yet."""
+        """Yield the places that the hand of a group must reach; nothing for objects without a place yet."""
         for need in group.needs:
             if need.object == self.task.config.work_surface:
                 yield from self._spot(need.skill)
@@ -164,7 +164,7 @@ class TaskReach:
                 yield from self._aims_of(need, places)
 
     def _aims_of(self, need: Need, places: Mapping[str, Placed]) -> Iterator[FingertipAim]:
-        """Yield where the hand must get for what a skill needs of a placed object."""
+        """Yield the places that the hand must reach for a skill's use of a placed object."""
         middle, top = self._middle(places), float(places[self.task.config.work_surface].box[1, 2])
         for point, low, high, ways in self._points(need, places[need.object]):
             x, y = np.round(point - middle, 4).tolist()
@@ -181,7 +181,7 @@ class TaskReach:
         yield FingertipAim(at[0] + origin[0], at[1] + origin[1], LOWEST, LOWEST + LIFT)
 
     def _points(self, need: Need, place: Placed) -> Iterator[tuple[Array, float, float, tuple[Approach, ...]]]:
-        """Yield spots in the world (2,) and heights between which the fingertips must get there."""
+        """Yield spots in the world (2,) and the range of heights that the fingertips must reach there."""
         (_, _, bottom), (_, _, top) = place.box.tolist()
         spot, skill = place.box.mean(axis=0)[:2], need.skill
         if hasattr(skill, "joint") and need.role == 0:
@@ -198,7 +198,7 @@ class TaskReach:
         yield spot, low, low + LIFT, FROM_ABOVE if top - bottom < LIFT else APPROACHES
 
     def _handles(self, need: Need, place: Placed) -> list[tuple[Array, tuple[Approach, ...]]]:
-        """Return where the handle of a joint is (3,) at the start and where the skill takes it, and how hands come."""
+        """Return the first and last positions (3,) of a joint's handle, and the approaches of the hand."""
         key = (need.object, id(need.skill))
         if key not in self._own_handles:
             self._own_handles[key] = self._handles_of(need)

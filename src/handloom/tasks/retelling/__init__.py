@@ -1,1 +1,1 @@
-"""The same demonstration with another robot: its scene at the other's work place, its deeds in words for any robot."""
+"""Retelling a demonstration with another robot: its scene at the other work place, its deeds for any robot."""

@@ -1,4 +1,4 @@
-"""Where the objects of a demonstration lay in the end, and an expert that puts them there again."""
+"""Final places of a demonstration's objects, and an expert that puts them there again."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from handloom.values import EndPose, TaskInstance
 
 
 def end_poses(told: ToldScene, task: Task) -> dict[str, EndPose]:
-    """Return where the objects that a task puts somewhere lay when another robot had done it.
+    """Return the final places of a task's placed objects after another robot had done it.
 
-    What was put on the table has a spot that the task names, and is left out.
+    Objects put on the table have a spot named by the task, and are left out.
 
     Args:
         told: The scene and its last state.
@@ -35,7 +35,7 @@ def end_poses(told: ToldScene, task: Task) -> dict[str, EndPose]:
 
 
 def aimed(skills: Sequence[Any], instance: TaskInstance) -> dict[int, dict[str, Any]]:
-    """Return the keys by which the last place of every object aims at where it lay in the end, by place in the list.
+    """Return the keys that aim each object's last place at its final place, by index in the list.
 
     Args:
         skills: All skills of a task, in order.
@@ -49,7 +49,7 @@ def aimed(skills: Sequence[Any], instance: TaskInstance) -> dict[int, dict[str, 
 
 
 def _end_pose(scene: Scene, name: str, target: str) -> EndPose:
-    """Return where an object lies in the frame of the part of its target that it touches most."""
+    """Return the position of an object in the frame of the part of its target that it touches most."""
     touched: Counter[str] = Counter()
     for contact in scene.world.contacts():
         pair = (contact.body_a, contact.body_b)

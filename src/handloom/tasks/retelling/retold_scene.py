@@ -1,4 +1,4 @@
-"""A recorded scene at the work place of another robot: every object as it lay, moved as one to where arms reach."""
+"""A recorded scene at the work place of another robot: the layout is moved as a whole to within reach."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,19 +27,19 @@ from handloom.tasks.sampling.robots import in_boxes, robot_boxes, sample_robots
 from handloom.values import CameraSpec, ObjectInstance, RetoldFrom, RobotInstance, TaskInstance
 
 STEP = 0.03
-"""Distance between the places on a table that are considered [m]."""
+"""Spacing of the candidate places on a table [m]."""
 PLACEMENTS = 6
-"""Places of a scene on a table that are tried, one after another."""
+"""Places of a scene on a table that are tried in turn."""
 APART = 0.075
-"""Distance between those [m]; also, how far around a place it counts that others do, too."""
+"""Distance between those [m]; also the radius within which other suitable places count."""
 FARTHEST = (0.36, 0.51)
 """How far a scene may be moved across and along the view of the robot [m]."""
 ROOM = 0.01
 """Free space between objects and the robot at its start [m]."""
 SAME_VIEW = "told_"
-"""How the names of cameras begin that see the scene as the first robot's did."""
+"""Prefix of the names of cameras that keep the first robot's view of the scene."""
 OVERHANG = 0.01
-"""How far an object may stick out over the edge of the table [m]."""
+"""Largest overhang of an object over the edge of the table [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,27 +47,27 @@ class WorkFrame:
     """The frame of a work place: on the table top, x to the right of the robot, y away from it."""
 
     origin: Array
-    """In the world (3,) [m]."""
+    """Origin in the world (3,) [m]."""
     angle: float
-    """From world x to the frame's x about the vertical [rad]."""
+    """Angle from world x to the frame's x about the vertical [rad]."""
 
 
 def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) -> TaskInstance:
     """Return a recorded scene with another robot in it: a pure function of the scene and the arguments.
 
-    Objects keep their shapes, looks, masses and, to each other, their poses; lights and words stay. The scene is moved
-    as a whole, along the table only, to where everything is well within reach. Where nothing is, it lies where most
-    is, and the expert finds out.
+    Objects keep their shapes, looks, masses and relative poses; lights and words stay. The scene is moved as a whole,
+    only along the table, to a place where everything is well within reach. Without such a place, it is put where most
+    is within reach, and the expert tries.
 
     Args:
-        task: A task that tells scenes again.
+        task: A task that reuses recorded scenes.
         seed: Seed of the run.
-        episode: Which of its scenes.
-        placement: Which of its places on the table, the best first; beyond the last one, the last.
+        episode: Index of the scene.
+        placement: Index of its place on the table, best first; an index beyond the last takes the last.
 
     Raises:
         SamplingError: The scene has no room on the other table.
-        FileError: The scenes of the run are not there, or are others.
+        FileError: The scenes of the run are missing, or differ.
     """
     told = told_scene(task, episode)
     rng = partial(generator, seed, episode, task=task.name)
@@ -114,7 +114,7 @@ def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) 
 
 @lru_cache(maxsize=32)
 def working_distance(robot: str) -> float | None:
-    """Return how far ahead of its base a robot works best [m]; None for one without a work place."""
+    """Return the best working distance ahead of a robot's base [m]; None without a work place."""
     places = workplaces(shipped())
     if robot not in places:
         return None
@@ -125,11 +125,11 @@ def working_distance(robot: str) -> float | None:
 def frame_of(instance: TaskInstance) -> WorkFrame:
     """Return the work frame of a scene.
 
-    An older task does not say where it is: its robot works best where it does at its own work place, and a robot
-    without one among the objects.
+    An older task does not define it: its origin is then the best working point of the robot at its own work place or,
+    for a robot without one, among the objects.
 
     Raises:
-        SamplingError: There is no table in it.
+        SamplingError: The scene has no table.
     """
     table = next((_placed(obj) for obj in instance.objects if obj.category == TABLE), None)
     if table is None:
@@ -154,7 +154,7 @@ def _work_frame(task: Task, table: ObjectInstance, robots: Sequence[RobotInstanc
 
 
 def _fixtures(task: Task, source: TaskInstance, rng: np.random.Generator) -> tuple[ObjectInstance, ...]:
-    """Return the fixtures of the other work place, with the looks that those of the same name had in the scene."""
+    """Return the fixtures of the other work place, with the looks of those of the same name in the scene."""
     bare = replace(task, config=task.config.model_copy(update={"objects": ()}))
     looks = {obj.name: obj for obj in source.objects}
     return tuple(_looking_like(obj, looks.get(obj.name)) for obj in sample_props(bare, rng))
@@ -174,7 +174,7 @@ def _shifts(
     robots: Sequence[RobotInstance],
     frame: WorkFrame,
 ) -> list[Array]:
-    """Return ways (3,) along the table [m] after which the arms reach everything, the most certain first, or else most.
+    """Return shifts (3,) along the table [m] after which the arms reach everything, safest first, or else most.
 
     Raises:
         SamplingError: The scene fits nowhere on the table.
@@ -201,11 +201,11 @@ def _shifts(
 
 
 def _spread(shifts: Array, missed: Array) -> list[Array]:
-    """Return a few of the ways (n, 3) [m], apart from each other: those in the middle of many that do first.
+    """Return a few of the shifts (n, 3) [m], apart from each other: those amid many suitable ones first.
 
     Args:
-        shifts: The ways, the shortest first.
-        missed: How many spots are out of reach after each (n,).
+        shifts: The shifts, shortest first.
+        missed: Number of spots out of reach after each shift (n,).
     """
     away = np.linalg.norm(shifts[:, None] - shifts[None], axis=-1)
     certain = ((away <= APART) * (missed[None] == missed.min())).sum(axis=1)
@@ -220,13 +220,13 @@ def _spread(shifts: Array, missed: Array) -> list[Array]:
 
 
 def _boxed(place: Placed) -> Placed:
-    """Return the same with the corners of its box for points, which are few."""
+    """Return the same object with the few corners of its box as points."""
     corners = np.array([[place.box[i, 0], place.box[j, 1], place.box[k, 2]] for i, j, k in np.ndindex(2, 2, 2)])
     return replace(place, points=quat_rotate(quat_conjugate(place.quat), corners - place.position))
 
 
 def _ways() -> list[Array]:
-    """Return ways along the table (2,) [m], right and away, the shortest first."""
+    """Return shifts along the table (2,) [m], right and away, shortest first."""
     x, y = (np.arange(-round(far / STEP), round(far / STEP) + 1) * STEP for far in FARTHEST)
     ways = [np.array([a, b]) for a in x for b in y]
     return sorted(ways, key=lambda way: (round(float(np.hypot(*way)), 6), abs(way[0]), way[0], way[1]))
@@ -244,7 +244,7 @@ def _has_room(places: Mapping[str, Placed], table: Array, boxes: Sequence[Array]
 
 
 def _moved(obj: ObjectInstance, there: WorkFrame, here: WorkFrame) -> ObjectInstance:
-    """Return an object where it lies in the other work place."""
+    """Return an object at its place in the other work place."""
     position, quat = _point(there, here, obj.position), obj.quat
     turn = here.angle - there.angle
     if turn:
@@ -255,7 +255,7 @@ def _moved(obj: ObjectInstance, there: WorkFrame, here: WorkFrame) -> ObjectInst
 
 
 def _same_view(camera: CameraSpec, there: WorkFrame, here: WorkFrame) -> CameraSpec:
-    """Return a camera that hung in the room where it sees the scene as it did, under a name of its own."""
+    """Return a camera of the room, under its own name, moved so that its view of the scene is unchanged."""
     turn = quat_from_axis_angle([0.0, 0.0, 1.0], here.angle - there.angle)
     w, i, j, k = quat_multiply(turn, np.array(camera.quat)).tolist()
     name = camera.name if camera.name.startswith(SAME_VIEW) else f"{SAME_VIEW}{camera.name}"
@@ -270,7 +270,7 @@ def _point(there: WorkFrame, here: WorkFrame, point: Sequence[float]) -> tuple[f
 
 
 def _turned(way: Array, angle: float) -> Array:
-    """Return a level vector (2,) turned about the vertical [rad]; quarter turns are exact."""
+    """Return a horizontal vector (2,) rotated about the vertical [rad]; quarter turns are exact."""
     c, s = np.cos(angle), np.sin(angle)
     c, s = (float(np.round(v)) if abs(v - np.round(v)) < 1e-9 else float(v) for v in (c, s))
     return np.array([c * way[0] - s * way[1], s * way[0] + c * way[1]])

@@ -1,7 +1,7 @@
-"""The deeds of a task without what only its own robot can follow: hand axes, retreats in a hand's frame, tuned heights.
+"""The deeds of a task without robot-specific keys: hand axes, retreats in a hand's frame, tuned heights.
 
-Tasks of any robot are told as they are. Of the older ones, which are written for one robot, each skill becomes the
-short form of what it does, as a task for any robot would say it; what success means is kept.
+Tasks for any robot are used unchanged. In older tasks, which are written for one robot, each skill is replaced by its
+short form, as in a task for any robot; the meaning of success is kept.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,43 +15,43 @@ from handloom.tasks.config.arm_words import OTHER
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 PICK_KEPT = ("constraints", "rim", "largest_lever", "final_gripper_state", "npy_name", "grasp_scale", "lift_th")
-"""Keys of a pick that say something about the object, or about success."""
+"""Keys of a pick that concern the object, or success."""
 PLACE_KEPT = (
     *("place_part_prim_path", "at_point", "at_frame", "facing", "point_down", "gap", "rim", "target_held", "upright"),
     *("lean", "beside", "success_mode", "success_th", "success_tilt", "success_upright", "threshold", "process_valid"),
 )
-"""Keys of a place that say where the object shall be, or what success means."""
+"""Keys of a place that set the object's place, or the meaning of success."""
 JOINT_KEPT = ("joint", "amount", "least_amount", "by", "grasp", "hold", "momentary")
 POUR_KEPT = ("poured", "spilled")
 LEFT_OUT = ("artpreplan",)
-"""Skills that only test whether the robot they were written for can do a later one."""
+"""Skills that only test whether their original robot can do a later one."""
 LIFT_MORE = 0.02
-"""How much higher than success asks a hand lifts [m]."""
+"""Extra lift of a hand above the height that success requires [m]."""
 WAYS = {"forward": "front", "leftward": "side", "rightward": "side"}
-"""Direction of the hand in the arm's base, as published > what it is for every robot."""
+"""Published direction of the hand in the arm's base > the equivalent for every robot."""
 LOOSE = 0.5
-"""Share of a joint's range that does where a later skill shuts it again."""
+"""Sufficient fraction of a joint's range if a later skill shuts it again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkPlace:
-    """What the words of an older task refer to."""
+    """Frames and axes to which the keys of an older task refer."""
 
     work_point: tuple[float, float]
     """Origin of its work frame, from the middle of the table [m]."""
     hand_axis: str
-    """Axis of its robot's hand, ``x``, ``y`` or ``z``, that points at what is grasped."""
+    """Axis of its robot's hand, ``x``, ``y`` or ``z``, that points at the grasped object."""
 
 
 def flat_steps(config: TaskConfig, place: WorkPlace) -> list[Any]:
-    """Return the steps of a task of one hand, one after another, as a deed file writes them.
+    """Return the steps of a one-handed task in order, as written in a deed file.
 
     Args:
         config: The task.
-        place: Where and with which hand it was done.
+        place: Work frame and hand of the original task.
 
     Raises:
-        InputError: Hands work at once, or a skill has no form for any robot.
+        InputError: Hands work at the same time, or a skill has no robot-independent form.
     """
     blocks = [block for stage in config.skills for own in stage.values() for block in own]
     if any(sum(bool(skills) for skills in block.values()) > 1 for block in blocks):
@@ -69,10 +69,10 @@ def flat_steps(config: TaskConfig, place: WorkPlace) -> list[Any]:
 
 
 def renamed(config: TaskConfig, robot: str) -> list[Any]:
-    """Return the skills of a task for two arms, nested as they are, for another robot with two.
+    """Return the skills of a two-arm task, in the same nesting, for another two-arm robot.
 
     Raises:
-        InputError: They are written for one robot only.
+        InputError: They are written for one specific robot.
     """
     if config.work_point is None:
         raise InputError(
@@ -110,7 +110,7 @@ def _translated(skill: SkillConfig, later: Sequence[SkillConfig], config: TaskCo
         known = ", ".join(sorted({*TRANSLATIONS, "open", "pick", "place"}))
         raise InputError(
             f"its skill {skill.name} is written for the hand of its own robot and has no form that any robot can "
-            f"follow; those that have one: {known}. Tasks that any robot can do (handloom list tasks) are told whole"
+            f"follow; those that have one: {known}. Tasks for any robot (handloom list tasks) can be retold completely"
         )
     return TRANSLATIONS[skill.name](given)
 
@@ -120,7 +120,7 @@ def _kept(given: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _approach(given: Mapping[str, Any], place: WorkPlace) -> dict[str, Any]:
-    """Return where a hand points, unless it is down, which every hand does as steeply as the object lets."""
+    """Return the direction of a hand, unless it is down, which is the default for every hand."""
     approach = given.get("approach")
     filtered = given.get(f"filter_{place.hand_axis}_dir")
     if approach is None and filtered is not None:
@@ -141,7 +141,7 @@ def _place(given: Mapping[str, Any], config: TaskConfig, place: WorkPlace) -> di
     relation = given.get("relation") or {"inside": "in", "beside": "beside"}.get(mode, "to")
     step = {"place": name, relation: target, **_approach(given, place), **_kept(given, PLACE_KEPT)}
     if mode == "3diou":
-        step["success_mode"] = mode  # The published default, which a short place has not.
+        step["success_mode"] = mode  # The published default, which a short place lacks.
     if target == config.work_surface:
         step |= _spot_of_work_place(given, config, place.work_point)
     elif "at" in given:
@@ -152,7 +152,7 @@ def _place(given: Mapping[str, Any], config: TaskConfig, place: WorkPlace) -> di
 def _spot_of_work_place(
     given: Mapping[str, Any], config: TaskConfig, work_point: tuple[float, float]
 ) -> dict[str, Any]:
-    """Return a spot of the table in the work frame, which moves with the scene."""
+    """Return a spot on the table in the work frame, which moves with the scene."""
     if given.get("at_frame") == "work":
         return {"at": given["at"], "at_frame": "work"}
     if "at" in given:
@@ -167,7 +167,7 @@ def _spot_of_work_place(
 def _open(given: Mapping[str, Any], later: Sequence[SkillConfig]) -> dict[str, Any]:
     name = given["objects"][0]
     shut = any(skill.name == "close" and skill.objects[:1] == (name,) for skill in later)
-    # How far it was open is in the goal only where nothing shuts it again.
+    # The opening is part of the goal only if nothing shuts it again.
     least = {"least_amount": LOOSE} if shut else {"least_amount": None}
     return {"open": name, **least, **_joint_keys(given)}
 

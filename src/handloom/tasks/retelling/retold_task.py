@@ -23,21 +23,21 @@ from handloom.tasks.retelling.retold_skills import WorkPlace, flat_steps, object
 from handloom.tasks.sampling.robots import described
 
 KEPT = ("objects", "env_map", "neglect_collision_names", "fluid", "goal", "disturbance", "proxy_assets", "asset_root")
-"""What a task says about the scene and the deed; robots, table and cameras are those of the other work place."""
+"""Keys of a task about the scene and the deed; robots, table and cameras come from the other work place."""
 
 
 def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: bool = False) -> Task:
-    """Return the task in which another robot does the deeds of a task in the scenes that were recorded of it.
+    """Return the task in which another robot does the deeds of a task in its recorded scenes.
 
     Args:
         source: The task that was recorded.
-        robot: Who does it now: a robot with a work place of its own.
+        robot: The new robot, which must have its own work place.
         run: Folder of the run, which holds the scenes.
         scenes: Hash over the scenes.
-        same_view: Whether the cameras that hung in the room are there too.
+        same_view: Whether the cameras of the room are kept.
 
     Raises:
-        InputError: The task needs something that the other robot or its work place cannot have; it says what.
+        InputError: The task needs something that the other robot or its work place lacks; the message names it.
         NotFoundError: No such robot works at a table.
     """
     places = workplaces(shipped())
@@ -58,7 +58,7 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: 
         "regions": [],
     }
     own_frames = values.get("data", {}).get("max_episode_length", 0)
-    data = {**given.get("data", {}), "variant": "clean"}  # What varies was drawn when the scene was sampled.
+    data = {**given.get("data", {}), "variant": "clean"}  # Variations were drawn when the scene was sampled.
     values["data"] = {**data, "max_episode_length": max(own_frames, config.data.max_episode_length)}
     try:
         values["skills"] = _skills(source, entry["name"], arms)
@@ -80,7 +80,7 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: 
 
 
 def _refusal(config: TaskConfig) -> str:
-    """Return what of a task no other work place has; empty where nothing is in the way."""
+    """Return what part of a task no other work place supports; empty if there is none."""
     if config.room is not None:
         return "it is done in a room that is laid out for its robot, not at a table"
     if len(config.robots) > 1:
@@ -121,7 +121,7 @@ def _work_point(task: Task) -> tuple[float, float]:
 
 
 def _demand_objects(source: Task, task: Task) -> None:
-    """Refuse a task that is about a fixture which the other work place does not have."""
+    """Refuse a task that uses a fixture missing from the other work place."""
     known = {entry.name for entry in (*task.arena.fixtures, *task.config.objects)}
     for name in objects_of_steps(source.config):
         if name not in known:
@@ -132,5 +132,5 @@ def _demand_objects(source: Task, task: Task) -> None:
 
 
 def at_run(task: Task, run: Path) -> Task:
-    """Return a task that tells scenes again with its file in the folder of a run, where the scenes are."""
+    """Return a task that reuses scenes, with its file in the folder of the run, where the scenes are."""
     return task if task.config.retold is None else replace(task, path=run / "run.yaml")

@@ -1,4 +1,4 @@
-"""The scenes that a run tells again: one Parquet file beside its manifest, read one group of rows at a time."""
+"""The scenes that a run reuses: one Parquet file beside its manifest, read one row group at a time."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ from handloom.values import TaskInstance
 SCENES = "scenes.parquet"
 """File of the scenes, beside the manifest of a run."""
 ROWS = 64
-"""Scenes that are read together."""
+"""Number of scenes per row group."""
 SCHEMA = pa.schema(
     [("pair_id", pa.string()), ("instance", pa.string()), ("last_state", pa.binary()), ("sha256", pa.string())]
 )
@@ -28,11 +28,11 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ToldScene:
-    """A scene as another robot found and left it."""
+    """A scene at the start and end of another robot's attempt."""
 
     instance: TaskInstance
     last_state: Array
-    """Integration state at the end (n,)."""
+    """Final integration state (n,)."""
 
     def row(self) -> dict[str, Any]:
         """Return the row of the file."""
@@ -46,26 +46,26 @@ class ToldScene:
 
 
 def write_scenes(file: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write the rows of scenes, whole or not at all."""
+    """Write the rows of scenes atomically."""
     with atomic_write(file) as partial:
         pq.write_table(pa.Table.from_pylist(list(rows), SCHEMA), partial, row_group_size=ROWS, compression="zstd")
 
 
 def scenes_hash(hashes: Iterable[str]) -> str:
-    """Return the hash over scenes from theirs, in order."""
+    """Return the hash over the hashes of scenes, in order."""
     return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def told_scene(task: Task, index: int) -> ToldScene:
-    """Return one of the scenes that a task tells again.
+    """Return one of the scenes that a task reuses.
 
     Raises:
-        FileError: The file is not there, is damaged, or has other scenes than when the run began.
-        InputError: There are not so many scenes.
+        FileError: The file is missing or damaged, or its scenes differ from those at the start of the run.
+        InputError: There are fewer scenes.
     """
     opened = _opened(task)
     if not 0 <= index < opened.count:
-        raise InputError(f"{task.name} tells {opened.count} scenes again; there is no attempt {index}")
+        raise InputError(f"{task.name} reuses {opened.count} recorded scenes; there is no attempt {index}")
     row = opened.row(index)
     if _row_hash(row["instance"], row["last_state"]) != row["sha256"]:
         raise FileError(f"{opened.file}: scene {index} was changed")
@@ -75,12 +75,12 @@ def told_scene(task: Task, index: int) -> ToldScene:
 
 
 def pair_ids(task: Task) -> list[str]:
-    """Return the names of the scenes that a task tells again, in order."""
+    """Return the names of the scenes that a task reuses, in order."""
     return _opened(task).column("pair_id")
 
 
 class _ScenesFile:
-    """The file of a run, with the group of rows that was read last."""
+    """The file of a run, with the last row group read."""
 
     def __init__(self, file: Path, expected: str) -> None:
         self.file = file
@@ -88,14 +88,14 @@ class _ScenesFile:
             self._parquet = pq.ParquetFile(file)
             hashes = self.column("sha256")
         except (OSError, pa.ArrowException, KeyError) as error:
-            raise FileError(f"{file}: the scenes that the run tells again cannot be read: {error}") from error
+            raise FileError(f"{file}: the recorded scenes of the run cannot be read: {error}") from error
         if scenes_hash(hashes) != expected:
             raise FileError(f"{file}: these are not the scenes that the run began with")
         self.count = len(hashes)
         self._group: tuple[int, list[dict[str, Any]]] = (-1, [])
 
     def column(self, name: str) -> list[str]:
-        """Return a column of texts."""
+        """Return a column of strings."""
         return self._parquet.read(columns=[name])[name].to_pylist()
 
     def row(self, index: int) -> dict[str, Any]:
@@ -112,12 +112,12 @@ class _ScenesFile:
 def _opened(task: Task) -> _ScenesFile:
     told = task.config.retold
     if told is None:
-        raise InputError(f"{task.name} samples its scenes; it tells none again")
+        raise InputError(f"{task.name} samples its scenes; it reuses none")
     file = task.path.parent / SCENES
     try:
         facts = file.stat()
     except OSError as error:
-        raise FileError(f"{file}: the scenes that the run tells again are not there") from error
+        raise FileError(f"{file}: the recorded scenes of the run are missing") from error
     return _open(file, facts.st_mtime_ns, facts.st_size, told.sha256)
 
 

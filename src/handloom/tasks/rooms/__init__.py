@@ -1,1 +1,1 @@
-"""Tasks in rooms: the room of an episode, what stands around in it, and its light."""
+"""Tasks in rooms: the room of an episode, its clutter, and its light."""

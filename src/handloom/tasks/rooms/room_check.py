@@ -1,4 +1,4 @@
-"""Whether the furniture of a room fits: nothing overlaps, and every door and drawer opens without touching another."""
+"""Check that the furniture of a room fits: nothing overlaps, and every door and drawer opens freely."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from handloom.values import ObjectInstance
 TOUCH = 0.0005
 """Overlap that counts as touching [m]."""
 STEPS = 12
-"""Positions of a joint at which it is looked at."""
+"""Number of positions at which a joint is checked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Blocked:
 
 
 class RoomCheck:
-    """All objects of a room in one model, as if each could move, so that fixed ones are seen to overlap too.
+    """All objects of a room in one model, as if each could move, so that overlaps of fixed ones are also found.
 
     Args:
         objects: The objects at their places.
@@ -49,7 +49,7 @@ class RoomCheck:
         return list(found.values())
 
     def blocked(self) -> list[Blocked]:
-        """Return every joint that touches another object on its way from end to end, the others staying closed."""
+        """Return every joint that touches another object on its way from end to end while the others stay closed."""
         model, data = self._world.model, self._world.data
         found: list[Blocked] = []
         for joint in range(model.njnt):
@@ -76,7 +76,7 @@ class RoomCheck:
         return carried
 
     def _touched(self, moved: set[int]) -> str:
-        """Return an object of others that a moving part touches, or nothing."""
+        """Return the other object that a moving part touches, or nothing."""
         model, contact = self._world.model, self._world.data.contact
         for (a, b), distance in zip(contact.geom.tolist(), contact.dist.tolist(), strict=True):
             if distance < -TOUCH and self._owner[a] != self._owner[b]:

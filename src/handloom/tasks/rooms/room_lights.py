@@ -8,13 +8,13 @@ from handloom.tasks.sampling.lights import BULB, MIDDLE_INTENSITY, SOFT_BOX, lam
 from handloom.values import LightInstance
 
 BOUNCE = 0.30
-"""Strength of what floor and furniture throw back up to the ceiling, of that of the lamp."""
+"""Light reflected by floor and furniture to the ceiling, as a fraction of the lamp's strength."""
 
 
 def room_lights(room: Room, env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[LightInstance, ...]:
     """Return a ceiling light with shadows near the work area, a soft fill light, and the bounce light of the floor.
 
-    Strength, colour and size of the lamp vary as those of the lamps over a table do.
+    Strength, colour and size of the lamp vary like those of lamps over a table.
     """
     strength, warmth, radius, aside = 1.0, 0.4, 2.0 * BULB, -0.5
     if env_map.apply_randomization:

@@ -14,9 +14,9 @@ from handloom.scene.rooms.room_config import RoomConfig, parts_by_name
 
 
 def room_of(task: Mapping[str, Any]) -> Room | None:
-    """Return the room that an unchecked task names, to look up names in; None if there is none, or a wrong one.
+    """Return the room of an unchecked task, for looking up names; None if there is none, or a wrong one.
 
-    What is wrong with it is said when the task is checked.
+    Mistakes in it are reported when the task is checked.
     """
     if task.get("room") is None:
         return None
@@ -39,7 +39,7 @@ def fixture_entries(task: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def named_part(name: Any, task: Mapping[str, Any]) -> Any:
-    """Return a part of a fixture that is named alone with its fixture, ``{drawers: drawer_2}``; else the name."""
+    """Return a fixture's part that is named alone as ``{drawers: drawer_2}``, with its fixture; else the name."""
     if not isinstance(name, str) or any(_name(entry) == name for entry in task.get("objects") or ()):
         return name
     room = room_of(task)
@@ -52,7 +52,7 @@ def _name(entry: Any) -> str:
 
 
 def locate_room_files(document: Document, root: KeyPath, *, allow_outside: bool) -> None:
-    """Write layouts and styles that are files with their whole path, in place; they lie beside the task's file.
+    """Expand the paths of layouts and styles that are files beside the task's file, in place.
 
     Raises:
         ConfigError: There is no such file, or it lies outside the task's folders and was not allowed.

@@ -1,4 +1,4 @@
-"""The room of one episode: layout, style and what stands around, drawn once and written into the instance."""
+"""The room of one episode: layout, style and clutter, drawn once and written into the instance."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ from handloom.values import ObjectInstance
 
 NEAR = 1.5
 """Fixtures whose front is nearer than this to the work place [m], and those that the task names, have joints with dry
-friction and catches; those of the others move freely, which costs physics less."""
+friction and catches; the joints of others move freely, which is cheaper to simulate."""
 
 
 FROM_WALL = 0.12
@@ -26,12 +26,12 @@ FROM_WALL = 0.12
 BEFORE = 0.06
 """Least distance of a camera from furniture [m]."""
 FACED = (0.0, 0.2, 1.0)
-"""What a camera faces that says it by its orientation: the work place [m]."""
+"""Point faced by a camera with an orientation: the work place [m]."""
 
 
 @dataclass(frozen=True)
 class RoomOfEpisode:
-    """What an episode takes place in."""
+    """Surroundings of an episode."""
 
     room: Room
     clutter: tuple[ObjectInstance, ...]
@@ -40,7 +40,7 @@ class RoomOfEpisode:
 
 
 def in_room(task: Task, rng: np.random.Generator) -> tuple[Task, RoomOfEpisode | None]:
-    """Return the task in the room of an episode, and that room; a task without one as it is."""
+    """Return the task in the room of an episode, and that room; a task without a room is unchanged."""
     config = task.config.room
     if config is None:
         return task, None
@@ -58,9 +58,9 @@ def in_room(task: Task, rng: np.random.Generator) -> tuple[Task, RoomOfEpisode |
 
 
 def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
-    """Return a camera moved to the nearest place before the walls, and out of furniture towards what it looks at.
+    """Return a camera moved to the nearest place inside the walls, and out of furniture towards its target.
 
-    One on a robot stays as it is.
+    A camera on a robot is unchanged.
     """
     if camera.parent or camera.translation is None:
         return camera
@@ -84,7 +84,7 @@ def _kept_inside(camera: CameraConfig, room: Room) -> CameraConfig:
 
 
 def _world_box(standing: Standing) -> Array:
-    """Return the box (2, 3) [m] around a fixture in the world, whose turns are about the vertical."""
+    """Return the box (2, 3) [m] around a fixture in the world, which is rotated only about the vertical."""
     x, y, z = np.meshgrid(*standing.asset.aabb.T, indexing="ij")
     corners = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1)
     world = corners @ standing.T_world_object[:3, :3].T + standing.T_world_object[:3, 3]
@@ -131,7 +131,7 @@ def used_names(config: TaskConfig) -> set[str]:
 
 
 def room_mistakes(task: Task) -> Iterable[str]:
-    """Yield what a task says about its room that does not hold in each of the layouts it may have."""
+    """Yield a message for every name in a task that some of its possible room layouts lack."""
     config = task.config.room
     if config is None:
         return
@@ -139,7 +139,7 @@ def room_mistakes(task: Task) -> Iterable[str]:
     known = {entry.name for entry in task.arena.fixtures}
     for name, layouts in layouts_with(config, used_names(task.config) - own).items():
         if name not in known and not layouts:
-            continue  # No kitchen has it; the check of names says so.
+            continue  # No kitchen has it; the check of names reports that.
         having = ", ".join(layouts)
         lacking = ", ".join(layout for layout in config.layouts if layout not in layouts)
         yield (
@@ -149,7 +149,7 @@ def room_mistakes(task: Task) -> Iterable[str]:
 
 
 def example_room(config: RoomConfig, where: str) -> Room:
-    """Return the room of a task as its names are looked up in.
+    """Return the room of a task for looking up names.
 
     Raises:
         ConfigError: There is no such fixture; begins with ``where``.

@@ -61,8 +61,7 @@ FURNITURE = frozenset(
         *ROOM_CATEGORIES,
     )
 )
-"""Categories of the library that are articulated, too large to be one object among others on a table, or come with a
-room."""
+"""Categories of the library that are articulated, too large for a table with other objects, or part of a room."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +79,9 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
         task: The task.
         entry: The object or fixture.
         where: Start of error messages: file, line and key of the entry.
-        rng: Generator of this entry; used only where something is drawn.
+        rng: Random generator of this entry; used only if something is drawn.
     """
-    # A fixed look is that of generator 0, a randomized one is drawn again in every episode.
+    # A fixed variant is drawn by generator 0, a randomized one again in every episode.
     look = rng if entry.apply_randomization else np.random.default_rng(0)
     try:
         if entry.path or not entry.category:
@@ -93,7 +92,7 @@ def choose_asset(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gen
 
 
 NO_CLUTTER = frozenset({"carafe", "potted_plant", "watering_can"})
-"""Objects of pouring tasks; among the clutter they would change what every seed so far draws."""
+"""Objects of pouring tasks; as clutter, they would change the draws of all existing seeds."""
 
 
 def small_categories() -> tuple[str, ...]:
@@ -133,7 +132,7 @@ def imported(
     allow_outside: bool,
     options: tuple[tuple[str, Any], ...] = (),
 ) -> ObjectAsset:
-    """Read an asset file; the same object again for the same file, since reading takes long."""
+    """Read an asset file; cached per file, as reading is slow."""
     more = {"allow_outside": allow_outside, **dict(options)}
     return import_object(file, category=category, scale=scale, info_name=info_name, folders=folders, **more).asset
 
@@ -157,7 +156,7 @@ def _library_asset(entry: ObjectConfig, look: np.random.Generator, rng: np.rando
 
 
 def _belt_speed(entry: ObjectConfig, rng: np.random.Generator) -> dict[str, float]:
-    """Return the parameter of a belt's speed [m/s or rad/s], drawn where the task gives ranges."""
+    """Return the parameter of a belt's speed [m/s or rad/s], drawn if the task gives ranges."""
     if entry.velocity_ranges:
         low, high = entry.velocity_ranges[int(rng.integers(len(entry.velocity_ranges)))]
         return {"speed": float(rng.uniform(low, high))}
@@ -195,7 +194,7 @@ def _file_asset(task: Task, entry: ObjectConfig, where: str, look: np.random.Gen
 
 
 SMALLEST = 0.005
-"""Least length of the longest side of an asset file in a task [m]."""
+"""Smallest allowed length of the longest side of an asset file in a task [m]."""
 OPEN = {
     "basket": "low_basket",
     "cardboard_box": "cardboard_tray",
@@ -207,12 +206,12 @@ OPEN = {
     "tissue_box": "cardboard_tray",
     "trash_can": "bin",
 }
-"""Category > open one that stands in where something is put into it; handles and lids are in the way from above."""
+"""Category > open stand-in for objects that receive others; handles and lids are in the way from above."""
 
 TAKEN = {"place_mat": "sponge"}
-"""Category > one that stands in where a hand takes it: no finger gets under a flat cloth."""
+"""Category > stand-in for objects that a hand grasps: no finger gets under a flat cloth."""
 ROUND, SLICED = frozenset(("apple", "ball", "lemon", "orange", "tomato")), "sandwich"
-"""What rolls, and what stands in for it on a rack or a plate of its own: food comes there in slices."""
+"""Rolling category > stand-in on its own rack or plate: food is sliced there."""
 ARTICULATED = frozenset(
     (
         *("drawer_cabinet", "electric_cooker", "faucet", "hinged_cabinet", "knob", "laptop", "lidded_box"),
@@ -221,13 +220,13 @@ ARTICULATED = frozenset(
 )
 """Categories of the library that have a joint."""
 FALLING = frozenset(("electric_cooker", "pot", "trash_can"))
-"""Those whose lid falls shut when nothing holds it; published lids stay, and a hand closes them."""
+"""Categories whose lid falls shut when nothing holds it; published lids stay open, and a hand closes them."""
 POURED_FROM = "carafe"
-"""Stands in for whatever a fluid is poured from."""
+"""Stand-in for any source of a fluid."""
 BY_ANNOTATION = {"push": "drawer_cabinet", "pull": "drawer_cabinet", "v": "hinged_cabinet", "down": "oven"}
-"""Word of an annotation's name > what has such a joint; anything else is a lid."""
+"""Word in an annotation's name > category with such a joint; anything else is a lid."""
 WIDTHS = {"laptop": 0.265, "microwave": 0.305, "oven": 0.288}
-"""Category > width of published assets of its kind [m]; tasks have the robot stand as near as suits that."""
+"""Category > width of published assets of its kind [m], which determines the robot's distance in tasks."""
 VOLUMES = {"laptop": 0.01}
 """Category > largest volume of the box around it [m3]: that of published assets of its kind."""
 ROOMY = 0.02
@@ -235,35 +234,35 @@ ROOMY = 0.02
 PICKS = frozenset(("pick", "manualpick", "dexpick", "dynamicpick", "fail_pick"))
 """Skills that close a hand on their first object."""
 SPANNED = 0.7
-"""Fraction of a gripper's opening that the thinnest side of a stand-in takes at most, where a hand is to take it."""
+"""Largest thinnest side of a stand-in that a hand must grasp, as a fraction of the gripper's opening."""
 LYING = 0.8
-"""The same fraction across what lies flat on a rack or a plate, from which a hand takes it from above."""
+"""The same fraction for the width of an object that lies flat on a rack or a plate and is grasped from above."""
 SLENDER = 2.0
-"""How much longer than wide an object is of which an own axis must be its length."""
+"""Least ratio of length to width of an object whose own axis must be its length."""
 TABLETOP = 0.2
-"""Longest side of a shelf that stands in for one on a table [m]."""
+"""Longest side of a stand-in for a shelf on a table [m]."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.36
-"""Size of an open container that stands on the floor [m]; what is put into it must fall by ``HEIGHT_DROP``."""
+"""Size of an open container that stands on the floor [m]; objects put into it must fall by ``HEIGHT_DROP``."""
 RIM = 0.1
-"""How far below the top of a table the rim of a container is that stands on the floor beside it [m]."""
+"""Distance below the table top of the rim of a container on the floor beside it [m]."""
 BELOW = 0.3
 """A region this far below the top of its target is the floor beside it [m]."""
 
 
 def place_targets(config: TaskConfig) -> set[str]:
-    """Return the objects that skills put others on or into."""
+    """Return the objects on or into which skills put others."""
     return {name for _, skill in placed_skills(config) if skill.name != "move" for name in skill.objects[1:]}
 
 
 def supports(task: Task) -> set[str]:
-    """Return the objects that others are put on or into, by regions, skills or as grains; they stand upright."""
+    """Return the objects that receive others by regions, skills or as grains; they stand upright."""
     config = task.config
     names = {name for region in config.regions for name in (region.target, region.container) if name}
     return names | place_targets(config) | ({config.fluid.container_name} if config.fluid is not None else set())
 
 
 def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
-    """Return what of the library stands in for the missing file of an entry."""
+    """Return the library object that stands in for the missing file of an entry."""
     if entry.target_class == "ConveyorObject":
         speed = {"speed": float(entry.linear_velocity[0])} if entry.linear_velocity else {}
         return StandIn(category="double_conveyor", word="conveyor", parameters=speed)
@@ -286,7 +285,7 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
     if stand_in.category in TAKEN and entry.name in _picked(task.config):
         stand_in = StandIn(category=TAKEN[stand_in.category], word=stand_in.word)
     if task.config.fluid is not None and entry.name == task.config.fluid.container_name:
-        stand_in = replace(stand_in, category=POURED_FROM)  # Whatever it is called, grains must fit in and come out.
+        stand_in = replace(stand_in, category=POURED_FROM)  # Whatever its name, grains must fit in and come out.
     shut = {skill.objects[0] for _, skill in placed_skills(task.config) if skill.name == "close"}
     if stand_in.category in FALLING and entry.name in shut:
         stand_in = replace(stand_in, parameters={**stand_in.parameters, "balanced": True})
@@ -295,10 +294,9 @@ def stand_in_of(task: Task, entry: ObjectConfig) -> StandIn:
 
 
 def _up_axis(task: Task, entry: ObjectConfig) -> str:
-    """Return the own axis of a missing file that is up when it stands; the angles and axes of a task mean its frame.
+    """Return the axis of a missing file that is up when it stands; angles and axes in a task refer to its frame.
 
-    Most published assets have y up. Where something must stand, what the task asks of its axes or the angles it stands
-    at say more.
+    Most published assets have y up. For objects that must stand, the task's axes or angles are more reliable.
     """
     for _, skill in placed_skills(task.config):
         if isinstance(skill, PourWaterSuccConfig):
@@ -342,17 +340,17 @@ def _stand_in(task: Task, entry: ObjectConfig, look: np.random.Generator) -> Obj
 
 
 def in_containers(config: TaskConfig) -> set[str]:
-    """Return the objects that regions put on a rack, a plate or a tray; what stands in for them lies flat there."""
+    """Return the objects that regions put on a rack, a plate or a tray; their stand-ins lie flat there."""
     return {region.object for region in config.regions if region.container}
 
 
 def _picked(config: TaskConfig) -> set[str]:
-    """Return the objects that a hand takes."""
+    """Return the objects that a hand grasps."""
     return {skill.objects[0] for _, skill in placed_skills(config) if skill.name in PICKS}
 
 
 def _narrowest_gripper(task: Task) -> float:
-    """Return how far the narrowest gripper of a task opens [m]."""
+    """Return the opening of the narrowest gripper of a task [m]."""
     return min(described(task, entry).config.gripper_max_width for entry in task.config.robots)
 
 
@@ -363,16 +361,16 @@ def _on_floor(task: Task, name: str) -> bool:
 
 
 def _depth(task: Task, name: str) -> float:
-    """Return how far below the top of what regions name an object may stand [m]; 0 if they put it on top."""
+    """Return how far below the top of its regions' targets an object may stand [m]; 0 if they put it on top."""
     regions = [region for region in task.config.regions if region.object == name]
     low = [r.random_config.pos_range[0][2] for r in regions if r.random_config and r.random_config.pos_range]
     return -min(low, default=0.0)
 
 
 def _files(task: Task, entry: ObjectConfig) -> list[Path]:
-    """Return the asset files that an entry can be in some episode, sorted; the named one alone if it is not randomized.
+    """Return all asset files that an entry may use, sorted; only the named one if it is not randomized.
 
-    The instance that a randomized entry names need not exist: those beside it count.
+    The instance named by a randomized entry need not exist: those beside it count.
     """
     named = Path(entry.path or f"{entry.art_cat}/instance.usd")
     folders = [Path(entry.art_cat)] if entry.art_cat and (entry.apply_randomization or not entry.path) else []

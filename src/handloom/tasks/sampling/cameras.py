@@ -26,11 +26,11 @@ from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV, Optics
 
 OPPOSITE = np.array([0.8, 0.0, 0.75])
-"""From what is looked at to a camera without a place of its own: away from the robot and up; its length is 1.1."""
+"""Direction from the target to a camera without its own place: away from the robot and up; its length is 1.1."""
 NEAREST = 0.55
-"""Such a camera keeps this distance at least [m]."""
+"""Least distance of such a camera from its target [m]."""
 FILL = 0.35
-"""Fraction of the image's smaller side that half the spread of the objects takes; the rest is for the arm."""
+"""Fraction of the image's smaller side filled by half the spread of the objects; the rest is for the arm."""
 
 
 BEHIND_LENS = 0.001
@@ -40,13 +40,13 @@ BEHIND_LENS = 0.001
 def sample_cameras(
     task: Task, rng: np.random.Generator, objects: Sequence[ObjectInstance], robots: Sequence[RobotInstance]
 ) -> tuple[CameraSpec, ...]:
-    """Return the cameras with the noise the task asks for.
+    """Return the cameras with the noise that the task sets.
 
     Args:
         task: The task.
-        rng: Generator of the cameras.
-        objects: Where the objects are, for cameras that look at them.
-        robots: Where the robots are, for cameras opposite the first.
+        rng: Random generator of the cameras.
+        objects: Poses of the objects, for cameras that look at them.
+        robots: Poses of the robots, for cameras opposite the first one.
     """
     entries = task.config.cameras
     children = zip(entries, dataset_names(task), rng.spawn(len(entries)), strict=True)
@@ -61,7 +61,7 @@ def _placed(
         position, quat = np.asarray(entry.translation, float), quat_normalize(entry.orientation)
         mount = _prim_of(task, entry)
         if mount is not None:
-            # Prims are cameras of USD, whatever convention the mount of ours is written in.
+            # Prims are USD cameras, whatever convention our mount uses.
             turns = [quat_from_matrix(R_GIVEN_OPENCV[axes]) for axes in (mount.camera_axes, "usd")]
             prim = quat_multiply(quat_multiply(np.array(mount.orientation), turns[0]), quat_conjugate(turns[1]))
             position, quat = mount.translation + matrix_from_quat(prim) @ position, quat_multiply(prim, quat)
@@ -90,14 +90,14 @@ def _placed(
 
 
 def _prim_of(task: Task, entry: CameraConfig) -> CameraMount | None:
-    """Return how the camera of a robot is mounted on which a task hangs its own; None if it hangs on a body."""
+    """Return the mount of the robot camera to which a task attaches its own camera; None if attached to a body."""
     first, _, rest = entry.parent.strip("/").partition("/")
     robot = next((robot for robot in task.config.robots if robot.name == first), None)
     return None if robot is None or not rest else described(task, robot).camera_prim(rest)
 
 
 def _reduced(camera: CameraFile, entry: CameraConfig) -> float:
-    """Return by which factor ``size`` scales the focal length of a camera."""
+    """Return the factor by which ``size`` scales the focal length of a camera."""
     if entry.size is None:
         return 1.0
     return max(entry.size[0] / camera.resolution_width, entry.size[1] / camera.resolution_height)
@@ -139,7 +139,7 @@ def _sample(
 
 
 def sample_optics(camera: CameraFile, rng: np.random.Generator) -> Optics:
-    """Return a lens and sensor as robots carry them: a machine-vision or depth camera, or a cheap webcam."""
+    """Return a lens and sensor typical of robots: a machine-vision or depth camera, or a cheap webcam."""
 
     def draw(low: float, high: float) -> float:
         return round(float(rng.uniform(low, high)), 6)
@@ -163,7 +163,7 @@ def sample_optics(camera: CameraFile, rng: np.random.Generator) -> Optics:
 def camera_bodies(task: Task, cameras: Sequence[CameraSpec]) -> tuple[ObjectInstance, ...]:
     """Return the housings ``camera_<name>`` of the cameras that have one, behind their lenses.
 
-    Nothing of a housing is in front of its own lens, so no camera sees its own.
+    No part of a housing is in front of its own lens, so no camera sees its own housing.
     """
     bodies = []
     for entry, camera in zip(task.config.cameras, cameras, strict=True):
@@ -183,7 +183,7 @@ def camera_bodies(task: Task, cameras: Sequence[CameraSpec]) -> tuple[ObjectInst
 
 
 def camera_file(task: Task, entry: CameraConfig) -> CameraFile:
-    """Return a published camera by name, or read the YAML file; one that is not there is known by its file stem."""
+    """Return a published camera by name, or read the YAML file; a missing file is matched by its stem."""
     if entry.camera_file in CAMERAS:
         return CAMERAS[entry.camera_file]
     what = f"{_where(task, entry, 'camera_file')} (published: {', '.join(CAMERAS)})"
@@ -203,7 +203,7 @@ def _read_camera(file: Path, _changed: int) -> CameraFile:
 
 
 def dataset_names(task: Task) -> tuple[str, ...]:
-    """Return the cameras' names in the dataset: without the robot's, where that leaves no two cameras one name."""
+    """Return the cameras' names in the dataset, without the robot's name if they stay unique."""
     names = [entry.name for entry in task.config.cameras]
     short = [_without_robot(task, name) for name in names]
     return tuple(name if short.count(part) > 1 else part for name, part in zip(names, short, strict=True))
@@ -215,7 +215,7 @@ def _without_robot(task: Task, name: str) -> str:
 
 
 def parent_body(task: Task, entry: CameraConfig) -> str | None:
-    """Return the body of the scene that carries a camera, or None when it hangs in the world."""
+    """Return the body of the scene that carries a camera, or None if it is fixed in the world."""
     if not entry.parent:
         return None
     first, _, rest = entry.parent.strip("/").partition("/")

@@ -24,19 +24,19 @@ from handloom.tasks.sampling.robots import in_boxes, robot_boxes
 from handloom.values import ObjectInstance, RobotInstance
 
 LOOKS = 16
-"""How many looks of each category are drawn from, so that a run makes each of them once."""
+"""Number of variants per category, so that a run builds each of them once."""
 MAX_SIZE = 0.25
 """Longest side of a distractor [m]; larger objects are in the way."""
 ROBOT_ROOM = 0.02
 """Free space between a distractor and the boxes around a robot's parts [m]."""
 ROLL_TIME = 2.0
-"""For how long the way of an object that rolls is kept free [s]; hands meet it within that."""
+"""Duration for which the path of a rolling object is kept free [s]; hands meet it within that time."""
 REDRAWS = 4
-"""How many objects are drawn for each that is missing from the fewest, and how often again a place is sought for it."""
+"""Objects drawn for each one missing from the minimum, and further attempts to place each of them."""
 LEAST_ROOM = 0.001
-"""Least clearance, even if the task asks for none [m]."""
+"""Least clearance, even if the task sets none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
-"""Files of an instance folder, in the order in which they are looked for."""
+"""File names tried in an instance folder, in this order."""
 
 
 def sample_distractors(
@@ -50,7 +50,7 @@ def sample_distractors(
     taken = {clean_category(o.category) for o in (*props, *task.config.objects) if o.category}
     choices = [c for c in _choices(task, config) if not _excluded(c, config, taken)]
     if count and not choices:
-        raise ConfigError(f"{task.where('distractors')}: what is excluded leaves no category to draw from")
+        raise ConfigError(f"{task.where('distractors')}: the exclusions leave no category to draw from")
     assets = [_drawn_asset(task, config, choices, child) for child in rng.spawn(count)]
     assets = [asset for asset in assets if asset.extent.max() <= MAX_SIZE]
     for child in rng.spawn(REDRAWS * (config.min_num - len(assets))) if len(assets) < config.min_num else ():
@@ -69,13 +69,13 @@ def _drawn_asset(
 
 
 def _free_names(task: Task) -> Iterator[str]:
-    """Yield names for distractors; published tasks call objects of their own ``distractor_0`` too."""
+    """Yield names for distractors; published tasks also use ``distractor_0`` for their own objects."""
     taken = {entry.name for entry in (*task.config.objects, *task.config.robots)}
     return (name for name in map("distractor_{}".format, itertools.count()) if name not in taken)
 
 
 def library_stands_in(task: Task) -> bool:
-    """Return whether library objects stand in for the folder of distractors, which has no assets."""
+    """Return whether library objects stand in for a folder of distractors without assets."""
     config = task.config.distractors
     return config is not None and bool(config.path) and task.config.proxy_assets and not _files(task, config)
 
@@ -108,7 +108,7 @@ def _excluded(choice: str | Path, config: DistractorsConfig, taken: set[str]) ->
     category = choice if isinstance(choice, str) else category_of_path(choice)
     given = category if isinstance(choice, str) else choice.parent.parent.name
     wanted = {clean_category(name) for name in config.exclude_categories}
-    family = CATEGORIES.get(category, "").partition(":")[0].rpartition(".")[2]  # That of a hammer is tools.
+    family = CATEGORIES.get(category, "").partition(":")[0].rpartition(".")[2]  # For a hammer, this is tools.
     named = any(
         word in category or word in given or (family and word.removesuffix("s") == family.removesuffix("s"))
         for word in config.exclude_keywords
@@ -141,7 +141,7 @@ class Clutter:
         self._task_objects = [entry.name for entry in task.config.objects]
 
     def place(self, places: Mapping[str, Placed], robots: Sequence[RobotInstance], rng: np.random.Generator) -> None:
-        """Place each inside the rectangle, at a distance from the task's objects, each other and the robots."""
+        """Place each distractor inside the rectangle, away from the task's objects, each other and the robots."""
         for name in self.objs:
             self.scratch.park(name)
         if self.config is None or not self.objs:
@@ -170,7 +170,7 @@ class Clutter:
         return self.config is None or len(self.placed) >= self.config.min_num
 
     def remove(self, name: str) -> None:
-        """Remove a distractor that does not come to rest."""
+        """Remove a distractor that failed to come to rest."""
         del self.placed[name]
         self.scratch.park(name)
 
@@ -179,7 +179,7 @@ class Clutter:
         return tuple(at_place(self.objs[name], place) for name, place in self.placed.items())
 
     def _way_of(self, name: str, place: Placed) -> Array:
-        """Return the outline (n, 2) of an object and of the way that it rolls at the start [m]."""
+        """Return the outline (n, 2) of an object and of its initial rolling path [m]."""
         outline, velocity = footprint(place), np.array(self.scratch.objects[name].rolling[:2])
         return convex_outline(np.concatenate([outline, outline + ROLL_TIME * velocity])) if velocity.any() else outline
 

@@ -1,7 +1,7 @@
-"""Stand-ins of shapes and sizes with which the deed of a task can be done, and judged as the task says.
+"""Stand-ins with shapes and sizes that allow a task to be done, and checked, as its file says.
 
-A task says by its axes that a pen or a toothbrush is stood in something, and by its overlap how snugly it must sit
-there; by the attitude of a hand that a dish is taken at its rim. What stands in for the missing files must allow it.
+A task's axes show that a pen or a toothbrush is stood in something, its overlap how tightly it must fit there, and its
+hand orientation that a dish is grasped at its rim. The stand-ins for missing files must allow that.
 """
 
 from dataclasses import replace
@@ -16,27 +16,27 @@ from handloom.skills.configs.places import PlaceConfig
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
 
 UPRIGHT = {"bin": "pen_holder", "cardboard_box": "pen_holder", "cardboard_tray": "pen_holder", "crate": "pen_holder"}
-"""Category > one that stands in where something long is stood in it."""
+"""Category > stand-in for objects in which something long is stood."""
 ROUND = {"pen": "marker"}
-"""Category > one that stands in where it is stood in something: round, so that fingers find hold all along it."""
+"""Category > stand-in for objects stood in something: round, so that fingers can grasp it anywhere along its length."""
 HOLDER = {"radius": 0.024, "height": 0.1, "style": "round"}
 """Size of such a holder [m]: a narrow one, in which pens overlap much with it."""
 WALLED = {"plate": ("tray", {"style": "plain", "length": 0.24, "width": 0.2, "height": 0.025})}
-"""Category > one with a wall all around, and its size [m], that stands in where hands take it from straight above."""
+"""Category > stand-in with a wall all around, and its size [m], for objects grasped from straight above."""
 SPRUNG = frozenset(("trash_can",))
 """Categories whose lid falls shut by itself."""
 STAYS = {"joint_spring": 0.003, "joint_friction": 0.3}
-"""Parameters of one that stays where it is put [N m/rad, N m]."""
+"""Parameters of a lid that stays where it is put [N m/rad, N m]."""
 OPENING = 0.048
 """Width of it [m]."""
 ROOMY = 0.45
-"""Largest fraction of the opening that a thing takes, so that two have room."""
+"""Largest fraction of the opening for one object, so that two have room."""
 SLENDER = 2.0
-"""How much longer than wide an object is that can be stood in a holder as it is."""
+"""Least ratio of length to width of an object that can be stood in a holder unchanged."""
 LONG = 3.4
-"""Least length of a thing, in widths of the opening: fingers hold its upper part, and it gets in to the bottom."""
+"""Least length of an object, in widths of the opening, so that fingers hold its upper part when it is at the bottom."""
 SURE = 1.25
-"""How much more overlap a thing should have within the height of its holder than the task asks for: it sticks out."""
+"""Factor on the required overlap within the height of the holder, as the object sticks out."""
 
 
 def stood_in_holders(config: TaskConfig) -> dict[str, float]:
@@ -45,9 +45,9 @@ def stood_in_holders(config: TaskConfig) -> dict[str, float]:
 
 
 def fitting_stand_in(stand_in: StandIn, name: str, config: TaskConfig) -> StandIn:
-    """Return what stands in for an object that is stood in another, holds others, or is taken at its rim.
+    """Return the stand-in for an object that is stood in another, holds others, or is grasped at its rim.
 
-    That is ``stand_in`` itself unless its shape forbids the deed.
+    That is ``stand_in`` itself unless its shape prevents the task.
     """
     insertions = _insertions(config)
     if stand_in.category in ROUND and any(skill.objects[0] == name for skill in insertions):
@@ -63,12 +63,12 @@ def fitting_stand_in(stand_in: StandIn, name: str, config: TaskConfig) -> StandI
 
 
 def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAsset:
-    """Return an object that fits into a holder with an own axis up, and overlaps with it as a task asks.
+    """Return an object that fits into a holder with one of its axes up, and overlaps with it as a task requires.
 
     Args:
         asset: The object.
-        axis: The own axis, ``x``, ``y`` or ``z``, that it is stood up by.
-        overlap: Volume that the boxes of both have in common over that of both together, at least.
+        axis: The object's axis, ``x``, ``y`` or ``z``, that is up when it stands.
+        overlap: Least ratio of the common volume of both boxes to their total volume.
     """
     asset = make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
     upright = "xyz".index(axis)
@@ -86,12 +86,12 @@ def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAss
 
 
 def _thickness(overlap: float) -> float:
-    """Return how thick a thing is, in widths of its holder, that overlaps enough even if it stands quite upright."""
+    """Return the thickness of an object, in widths of its holder, that overlaps enough even if exactly upright."""
     return float(np.sqrt(SURE * overlap))
 
 
 def _insertions(config: TaskConfig) -> list[PlaceConfig]:
-    """Return the skills that stand an object in another: from above, by own axes, judged by overlap."""
+    """Return the skills that stand an object in another: from above, by its own axes, checked by overlap."""
     return [
         skill
         for _, skill in placed_skills(config)
@@ -103,25 +103,25 @@ def _insertions(config: TaskConfig) -> list[PlaceConfig]:
 
 
 def _taken_in_attitude(config: TaskConfig) -> set[str]:
-    """Return the objects to which a hand goes in an attitude that the task gives."""
+    """Return the objects that a hand grasps in an orientation given by the task."""
     picks = (skill for _, skill in placed_skills(config) if isinstance(skill, PickConfig))
     return {skill.objects[0] for skill in picks if skill.fixed_orientation is not None}
 
 
 def _starts_open(entry: ObjectConfig) -> bool:
-    """Return whether a joint of an entry stands open when an episode begins."""
+    """Return whether a joint of an entry is open when an episode begins."""
     return entry.joint_position_range is not None and entry.joint_position_range[0] > 0.0
 
 
 def as_wide_as(asset: ObjectAsset, width: float) -> ObjectAsset:
-    """Return a vessel of a width [m], as high as it is."""
+    """Return a vessel scaled to a width [m] at the same height."""
     factors = np.where(np.abs(asset.up) > 0.5, 1.0, width / float(asset.extent[np.abs(asset.up) < 0.5].min()))
     x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * factors).tolist()
     return make_object(asset.category, parameters={**asset.parameters, "scale": (x, y, z)})
 
 
 def within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
-    """Return an object that is no wider than a width [m] where it lies flat, and as thick as it is."""
+    """Return an object no wider than a width [m] when lying flat, with the same thickness."""
     flat = int(np.argmin(asset.extent))
     factor = min(1.0, width / float(np.sort(asset.extent)[1]))
     x, y, z = (np.array(asset.parameters.get("scale", 1.0)) * np.where(np.arange(3) == flat, 1.0, factor)).tolist()
@@ -129,9 +129,9 @@ def within_a_hand(asset: ObjectAsset, width: float) -> ObjectAsset:
 
 
 def named_axis(config: TaskConfig, name: str) -> str | None:
-    """Return the own axis of an object that a skill takes its ends or its attitude from; None if none does.
+    """Return the axis of an object from which a skill derives its ends or its orientation; None if none does.
 
-    Along it published assets are long: bottles, pens, brushes, flowers.
+    It is the long axis of published assets: bottles, pens, brushes, flowers.
     """
     for _, skill in placed_skills(config):
         if not skill.objects or skill.objects[0] != name:

@@ -22,15 +22,15 @@ from handloom.tasks.sampling.layouts.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
 WIDE = 0.1
-"""Least width of what stands in for a vessel that is poured into [m]: grains of 3 to 5 mm scatter by some of them."""
+"""Least width of a stand-in for a receiving vessel [m]: grains of 3 to 5 mm scatter by a few diameters."""
 MAX_GRAINS = 500
-"""More grains cost more than they show; physics of 300 takes 0.15 to 0.2 s of computing per second."""
+"""Most grains of a stand-in; the physics of 300 takes 0.15 to 0.2 s of computing per second."""
 NARROW, WALL = 1.2, 0.004
 """Inner radius of a narrow one, as a multiple of the radius within which grains count, and its wall [m]."""
 SPARE = 1.5
-"""Grains that there are for each that must count: some are spilled, and some stay behind."""
+"""Grains provided per required grain: some are spilled, and some stay behind."""
 FULL = 0.7
-"""How full the vessel that stands in for the target may get, as a fraction of its hollow with grains on a lattice."""
+"""Largest fill of the target's stand-in, as a fraction of its hollow with grains on a lattice."""
 REST = 0.6
 """Half the distance at which particles of the published fluid come to rest, as a fraction of their contact offset."""
 SETTLE_SECONDS = 1.0
@@ -77,16 +77,16 @@ def sample_fluid(task: Task, objects: Sequence[ObjectInstance]) -> FluidInstance
 
 
 def poured_into(config: TaskConfig, name: str) -> list[PourWaterSuccConfig]:
-    """Return the judgements that count grains in a vessel."""
+    """Return the checks that count grains in a vessel."""
     skills = (skill for _, skill in placed_skills(config) if isinstance(skill, PourWaterSuccConfig))
     return [skill for skill in skills if skill.container_name == name]
 
 
 def vessel_width(asset: ObjectAsset, judged: PourWaterSuccConfig) -> float:
-    """Return how wide a vessel [m] that stands in must be, so that a pour into it can be judged as the task says.
+    """Return the width of a stand-in vessel [m] for which the task's check of a pour into it makes sense.
 
-    Wide enough to pour grains into; but so narrow that those which count, nearer to its middle than a radius, can be
-    enough of all that there are.
+    It is wide enough to pour grains into, but narrow enough that sufficiently many of them lie within the counted
+    radius.
     """
     wide = max(float(asset.extent[np.abs(asset.up) < 0.5].min()), WIDE)
     if grains_needed(judged, wide / 2 - WALL) <= MAX_GRAINS:
@@ -95,13 +95,13 @@ def vessel_width(asset: ObjectAsset, judged: PourWaterSuccConfig) -> float:
 
 
 def grains_needed(judged: PourWaterSuccConfig, radius: float) -> int:
-    """Return how many grains there must be, so that enough of them count in a vessel of an inner radius [m]."""
+    """Return the number of grains needed so that enough of them count in a vessel of an inner radius [m]."""
     share = min(1.0, (judged.container_radius / radius) ** 2)
     return int(np.ceil(SPARE * max(judged.particle_num_th_min, 1) / share))
 
 
 def _targets(task: Task, objects: Sequence[ObjectInstance]) -> Iterator[tuple[ObjectInstance, PourWaterSuccConfig]]:
-    """Yield the stand-ins of vessels that are poured into, with how that is judged."""
+    """Yield the stand-ins of receiving vessels, with the checks of the pour."""
     for obj in objects:
         for judged in poured_into(task.config, obj.name):
             if asset_of(obj).stands_in:
@@ -109,7 +109,7 @@ def _targets(task: Task, objects: Sequence[ObjectInstance]) -> Iterator[tuple[Ob
 
 
 def _room(target: ObjectInstance, radius: float) -> float:
-    """Return the volume that grains of a radius [m] take up in a vessel that is as full as it may get [m^3]."""
+    """Return the volume of grains of a radius [m] in a vessel filled to its limit [m^3]."""
     grid = _grid_of(target, radius)
     if grid is None:
         return math.inf
@@ -119,7 +119,7 @@ def _room(target: ObjectInstance, radius: float) -> float:
 def _radius(task: Task, objects: Sequence[ObjectInstance], offset: float) -> float:
     """Return the radius of a grain [m]: the contact offset, unless too few of that size go into a stand-in.
 
-    Then it is as small as they need, but no smaller than half the distance at which the file's particles rest.
+    In that case it is as small as needed, but at least half the resting distance of the file's particles.
     """
     radius = offset
     for target, judged in _targets(task, objects):
@@ -130,7 +130,7 @@ def _radius(task: Task, objects: Sequence[ObjectInstance], offset: float) -> flo
 
 
 def _most_grains(task: Task, objects: Sequence[ObjectInstance], radius: float) -> int:
-    """Return how many grains there may be; no more than go into what stands in for the vessel they are poured into."""
+    """Return the largest number of grains, limited by the stand-in of the receiving vessel."""
     most = MAX_GRAINS
     for target, judged in _targets(task, objects):
         most = min(most, round(min(_room(target, radius) / (2.0 * radius) ** 3, most)), judged.particle_num_th_max - 1)
@@ -176,7 +176,7 @@ def _fits(points: Array, container: ObjectInstance, grid: DistanceGrid, radius: 
 
 
 def _at_rest(fluid: FluidInstance, container: ObjectInstance) -> FluidInstance:
-    """Let the grains settle in the container, which stays where it is; those that leave it are taken away."""
+    """Let the grains settle in the container, which is fixed; grains that leave it are removed."""
     spec = empty_spec(STEP)
     add_object(spec, container, asset_of(container), free=False)
     add_fluid(spec, fluid)

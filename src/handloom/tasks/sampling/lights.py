@@ -8,7 +8,7 @@ from handloom.values import LightInstance
 from handloom.values.instance import LitSurroundings
 
 MIDDLE_INTENSITY = 5500.0
-"""Strength of the published dome light that our middle exposure stands for: the middle of the published range."""
+"""Strength of the published dome light that corresponds to our middle exposure: the middle of the published range."""
 BULB, SOFT_BOX = 0.08, 0.22
 """Radius of a lamp with a shade and of a photographer's soft box [m]: larger lamps cast softer shadows."""
 
@@ -41,7 +41,7 @@ def sample_lights(env_map: EnvMapConfig, rng: np.random.Generator) -> tuple[Ligh
 
 
 def _tinted(name: str, strength: float, rng: np.random.Generator) -> LightInstance:
-    """Return a weak lamp, from candle warm to sky cold, that hangs anywhere around the table and casts no shadow."""
+    """Return a weak lamp, from warm as a candle to cold as the sky, at any place around the table, without a shadow."""
     turn = float(rng.uniform(0.0, 2.0 * np.pi))
     place = float(rng.uniform(0.8, 2.0)) * np.array([np.cos(turn), np.sin(turn)])
     tint = _adapted(float(rng.uniform(2500.0, 9000.0)))
@@ -63,7 +63,7 @@ def color_of_kelvin(kelvin: float) -> np.ndarray:
 
 
 def _adapted(kelvin: float) -> np.ndarray:
-    """Return the colour of a light halfway to white, as a camera that balances white sees it."""
+    """Return the colour of a light shifted halfway to white, as seen by a camera with white balance."""
     return (1.0 + color_of_kelvin(kelvin)) / 2.0
 
 

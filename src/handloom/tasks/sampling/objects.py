@@ -1,4 +1,4 @@
-"""Objects, fixtures and markers of an episode: asset, look, physics and where their joints start."""
+"""Objects, fixtures and markers of an episode: asset, look, physics and start of their joints."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,23 +37,23 @@ from handloom.tasks.sampling.textures import sample_look
 from handloom.values import ObjectInstance
 
 PUBLISHED_TABLE = (1500.0, 900.0, 710.0)
-"""Size of the table that stands in for the published one, which is not there, in the units of its file [mm]. Its height
+"""Size of the stand-in for the missing published table, in the units of its file [mm]. Its height
 is that of the published arenas; published regions reach 0.7 m to the sides and 0.4 m back."""
 ROOM = (6.0, 6.0)
 """Size of the floor that stands in for a room [m]."""
 UPSIDE_DOWN = -0.5
-"""Height of an object's own unit vector up below which it stands on its head."""
+"""Vertical component of an object's up vector below which it is upside down."""
 LEANING = 0.94
-"""A stand-in is turned to the rest pose that is nearest to the angles in the task if their ups agree by this cosine, 20
+"""A stand-in takes the rest pose nearest to the angles in the task if their up vectors agree by this cosine, 20
 degrees; otherwise it stands upright."""
 PLANE_THICKNESS = 0.01
-"""A sheet is a thin box [m]; its upper face is where the task says the plane is."""
+"""A sheet is a thin box [m]; its upper face is at the plane's height in the task."""
 
 
 def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, ...]:
-    """Choose an asset for every fixture and object, with its orientation; positions come later.
+    """Choose an asset for every fixture and object, with its orientation; positions follow later.
 
-    Every entry draws from a generator of its own, so that editing one object does not change the others.
+    Every entry has its own random generator, so that editing one object does not change the others.
     """
     fixtures, objects = task.arena.fixtures, task.config.objects
     generators = rng.spawn(len(fixtures) + len(objects))
@@ -69,7 +69,7 @@ def sample_props(task: Task, rng: np.random.Generator) -> tuple[ObjectInstance, 
 
 
 def only_seen(task: Task, props: Sequence[ObjectInstance]) -> tuple[ObjectInstance, ...]:
-    """Return the objects with those that a skill lets disappear fixed where they are put and touched by nothing."""
+    """Return the objects, with those that a skill lets disappear fixed in place and without collisions."""
     names = {skill.vanishing for _, skill in placed_skills(task.config) if isinstance(skill, MoveConfig)}
     return tuple(replace(obj, fixed=True, solid=False) if obj.name in names else obj for obj in props)
 
@@ -120,7 +120,7 @@ def _rolling(entry: ObjectConfig, rng: np.random.Generator) -> tuple[float, floa
 
 
 def _painted(obj: ObjectInstance, entry: ObjectConfig, noun: str, rng: np.random.Generator) -> ObjectInstance:
-    """Return an object of a file, or its stand-in, in the colour whose word the entry gives, and called so."""
+    """Return an object of a file, or its stand-in, in the colour named by the entry, with that word in its name."""
     word = str(rng.choice(entry.colors)) if entry.colors else entry.color
     if not isinstance(word, str) or entry.texture is not None:
         return obj
@@ -140,7 +140,7 @@ def _mass_scale(entry: ObjectConfig, asset: ObjectAsset, where: str) -> float:
 
 
 def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generator) -> ObjectInstance:
-    # Published tables are files in millimetres; the scale of other files says nothing about the table that stands in.
+    # Published tables are files in millimetres; the scale of other files does not apply to the stand-in table.
     published = bool(entry.path) and max(entry.scale) < 0.01
     whole = PUBLISHED_TABLE if published else entry.size or (1.2, 0.8, 0.75)
     scale = entry.scale if published or not entry.path else (1.0, 1.0, 1.0)
@@ -169,13 +169,13 @@ def _surface(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generat
 
 
 def _standing(entry: ObjectConfig, asset: ObjectAsset) -> tuple[float, float, float]:
-    """Return where a fixture of the library stands in for a file: on the floor, wherever the file has its origin."""
+    """Return the place of a library fixture that stands in for a file: on the floor, whatever the file's origin."""
     x, y, _ = entry.translation or (0.0, 0.0, 0.0)
     return x, y, float(asset.rest_poses.heights[0])
 
 
 def _at_rest_nearest(quat: Array, asset: ObjectAsset, *, upright: bool) -> Array:
-    """Return the rest pose of an asset that is nearest to an orientation wxyz, turned about the vertical as it is."""
+    """Return the rest pose of an asset nearest to an orientation wxyz, with the same rotation about the vertical."""
     poses = asset.stable_quats[list(poses_that_stay(asset))]
     ups = quat_rotate(quat_conjugate(poses), [0.0, 0.0, 1.0])
     agree = ups @ quat_rotate(quat_conjugate(quat), [0.0, 0.0, 1.0])
@@ -185,7 +185,7 @@ def _at_rest_nearest(quat: Array, asset: ObjectAsset, *, upright: bool) -> Array
 
 
 def _poses_in_use(asset: ObjectAsset) -> list[int]:
-    """Return the rest poses in which a stand-in may lie: nothing upside down, and what holds something upright."""
+    """Return the rest poses in which a stand-in may lie: not upside down, and upright if it holds something."""
     stays = poses_that_stay(asset)
     if asset.holds:
         return list(stays[:1])
@@ -194,7 +194,7 @@ def _poses_in_use(asset: ObjectAsset) -> list[int]:
 
 
 def _lying(asset: ObjectAsset, rng: np.random.Generator) -> Array:
-    """Return any of the ways in which an object comes to rest, turned any way; dropped at random, round ones roll."""
+    """Return a random rest pose of an object with a random rotation; dropped at random, round objects would roll."""
     stays = poses_that_stay(asset)
     quat = asset.stable_quats[stays[int(rng.integers(len(stays)))]]
     return quat_multiply(quat_from_rotvec([0.0, 0.0, rng.uniform(-np.pi, np.pi)]), quat)
@@ -203,14 +203,14 @@ def _lying(asset: ObjectAsset, rng: np.random.Generator) -> Array:
 def _orientation(
     entry: ObjectConfig, chosen: ChosenAsset | None, rng: np.random.Generator, *, upright: bool = False
 ) -> tuple[float, float, float, float]:
-    """Return the orientation of an entry, wxyz, before a region turns it; ``upright`` counts for stand-ins."""
+    """Return the orientation of an entry, wxyz, before a region rotates it; ``upright`` applies to stand-ins."""
     if chosen is not None and entry.orientation_mode == "suggested" and not (upright and chosen.stands_in):
         choices = chosen.asset.stable_quats
         if chosen.stands_in:
             choices = choices[_poses_in_use(chosen.asset)]
         quat = choices[int(rng.integers(len(choices)))]
     elif chosen is not None and chosen.stands_in and (upright or entry.orientation_mode != "random"):
-        # The task's angles, as far as what stands in for its file comes to rest that way.
+        # The task's angles, if the stand-in comes to rest in that orientation.
         given = quat_from_euler_deg(entry.euler or (0.0, 0.0, 0.0)) if entry.quaternion is None else entry.quaternion
         quat = _at_rest_nearest(quat_normalize(given), chosen.asset, upright=upright)
     elif chosen is not None and entry.orientation_mode == "random":
@@ -224,10 +224,10 @@ def _orientation(
 
 
 def sample_joints(entry: ObjectConfig, chosen: ChosenAsset, where: str, rng: np.random.Generator) -> dict[str, float]:
-    """Return the start value [m or rad] of every joint the entry speaks of, and of those tied to them.
+    """Return the start value [m or rad] of every joint that the entry sets, and of the joints coupled to them.
 
-    ``joint_position_range`` sets the main joint, ``strict_init`` any. A value beyond the joint's limits is a mistake,
-    except for a stand-in, whose limits the author of the task could not know: there it is clipped.
+    ``joint_position_range`` sets the main joint, ``strict_init`` any. A value beyond the joint's limits is a mistake;
+    for a stand-in, whose limits the task's author could not know, it is clipped.
     """
     asset = chosen.asset
     wanted: dict[int, tuple[str, float]] = {}
@@ -256,7 +256,7 @@ def _within(asset: ObjectAsset, index: int, value: float, where: str, *, clip: b
 
 
 def _with_tied(asset: ObjectAsset, index: int, value: float) -> dict[str, float]:
-    """Return the joint's value and those of the joints that move it or that it moves."""
+    """Return the joint's value and those of the joints coupled to it."""
     link = asset.joints[index]
     joints = {link.joint: value}
     for other in asset.joints:

@@ -1,4 +1,4 @@
-"""Robots at their start: which one, where, with which joint positions, and the space they take."""
+"""Robots at their start: their model, place, joint positions, and the space they occupy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,24 +31,24 @@ MAX_PENETRATION = 0.0005
 
 @dataclass(frozen=True)
 class RobotSource:
-    """Where the description of a task's robot comes from."""
+    """Source of the description of a task's robot."""
 
     robot: str
     """Robot of the zoo, or the path of a robot folder or file."""
     overrides: Mapping[str, Any]
     """Keys of ``robot.yaml`` that are replaced."""
     stand_in: str = ""
-    """What stands in for a missing file; empty if nothing does."""
+    """Stand-in for a missing file; empty if there is none."""
 
 
 def robot_source(task: Task, entry: RobotEntry) -> RobotSource:
-    """Return where a task's robot is described.
+    """Return the source of a task robot's description.
 
-    A published file, which brings no model, is the robot of the zoo that its class stands for, with the keys in which
-    the file differs; where the file is missing, the robot of the zoo of the same name stands in.
+    A published file without a model maps to the robot of the zoo of its class, with the keys that differ; if the file
+    is missing, the robot of the zoo of the same name stands in.
     """
     known = task.robot_sources.get(entry.name)
-    if known is None or known[0] is not entry:  # A variant of the task has entries of its own.
+    if known is None or known[0] is not entry:  # A variant of the task has its own entries.
         known = task.robot_sources[entry.name] = (entry, _found_source(task, entry))
     return known[1]
 
@@ -76,7 +76,7 @@ def _described_in(task: Task, entry: RobotEntry) -> RobotSource:
     except ConfigError as error:
         stem = Path(given).stem
         if stem in robot_names():
-            return RobotSource(stem, overrides, f"{what}: {given} is not there; our {stem} stands in")
+            return RobotSource(stem, overrides, f"{what}: {given} is missing; our {stem} stands in")
         if "/" in given or Path(given).suffix:
             raise
         raise ConfigError(f"{what}: {unknown_name('robot', given, robot_names())}") from error
@@ -85,7 +85,7 @@ def _described_in(task: Task, entry: RobotEntry) -> RobotSource:
 
 
 def _with_base(task: Task, entry: RobotEntry) -> dict[str, Any]:
-    """Return the keys a task replaces; a base that a skill drives is drivable without saying so."""
+    """Return the keys that a task replaces; a base driven by a skill is drivable without a key."""
     driven = any(keys[2] == entry.name and drives_base(s) for keys, s in placed_skills(task.config))
     return {"base": "drivable", **entry.overrides} if driven else entry.overrides
 
@@ -104,13 +104,13 @@ def described(task: Task, entry: RobotEntry) -> RobotDescription:
 
 
 def sample_robots(task: Task, rng: np.random.Generator) -> tuple[RobotInstance, ...]:
-    """Return every robot at its home position with the noise the task asks for."""
+    """Return every robot at its home position with the noise that the task sets."""
     entries = task.config.robots
     return tuple(_sample(task, entry, child) for entry, child in zip(entries, rng.spawn(len(entries)), strict=True))
 
 
 def body_pose(robot: RobotInstance, body: str) -> tuple[Array, Array]:
-    """Return position (3,) [m] and orientation wxyz of a body of a robot that stands as the instance says."""
+    """Return position (3,) [m] and orientation wxyz of a body of a robot posed as in the instance."""
     description = robot_description(robot.robot, robot.overrides)
     model, data = posed_robot(robot)
     index = model.body(description.resolve_body(body)).id
@@ -119,7 +119,7 @@ def body_pose(robot: RobotInstance, body: str) -> tuple[Array, Array]:
 
 
 def posed_robot(robot: RobotInstance) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return a robot's own model and its kinematics at the start joints, its origin at the world's."""
+    """Return a robot's own model and its kinematics at the start joints, with its origin at the world's."""
     model = robot_description(robot.robot, robot.overrides).model
     data = mujoco.MjData(model)
     for name, value in robot.joints.items():
@@ -161,7 +161,7 @@ def _noisy_home(robot: RobotDescription, rng: np.random.Generator) -> dict[str, 
 
 
 def lowest_point(robot: RobotInstance) -> float:
-    """Return the height of the lowest part seen of a robot above its origin [m], as it starts; negative below."""
+    """Return the height of a robot's lowest visible part above its origin [m] at the start; negative if below."""
     return _lowest_point(robot.robot, dumps(robot.overrides, sort_keys=True), tuple(sorted(robot.joints.items())))
 
 
@@ -176,7 +176,7 @@ def _lowest_point(robot: str, overrides: str, joints: tuple[tuple[str, float], .
 
 
 def robot_boxes(robot: RobotInstance) -> list[Array]:
-    """Return the world box (2, 3) [m] around every solid part of a robot as it starts."""
+    """Return the world box (2, 3) [m] around every solid part of a robot at the start."""
     model, data = posed_robot(robot)
     rotation = matrix_from_quat(np.array(robot.quat))
     boxes: list[Array] = []

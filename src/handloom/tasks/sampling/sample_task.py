@@ -33,16 +33,16 @@ from handloom.tasks.sampling.wording import sample_instruction, told_apart, with
 from handloom.values import ObjectInstance, RobotInstance, TaskInstance
 
 GRIP_SECONDS = 0.3
-"""How long a gripper has to close on what it holds at the start."""
+"""Time for a gripper to close on the object it holds at the start."""
 
 
 def hold_objects(
     task: Task, held: Sequence[ObjectInstance], objects: tuple[ObjectInstance, ...], robots: tuple[RobotInstance, ...]
 ) -> tuple[tuple[ObjectInstance, ...], tuple[RobotInstance, ...]]:
-    """Put every object with an ``init_parent`` at its place and let grippers that start closed close on it.
+    """Put every object with an ``init_parent`` at its place, and close the grippers that start closed on it.
 
-    The object is kept where it is while the robot holds its start position; the gripper's joints then start where the
-    object stopped them. As in the reference system the offset is in the world's axes.
+    The object is fixed while the robot holds its start position; the gripper's joints then start where the object
+    stopped them. As in the reference system the offset is in the world's axes.
 
     Args:
         task: The task.
@@ -86,7 +86,7 @@ def _at_parent(
 
 
 def _gripping(robot: RobotInstance, held: Sequence[ObjectInstance]) -> RobotInstance:
-    """Return the robot with its gripper joints where the objects stop them."""
+    """Return the robot with its gripper joints stopped by the objects."""
     description = robot_description(robot.robot, robot.overrides)
     spec = empty_spec(STEP, [description])
     for obj in held:
@@ -114,14 +114,14 @@ def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> Task
     """Sample the scene of one episode: a pure function of its arguments.
 
     Args:
-        task: What to sample from.
+        task: The task to sample from.
         seed: Seed of the run.
         episode: Attempt index within the run.
-        layout: Which of the layouts of the attempt: the objects are the same in all of them, their poses are not.
+        layout: Index of the attempt's layout: all layouts have the same objects in different poses.
 
     Raises:
-        SamplingError: The regions cannot be met; names the object, how often it was tried and what to widen.
-        FileError: The task tells recorded scenes again, and their file cannot be used.
+        SamplingError: The regions cannot be met; names the object, the number of attempts and the range to widen.
+        FileError: The task reuses recorded scenes, and their file cannot be used.
     """
     if task.config.retold is not None:
         return retold_instance(task, seed, episode)
@@ -171,7 +171,7 @@ def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> Task
 def _told_apart(
     task: Task, objects: tuple[ObjectInstance, ...], robots: tuple[RobotInstance, ...]
 ) -> tuple[ObjectInstance, ...]:
-    """Return the objects with words that fit one of the task's objects only, as its first robot sees them."""
+    """Return the objects with words that each fit only one of the task's objects, as seen by its first robot."""
     if not robots:
         return objects
     entries = {entry.name for entry in task.config.objects}
@@ -183,6 +183,6 @@ def _told_apart(
 
 
 def substeps(fps: int) -> int:
-    """Return how many equal physics steps, none longer than 2 ms, make one frame."""
+    """Return the number of equal physics steps, at most 2 ms each, per frame."""
     # The subtraction keeps 1/500 s, which is exactly the longest step, from being rounded up to two.
     return max(1, math.ceil(1.0 / fps / MAX_STEP - 1e-9))

@@ -13,11 +13,11 @@ from handloom.scene.object_config import ObjectConfig, TextureConfig
 from handloom.tasks.config.task import Task
 
 LOOKS = 24
-"""How many looks of each procedural texture are drawn from."""
+"""Number of variants of each procedural texture."""
 PLAIN = (0.82, 0.80, 0.76)
 """Colour of surfaces without colour and texture, linear RGB."""
 FALLBACKS = {"table": "wood", "floor": "stone", "": "plaster"}
-"""Word in the name of a missing folder of images > texture used for it where the name contains none of ours."""
+"""Word in the name of a missing image folder > texture used for it if the name contains none of ours."""
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".webp")
 
 
@@ -28,7 +28,7 @@ def sample_look(task: Task, entry: ObjectConfig, where: str, rng: np.random.Gene
     texture = entry.texture
     if texture is None:
         return {"color": list(rgb(entry.color) if entry.color else PLAIN)}
-    # The coordinates that a published texture is laid out in suit millimetres.
+    # The coordinates of a published texture are meant for millimetres.
     metre = 1000.0 if entry.path else 1.0
     repeat = [metre * float(value) for value in (*texture.texture_scale, *texture.texture_scale)[:2]]
     pictures = _pictures(task, texture, f"{where}.texture.texture_lib")
@@ -54,7 +54,7 @@ def texture_stand_ins(task: Task) -> tuple[str, ...]:
     textures = [entry.texture for entry in (*task.config.objects, *task.arena.fixtures) if entry.texture is not None]
     by_name = {texture.texture_lib: texture for texture in textures if not _known(texture.texture_lib)}
     return tuple(
-        f"texture_lib: there is no folder {name} with pictures; our {_procedural(texture)} stands in"
+        f"texture_lib: there is no folder {name} with images; our {_procedural(texture)} stands in"
         for name, texture in by_name.items()
         if not _pictures(task, texture, f"{task.path}: texture_lib")
     )
@@ -65,19 +65,19 @@ def _known(name: str) -> bool:
 
 
 def _is_material(name: str) -> bool:
-    """Return whether a name is a material of the renderer and no texture."""
+    """Return whether a name is a material of the renderer rather than a texture."""
     return name in MATERIALS and name not in TEXTURES
 
 
 def _procedural(texture: TextureConfig) -> str:
-    """Return the texture of ours that a name contains, or that stands in for it."""
+    """Return our texture whose name is part of a name, or that stands in for it."""
     given = texture.texture_lib
     alike = next(ours for word, ours in FALLBACKS.items() if word in given)
     return next((known for known in TEXTURES if known in given), alike)
 
 
 def _pictures(task: Task, texture: TextureConfig, where: str) -> list[Path]:
-    """Return the images of the folder a texture names, sorted; none when it names a procedural texture."""
+    """Return the images of the folder that a texture names, sorted; none for a procedural texture."""
     if texture.texture_lib in TEXTURES or _is_material(texture.texture_lib):
         return []
     place = task.folder(texture.texture_lib)

@@ -1,7 +1,7 @@
 """The randomized variant of a task: other categories and sizes, clutter, masses, rooms, lamps, poses and table heights.
 
-``data.variant=randomized`` works for every task. What makes the task (skills, regions, words) stays; what a policy
-should not care about varies more widely than the task file says.
+``data.variant=randomized`` works for every task. The parts that define the task (skills, regions, words) stay;
+everything irrelevant to a policy varies more widely than in the task file.
 """
 
 from collections.abc import Mapping
@@ -27,12 +27,12 @@ ROLES: Mapping[str, tuple[str, ...]] = {
     "tray": ("tray", "cutting_board"),
     "snack_box": ("snack_box", "block"),
 }
-"""Category in a task file > categories that can do the same in a task that only picks it up or puts something on it."""
+"""Category in a task file > interchangeable categories in a task that only picks it up or puts something on it."""
 SKILLS_FOR_ANY_SHAPE = frozenset(("pick", "place", "home", "heuristic__skill", "wait", "fail_pick", "gripper__action"))
 """Skills that work with every shape a hand can hold; others need the shape that the task file names."""
 COLOR_WORDS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "teal", "white", "gray", "black", "brown")
 SIZES = (0.92, 1.08)
-"""Lowest and highest factor on the size of an object; more would not fit the hands and holes tasks were written for."""
+"""Lowest and highest factor on the size of an object; more would not fit the hands and holes of the tasks."""
 TABLES = (
     *("oiled_oak", "oiled_walnut", "oiled_beech", "oiled_maple", "pine", "plywood", "bamboo", "butcher_block"),
     *("painted_wood", "laminate", "wood_laminate", "stone_laminate", "marble", "granite", "terrazzo"),
@@ -40,26 +40,26 @@ TABLES = (
 )
 FLOORS = ("parquet", "oiled_oak", "floor_tile", "linoleum", "concrete", "carpet", "terrazzo", "slate", "stone_laminate")
 WALLS = ("plaster", "plaster", "painted_wood", "laminate", "brick", "concrete", "metro_tile", "tile")
-"""Materials of tables, floors and walls, each in 24 pieces and many tones."""
+"""Materials of tables, floors and walls, each with 24 patterns and many tones."""
 NOISY = ("noise", "checker", "cloth", "metal", "stone", "wood")
-"""Textures of the extreme variant: patterns and colours that no room has."""
+"""Textures of the extreme variant: patterns and colours not found in any room."""
 ON_TABLE, BY_TABLE = 0.06, 0.02
-"""Largest change of the table's height [m]: of a robot that stands on it and moves along, and of one beside it."""
+"""Largest change of the table's height [m]: for a robot on it, which moves along, and for a robot beside it."""
 START_STD = 0.06
 """Deviation of the start joints from home [rad]."""
 DISTRACTORS = 6
 ROOM_CAMERA = {"max_translation_noise": 0.04, "max_orientation_noise": 3.0, "max_focal_noise": 0.05}
 HAND_CAMERA = {"max_translation_noise": 0.004, "max_orientation_noise": 1.5, "max_focal_noise": 0.05}
-"""Jitter of cameras in the room and of those on a robot, which sit in narrow places."""
+"""Jitter of cameras in the room and of those on a robot, which have little room."""
 
 
 def randomized(task: Task, rng: np.random.Generator, *, extreme: bool = False) -> Task:
-    """Return the task with everything varied that a policy should not care about; one draw for one episode.
+    """Return the task with everything varied that is irrelevant to a policy; one draw for one episode.
 
     Args:
-        task: The task as its file says it.
-        rng: Generator of the variant.
-        extreme: Surfaces show noise and patterns that no room has; else materials, lamps and cameras people believe.
+        task: The task as in its file.
+        rng: Random generator of the variant.
+        extreme: Whether surfaces show noise and unnatural patterns instead of realistic materials, lamps and cameras.
     """
     config = task.config
     table = next((entry for entry in task.arena.fixtures if stands_as_table(task, entry)), None)
@@ -100,7 +100,7 @@ def _any_room(room: RoomConfig) -> RoomConfig:
 
 
 def _physics(given: PhysicsNoise) -> PhysicsNoise:
-    """Return wider physics; ranges that the task gives itself stay, since it knows what its gripper can lift."""
+    """Return wider physics; ranges set by the task stay, as they suit its gripper."""
     return PhysicsNoise(
         mass_scale=given.mass_scale if given.mass_scale != (1.0, 1.0) else (0.6, 1.6),
         friction=given.friction or (0.7, 1.3),
@@ -109,7 +109,7 @@ def _physics(given: PhysicsNoise) -> PhysicsNoise:
 
 
 def _raised(entry: Any, shift: float) -> Any:
-    """Return a robot or camera higher by ``shift``; a camera without a place of its own follows what it looks at."""
+    """Return a robot or camera raised by ``shift``; a camera without its own place follows its target."""
     if entry.translation is None:
         return entry
     x, y, z = entry.translation
@@ -123,14 +123,14 @@ def _moved(camera: CameraConfig) -> CameraConfig:
 
 
 def _started_anywhere(robot: RobotEntry) -> RobotEntry:
-    """Return the robot with wider noise on the start joints, where it has any."""
+    """Return the robot with wider noise on the start joints, if it has any."""
     keys = [key for key in ("left_joint_home_std", "right_joint_home_std") if robot.overrides.get(key)]
     wide = {key: [max(START_STD, float(std)) for std in robot.overrides[key]] for key in keys}
     return robot.model_copy(update={"overrides": {**robot.overrides, **wide}})
 
 
 def _varied(task: Task, entry: ObjectConfig, rng: np.random.Generator) -> ObjectConfig:
-    """Return an object of another category where any will do, in another size, shape and colour."""
+    """Return an object of another category if any will do, with another size, shape and colour."""
     size = float(rng.uniform(*SIZES))
     if entry.path or entry.target_class != "RigidObject" or len(set(entry.scale)) > 1:
         return entry
@@ -162,7 +162,7 @@ def _any_shape(task: Task, name: str) -> bool:
 
 
 def _told_by_color(task: Task, entry: ObjectConfig) -> bool:
-    """Return whether another object of the category is told from this one by its colours alone."""
+    """Return whether another object of the category differs from this one only by its colours."""
     return any(other.name != entry.name and other.category == entry.category for other in task.config.objects)
 
 

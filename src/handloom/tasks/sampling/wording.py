@@ -60,10 +60,10 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "wait": ("Wait.", "Hold still."),
     "wipe": ("Wipe the {1} with the {0}.", "Rub the {0} over the {1}."),
 }
-"""Published name > wordings; {0} and {1} are the skill's objects. A pick that misses on purpose is told like any other:
-what is said is what is wanted, and the frames of the mistake are marked."""
+"""Published name > wordings; {0} and {1} are the skill's objects. A pick that misses on purpose has the same words as
+any other: they state the intention, and the frames of the mistake are marked."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-"""From the left, or from near to far, where more than three objects have the same words."""
+"""Ordinals from the left, or from near to far, if more than three objects have the same words."""
 PHRASE_ENDS = (
     *("the", "a", "an", "its", "it", "this", "that", "each", "both", "and", "or", "then", "on", "onto", "in", "into"),
     *(
@@ -84,20 +84,20 @@ PHRASE_ENDS = (
         "until",
     ),
 )
-"""Words between which a noun phrase lies; inside one, no word and no colour occurs twice."""
+"""Words that delimit a noun phrase, within which no word and no colour occurs twice."""
 SPOKEN_COLORS = frozenset(SPOKEN.get(word, word) for word in COLORS if " " not in word)
 
 
 def sample_instruction(task: Task, objects: Sequence[ObjectInstance], rng: np.random.Generator) -> str:
-    """Pick a wording and put in what the randomized objects are this time."""
+    """Pick a wording and fill in the words for the objects of this episode."""
     wordings = (task.config.data.language_instruction, *task.config.data.paraphrases)
     return with_words(wordings[int(rng.integers(len(wordings)))], objects)
 
 
 def with_words(text: str, objects: Sequence[ObjectInstance]) -> str:
-    """Return a text with ``{name}`` replaced by what the object of that name is in this episode, e.g. ``red cube``.
+    """Return a text with ``{name}`` replaced by the words for that object in this episode, e.g. ``red cube``.
 
-    Published task files write bare names; those are replaced where they can be no English word: ``obj_left``,
+    Published task files use bare names, which are replaced unless they could be English words: ``obj_left``,
     ``cube2``. A name such as ``mug`` stays, since it also occurs in "mug tree".
     """
     words = {obj.name: obj.words or obj.name.replace("_", " ") for obj in objects}
@@ -111,11 +111,11 @@ def with_words(text: str, objects: Sequence[ObjectInstance]) -> str:
 
 
 def told_apart(objects: Sequence[ObjectInstance], T_world_robot: Array) -> tuple[ObjectInstance, ...]:
-    """Return the objects; those of equal words are told apart by side as the robot sees it: left, right, near, far.
+    """Return the objects; those with equal words are distinguished by side, seen by the robot: left, right, near, far.
 
     Args:
         objects: The task's objects at their places.
-        T_world_robot: Pose (4, 4) of the robot that is spoken to; x ahead, y left.
+        T_world_robot: Pose (4, 4) of the robot that gets the instruction; x ahead, y left.
     """
     groups: dict[str, list[ObjectInstance]] = {}
     for obj in objects:
@@ -138,7 +138,7 @@ def _sides(axis: int, count: int) -> tuple[str, ...]:
 
 
 def faults_of_sentence(text: str) -> list[str]:
-    """Return what is wrong with a sentence that a policy would be told; an empty text has no faults."""
+    """Return the faults of an instruction for a policy; an empty text has none."""
     if not text:
         return []
     faults = ["does not start with a capital letter"] if not text[0].isupper() else []
@@ -162,11 +162,10 @@ def faults_of_sentence(text: str) -> list[str]:
 
 
 def worded_skills(task: Task, instance: TaskInstance) -> Stages:
-    """Return the task's skills, each with an instruction that names its objects as they are in this episode.
+    """Return the task's skills, each with an instruction in the words for this episode's objects.
 
-    A skill without a text of its own gets one of the usual wordings; one whose arm the task leaves open stands under
-    the arm that was chosen for the episode. In a scene that is told again, the expert aims at where things lay in the
-    end.
+    A skill without its own text gets one of the usual wordings; one whose arm the task leaves open is listed under the
+    arm chosen for the episode. In a reused scene, the expert aims at the recorded final places of the objects.
     """
     task = with_arms(task, instance)
     rng = generator(instance.seed, instance.episode, "skill words", task=instance.task)
@@ -188,7 +187,7 @@ def worded_skills(task: Task, instance: TaskInstance) -> Stages:
 
 
 def _instruction(skill: SkillConfig, instance: TaskInstance, rng: np.random.Generator) -> str:
-    # Drawn for every skill, so that giving one a text leaves the words of the others as they were.
+    # Drawn for every skill, so that giving one a text does not change the words of the others.
     choice = float(rng.uniform())
     if skill.instruction:
         return with_words(skill.instruction, instance.objects)
@@ -201,7 +200,7 @@ def _instruction(skill: SkillConfig, instance: TaskInstance, rng: np.random.Gene
 
 
 def _needed(text: str) -> int:
-    """Return how many objects a wording names."""
+    """Return the number of objects that a wording names."""
     return sum(f"{{{k}}}" in text for k in range(2))
 
 

@@ -19,26 +19,27 @@ from handloom.objects.parts import Part, point
 from handloom.spatial.convex_pieces import CLOSING, convex_pieces
 
 _RECIPE = "coacd threshold 0.05, 24 parts, 24 vertices, seed 0, 6 nodes, 20 iterations, depth 2, unit size"
-"""Changes whenever the pieces of an unchanged mesh would."""
+"""Key of the cache; changes whenever the pieces of an unchanged mesh would."""
 CONCAVITY = 0.05
-"""Largest concavity a part may keep, as CoACD counts it; its own default for simulation."""
+"""Largest concavity that a part may keep, in CoACD's measure; its own default for simulation."""
 MOST_PARTS = 24
 COARSE_CONCAVITY = 0.1
-"""The same for a dented surface: with 0.05 the cut takes five times as long, and ``MOST_PARTS`` parts lie no closer to
-the surface."""
+"""The same for a dented surface: with 0.05 decomposition takes five times as long, and ``MOST_PARTS`` parts lie no
+closer to the surface."""
 WORK = 1000.0
-"""Cells that a dented surface may pass through on the grid on which it is closed before it is cut. Where there would be
-more, the grid is coarser."""
+"""Most cells that a dented surface may pass through on the grid that closes it before decomposition. Otherwise the grid
+is made coarser."""
 COARSEST = 10
 """Cells of the coarsest such grid along the longest side of a surface."""
 DENTED = 1.2
 SOLID = 0.5
-"""A surface is dented that is so much larger than its hull's and fills so much of its hull. Hollow vessels are not: on
-a coarse grid their walls would grow into what they hold."""
+"""A surface is dented if its area is this many times that of its hull, and it fills this fraction of the hull. Hollow
+vessels do not count: on a coarse grid their walls would fill their cavity."""
 THINNEST = 0.002
-"""Least thickness of a convex part [m]; a flat sheet is given as much."""
+"""Least thickness of a convex part [m], also given to a flat sheet."""
 COARSE = 1500
-"""Triangles of a surface that is cut; denser ones are thinned first, which moves the parts by less than the cutting."""
+"""Most triangles of a surface before decomposition; denser ones are thinned first, which moves the parts by less than
+decomposition does."""
 MOST_VERTICES = 24
 """Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
 
@@ -46,13 +47,13 @@ MOST_VERTICES = 24
 def cached_hulls(
     vertices: Array, faces: NDArray[np.int32], cut: Callable[[], list[Array]], *, recipe: str = ""
 ) -> list[Array]:
-    """Return the pieces (each (n, 3) [m]) of a surface from the cache, or cut and keep them.
+    """Return the pieces (each (n, 3) [m]) of a surface from the cache, or compute and cache them.
 
     Args:
         vertices: Corners of the surface (n, 3).
         faces: Its triangles (m, 3).
         cut: Cuts it.
-        recipe: How this surface is cut otherwise than others; empty: as all are.
+        recipe: Special settings for this surface; empty for the usual ones.
     """
     digest = hashlib.sha256((_RECIPE + recipe).encode())
     digest.update(np.ascontiguousarray(vertices).tobytes())
@@ -63,7 +64,7 @@ def cached_hulls(
             return [stored[name] for name in sorted(stored.files)]
     pieces = cut()
     file.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and renamed, so that another worker never reads half a file.
+    # Written to a temporary file and renamed, so that another worker never reads half a file.
     handle, aside = tempfile.mkstemp(dir=file.parent, suffix=".npz")
     with os.fdopen(handle, "wb") as stream:
         np.savez(stream, allow_pickle=False, **{f"{k:03d}": piece for k, piece in enumerate(pieces)})
@@ -76,7 +77,7 @@ class SourceMesh:
     """A surface with one colour per triangle."""
 
     source: str
-    """File, or place in one; error messages begin with it."""
+    """File, or place in a file; error messages begin with it."""
     vertices: Array
     """Corners (n, 3) [m]."""
     faces: NDArray[np.integer]
@@ -88,12 +89,12 @@ class SourceMesh:
     texcoords: Array | None = None
     """Texture coordinates of every corner of every triangle (m, 3, 2), from the lower left; None without a texture."""
     textures: tuple[tuple[NDArray[np.bool_], Array], ...] = ()
-    """Which triangles (m,) show which image (h, w, 3), sRGB of 0 to 1; the others have plain colours."""
+    """Triangles (m,) with the image (h, w, 3) they show, sRGB of 0 to 1; the others have plain colours."""
     hull: bool = False
-    """The file says that it collides as its convex hull."""
+    """Whether it collides as its convex hull, according to the file."""
 
     def __post_init__(self) -> None:
-        """Refuse what is not a surface."""
+        """Refuse data that is not a surface."""
         if not np.isfinite(self.vertices).all():
             raise FileError(f"{self.source}: some of its {len(self.vertices)} vertices are not finite numbers")
         if not np.isfinite(self.colors).all():
@@ -105,11 +106,11 @@ class SourceMesh:
 def convex_parts(
     meshes: Sequence[SourceMesh], draft: ReportDraft, *, material: str, mass: float | None, body: str = "object"
 ) -> list[Part]:
-    """Return convex collision parts of meshes, invisible, each of its surface's mean colour.
+    """Return invisible convex collision parts of meshes, each in the mean colour of its surface.
 
     Args:
         meshes: Surfaces in the frame of the body.
-        draft: Collects what was done.
+        draft: Collects the report.
         material: Substance of all parts.
         mass: Mass of all parts together [kg]; None: from the density.
         body: Body the parts belong to.
@@ -170,7 +171,7 @@ def thinned(vertices: Array, faces: NDArray, most: int) -> tuple[Array, NDArray[
 
 
 def _decomposed(mesh: SourceMesh) -> list[Array]:
-    """Return the corners of convex pieces; a mesh that is convex already, flat or said to be one stays in one piece."""
+    """Return the corners of convex pieces; a mesh that is convex, flat or declared convex stays in one piece."""
     if not len(mesh.faces):
         return []
     corners = mesh.vertices[np.unique(mesh.faces)]
@@ -184,7 +185,7 @@ def _decomposed(mesh: SourceMesh) -> list[Array]:
     if len(whole) <= MOST_VERTICES and (surface.is_volume and surface.volume > 0.99 * volume):
         return [whole]
     vertices, faces, _ = thinned(np.asarray(surface.vertices, float), np.asarray(surface.faces), COARSE)
-    # Cut at unit size, so that one cut serves the object at every scale.
+    # Decomposed at unit size, so that the result serves the object at every scale.
     low, size = vertices.min(axis=0), float(np.ptp(vertices, axis=0).max())
     unit = np.round((vertices - low) / size, 6)
     closing = closing_grid(unit, faces)
@@ -194,7 +195,7 @@ def _decomposed(mesh: SourceMesh) -> list[Array]:
 
 
 def closing_grid(vertices: Array, faces: NDArray[np.int32]) -> int:
-    """Return on how many cells along its longest side a surface of unit size is made closed, if it is not."""
+    """Return the number of grid cells along its longest side with which an open surface of unit size is closed."""
     hull = convex_hull(vertices)
     area = _area(vertices, faces)
     dented = area > DENTED * _area(*hull) and abs(_volume(vertices, faces)) > SOLID * _volume(*hull)
@@ -202,7 +203,7 @@ def closing_grid(vertices: Array, faces: NDArray[np.int32]) -> int:
 
 
 def _thickened(corners: Array) -> Array:
-    """Return corners (n, 3) [m], doubled to both sides where they are flatter than ``THINNEST``."""
+    """Return corners (n, 3) [m], doubled to both sides if they are flatter than ``THINNEST``."""
     middle = corners.mean(axis=0)
     _, _, axes = np.linalg.svd(corners - middle, full_matrices=False)
     for axis in axes:
@@ -223,7 +224,7 @@ def _few_corners(corners: Array) -> Array:
 
 
 def _cut(vertices: Array, faces: NDArray[np.int32], closing: int) -> list[Array]:
-    """Return the corners of the pieces that a surface is cut into, closed on a grid where it has holes."""
+    """Return the corners of the convex pieces of a surface, which is closed on a grid if it has holes."""
     concavity = CONCAVITY if closing == CLOSING else COARSE_CONCAVITY
     pieces = convex_pieces(
         vertices, faces, concavity=concavity, most=MOST_PARTS, most_vertices=MOST_VERTICES, closing=closing
@@ -242,7 +243,7 @@ def _volume(vertices: Array, faces: NDArray[np.int32]) -> float:
 
 
 def _nearest_hull(mesh: SourceMesh, hulls: Sequence[Array]) -> NDArray[np.intp]:
-    """Return for every triangle (m,) the hull whose surface or inside its middle is nearest to."""
+    """Return, for every triangle (m,), the hull nearest to its middle."""
     middle = mesh.vertices[mesh.faces].mean(axis=1)
     distance = []
     for hull in hulls:
@@ -255,7 +256,7 @@ def _nearest_hull(mesh: SourceMesh, hulls: Sequence[Array]) -> NDArray[np.intp]:
 
 
 def _weighed(parts: list[Part], mass: float | None) -> list[Part]:
-    """Fill the parts so that they weigh the mass together."""
+    """Fill the parts so that their total mass is the given one."""
     if mass is None:
         return parts
     volumes = [_volume(*convex_hull(part.vertices)) for part in parts]

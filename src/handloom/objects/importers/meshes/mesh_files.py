@@ -28,7 +28,7 @@ _UP = {
     "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "z": np.eye(3),
 }
-"""Axis of a file > turns it to z up. Of x up: y is to the left and z to the front, as Collada has it."""
+"""Up axis of a file > rotation to z up. With x up, y is to the left and z to the front, as in Collada."""
 
 
 def read_mesh(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
@@ -61,13 +61,13 @@ def load_meshes(
     up: str = "",
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0),
 ) -> list[SourceMesh]:
-    """Return the surfaces of a mesh file, in the file's own unit, but those of a DAE file in metres.
+    """Return the surfaces of a mesh file, in the file's own unit, but in metres for a DAE file.
 
     Args:
         path: The file.
-        options: Which files it may refer to; a unit that was asked for replaces that of a DAE file.
-        draft: Collects what was kept, converted and dropped.
-        up: Up axis; empty takes the one of the format, z by default.
+        options: Allowed references to other files; a requested unit replaces that of a DAE file.
+        draft: Collects the report.
+        up: Up axis; empty takes that of the format, z by default.
         scale: Factors on the axes of the file.
     """
     scene = _load(path, options)
@@ -91,7 +91,7 @@ def load_meshes(
         colors, note = _face_colors(geometry)
         faces = np.asarray(geometry.faces)
         texcoords, textures = _texture(geometry, materials)
-        if path.suffix.lower() == ".dae":  # Read with three corners of its own for every triangle.
+        if path.suffix.lower() == ".dae":  # Read with three separate corners for every triangle.
             vertices, index = np.unique(vertices, axis=0, return_inverse=True)
             faces = index.reshape(-1)[faces]
         meshes.append(
@@ -136,12 +136,12 @@ def _said_by_dae(path: Path) -> tuple[float, str]:
     except ValueError:
         metres = 0.0
     if not 1e-6 <= metres <= 1e3 or up not in {"X_UP", "Y_UP", "Z_UP"}:
-        raise FileError(f"{path}: its unit is {metres:g} m and its up_axis {up!r}; --unit and --up say otherwise")
+        raise FileError(f"{path}: its unit is {metres:g} m and its up_axis {up!r}; --unit and --up override this")
     return metres, up[0].lower()
 
 
 def _resolver(trimesh: ModuleType, path: Path, options: ImportOptions) -> Any:
-    """Return what trimesh asks for the files that a mesh refers to: materials, textures, buffers."""
+    """Return trimesh's resolver for the files that a mesh refers to: materials, textures, buffers."""
 
     class Resolver(trimesh.resolvers.FilePathResolver):
         def __init__(self) -> None:
@@ -157,7 +157,7 @@ def _resolver(trimesh: ModuleType, path: Path, options: ImportOptions) -> Any:
 
 
 def _declared(path: Path) -> str:
-    """Return how the number of triangles that a binary STL file declares is wrong; empty for everything else."""
+    """Return text about a wrong number of triangles in a binary STL file; empty for everything else."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         start = stream.read(84)
@@ -196,7 +196,7 @@ def _picture(visual: Any) -> Any:
 
 
 def _face_colors(geometry: Any) -> tuple[np.ndarray, str]:
-    """Return sRGB (m, 3) of every triangle, and what was done for it."""
+    """Return sRGB (m, 3) of every triangle, and a note on its source."""
     count_of = len(geometry.faces)
     visual = geometry.visual
     if visual is None or not visual.defined:

@@ -1,4 +1,4 @@
-"""How imported surfaces are drawn: their own triangles, with the file's texture or their colours baked into one."""
+"""Look of imported surfaces: their own triangles, with the file's texture or their colours baked into one."""
 
 from collections.abc import Iterable
 
@@ -12,19 +12,19 @@ from handloom.objects.importers.meshes.mesh_blueprint import SourceMesh, thinned
 from handloom.objects.parts import Surface
 
 MOST_TRIANGLES = 20_000
-"""Triangles of one surface that are drawn; denser ones are thinned."""
+"""Most triangles drawn per surface; denser ones are thinned."""
 MOST_PIXELS = 1024
 """Longest side of a texture [px]."""
 SWATCH = 4
 """Side of the square that each colour of a palette fills [px], so that filtering does not mix neighbours."""
 SHADES = 24
-"""Levels of each channel that colours of single triangles are rounded to."""
+"""Levels per channel to which colours of single triangles are rounded."""
 
 
 def drawn(
     meshes: Iterable[SourceMesh], draft: ReportDraft, *, material: str, body: str = "object"
 ) -> tuple[Surface, ...]:
-    """Return meshes as they are drawn; simplifications are noted in the draft."""
+    """Return meshes for drawing; simplifications are noted in the draft."""
     surfaces: list[Surface] = []
     left_out = 0
     for mesh in meshes:
@@ -33,13 +33,13 @@ def drawn(
         left_out += fewer
     if left_out:
         draft.converted.append(
-            f"{left_out} triangles left out in pictures: surfaces of more than {MOST_TRIANGLES} are thinned"
+            f"{left_out} triangles left out in images: surfaces of more than {MOST_TRIANGLES} are thinned"
         )
     return tuple(surfaces)
 
 
 def _drawn(mesh: SourceMesh, *, material: str, body: str) -> tuple[list[Surface], int]:
-    """Return a mesh as it is drawn: one surface for each of its textures, and one for what has plain colours.
+    """Return a mesh for drawing: one surface for each of its textures, and one for all plain colours.
 
     Args:
         mesh: The surface in the frame of the body.
@@ -47,7 +47,7 @@ def _drawn(mesh: SourceMesh, *, material: str, body: str) -> tuple[list[Surface]
         body: Body it belongs to.
 
     Returns:
-        The surfaces, and how many triangles were left out to thin them.
+        The surfaces, and the number of triangles left out by thinning.
     """
     plain = np.ones(len(mesh.faces), bool)
     groups: list[tuple[NDArray[np.bool_], Array, NDArray[np.uint8]]] = []
@@ -70,7 +70,7 @@ def _drawn(mesh: SourceMesh, *, material: str, body: str) -> tuple[list[Surface]
 
 
 def _bounded(image: Array) -> NDArray[np.uint8]:
-    """Return a texture (h, w, 3) of 0 to 1 in bytes, no side longer than ``MOST_PIXELS``."""
+    """Return a texture (h, w, 3), 0 to 1, as bytes, with no side longer than ``MOST_PIXELS``."""
     picture = Image.fromarray(np.rint(255 * np.clip(image, 0, 1)).astype(np.uint8))
     picture.thumbnail((MOST_PIXELS, MOST_PIXELS))
     return np.asarray(picture.convert("RGB"))

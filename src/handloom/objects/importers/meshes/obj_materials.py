@@ -1,4 +1,4 @@
-"""Materials of OBJ files: colours and images, with the options that may stand before an image's name."""
+"""Materials of OBJ files: colours and images, with the options that may precede an image's name."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from handloom.errors import FileError
 from handloom.objects.importers.import_options import ImportOptions, ReportDraft
 
 _WORDS = {"-blendu": 1, "-blendv": 1, "-boost": 1, "-mm": 2, "-texres": 1, "-clamp": 1, "-bm": 1, "-imfchan": 1}
-"""Options of a map without a meaning here > how many words follow."""
+"""Ignored options of a map > number of words that follow."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 MAX_BYTES = 4_000_000
 """Largest file of materials."""
@@ -16,14 +16,14 @@ MAX_BYTES = 4_000_000
 
 @dataclass(frozen=True)
 class TextureReference:
-    """An image as a line of a material names it."""
+    """An image named in a line of a material."""
 
     file: str
     """Path with slashes, as written."""
     repeat: tuple[float, float] = (1.0, 1.0)
     """Factor on texture coordinates (``-s``)."""
     offset: tuple[float, float] = (0.0, 0.0)
-    """Added to them then (``-o``)."""
+    """Then added to them (``-o``)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ObjMaterial:
 
 
 def texture_reference(argument: str) -> TextureReference:
-    """Return the image that stands after ``map_Kd``; names may have spaces, options have one to three numbers."""
+    """Return the image given after ``map_Kd``; names may contain spaces, options have one to three numbers."""
     words = argument.split()
     repeat, offset = (1.0, 1.0), (0.0, 0.0)
     while words and (words[0] in _WORDS or words[0] in {"-s", "-o", "-t"}):
@@ -59,7 +59,7 @@ def texture_reference(argument: str) -> TextureReference:
 
 
 def find_texture(name: str, folder: Path) -> Path | None:
-    """Return an image that a file in ``folder`` names: there, or, for the path of an author's machine, by its tail."""
+    """Return an image named by a file in ``folder``: from there or, for a path of the author's machine, by its tail."""
     parts = PureWindowsPath(name).parts
     for k in range(len(parts)):
         place = folder.joinpath(*parts[k:])
@@ -70,7 +70,7 @@ def find_texture(name: str, folder: Path) -> Path | None:
 
 
 def used_materials(file: Path, options: ImportOptions, draft: ReportDraft) -> list[ObjMaterial]:
-    """Return the materials that the faces of an OBJ file have, in the order of their first use.
+    """Return the materials of the faces of an OBJ file, in the order of their first use.
 
     Raises:
         FileError: A file of materials is too large.

@@ -1,4 +1,4 @@
-"""Where a hand takes hold of a moving part and where it pushes, found from the part's shape and its joint."""
+"""Grasp and push points of a moving part, found from its shape and its joint."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,21 +10,21 @@ from handloom.arrays import Array
 from handloom.objects.geometry import vertices_of
 
 OUT = 0.008
-"""A piece that stands out from the largest one by this much is a handle [m]."""
+"""A piece that protrudes from the largest one by this much is a handle [m]."""
 WIDEST = 0.09
-"""Widest piece that fingers close upon [m]."""
+"""Largest width of a piece that fingers can hold [m]."""
 THICKEST = 0.06
-"""Thickest edge that fingers close upon [m]."""
+"""Largest thickness of an edge that fingers can hold [m]."""
 DEPTH = 0.010
-"""How far from its edge a rim is held [m]."""
+"""Distance of the grasp of a rim from its edge [m]."""
 INSET = 0.022
-"""How far from the free edge a surface is pushed [m]."""
+"""Distance of the push point from the free edge of a surface [m]."""
 ASIDE = 0.02
-"""How far from a handle it is pushed [m]."""
+"""Distance of the push point from a handle [m]."""
 CENTRED = 0.15
 """A hinged part whose centre is nearer to its axis than this fraction of its size is a knob."""
 ELONGATED = 1.3
-"""Smallest ratio of sides at which a handle has a direction."""
+"""Smallest ratio of sides for which a handle has a direction."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,25 +32,25 @@ class HandHold:
     """Points and directions of a moving part, in its own frame."""
 
     what: Literal["handle", "knob", "rim", "edge"]
-    """What was found; ``edge`` is the outermost point of a part that has nothing a hand could hold."""
+    """Kind of the result; ``edge`` is the outermost point of a part without anything to grasp."""
     head: Array
-    """Middle of what is held (3,) [m]."""
+    """Middle of the grasped piece (3,) [m]."""
     contact_axis: Array
-    """Unit vector (3,) along it."""
+    """Unit vector (3,) along that piece."""
     normal: Array
-    """Unit vector (3,) the way the part opens, or out of the face of a knob."""
+    """Unit vector (3,) in the opening direction of the part, or out of the face of a knob."""
     grip: Array | None = None
-    """Unit vector (3,) to where the hand comes from; None: the normal."""
+    """Unit vector (3,) towards the approaching hand; None: the normal."""
     push: Array | None = None
-    """Point of the surface (3,) that closes it [m]; None: there is none."""
+    """Point of the surface (3,) to push for closing [m]; None: there is none."""
 
 
 def find_hold(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> HandHold:
-    """Return where a hand works on the moving part of a hinge or slide joint.
+    """Return the grasp and push points of the moving part of a hinge or slide joint.
 
-    The largest solid piece is the panel. A piece that stands out from it the way the joint opens is its handle, the
-    outermost first; without one, the rim of the panel is held from beyond its free edge, opposite to the hinge, or at
-    the top of what slides.
+    The largest solid piece is the panel. A piece that protrudes from it in the opening direction is its handle, the
+    outermost first; without one, the rim of the panel is grasped from beyond its free edge, opposite the hinge, or at
+    the top of a sliding part.
 
     Args:
         model: The object.
@@ -92,9 +92,9 @@ def find_hold(model: mujoco.MjModel, data: mujoco.MjData, joint: int) -> HandHol
 
 
 def _facing(panel: Array, usual: Array, axis: Array) -> Array:
-    """Return the unit vector (3,) out of a hinged panel's face, within 45 degrees of the way it usually opens.
+    """Return the unit vector (3,) out of a hinged panel's face, within 45 degrees of its usual opening direction.
 
-    The panel is thinnest that way: a hinge lies beside the plane of its door.
+    The panel is thinnest in that direction: a hinge lies beside the plane of its door.
     """
     side = _cross(axis, usual)
 
@@ -110,14 +110,14 @@ def _facing(panel: Array, usual: Array, axis: Array) -> Array:
         return usual
     step = float(coarse[1] - coarse[0])
     for _ in range(40):
-        # The thickness has one kink at the face, falling on one side of it and rising on the other.
+        # The thickness has one kink at the face, decreasing on one side of it and increasing on the other.
         best = min((best - step, best, best + step), key=thickness)
         step *= 0.6
     return way(best)
 
 
 def _knob(pieces: list[Array], out: Array, anchor: Array) -> HandHold:
-    """Return the grasp point of a knob: its outermost piece that fits between the fingers."""
+    """Return the grasp point of a knob: the outermost piece that fits between the fingers."""
     for piece in sorted(pieces, key=lambda p: -float((p @ out).max())):
         line = _direction(piece, out, _any_across(out))
         if np.ptp(piece @ _cross(out, line)) <= WIDEST:
@@ -153,7 +153,7 @@ def _covers(piece: Array, at: Array, free: Array, along: Array) -> bool:
 
 
 def _pieces(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> list[Array]:
-    """Return the corners (n, 3) of the solid pieces fixed to a body, in its frame; of all where none is solid."""
+    """Return the corners (n, 3) of the solid pieces fixed to a body, in its frame; of all pieces if none is solid."""
     fixed = [g for g in range(model.ngeom) if model.body_weldid[model.geom_bodyid[g]] == model.body_weldid[body]]
     solid = [g for g in fixed if model.geom_contype[g] or model.geom_conaffinity[g]]
     rotation, origin = data.xmat[body].reshape(3, 3), data.xpos[body]
@@ -162,7 +162,7 @@ def _pieces(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> list[Array
 
 
 def _away_from_parent(model: mujoco.MjModel, data: mujoco.MjData, body: int, centre: Array, axis: Array) -> float:
-    """Return 1 or -1: which way along the axis leads away from the middle of the body that carries it."""
+    """Return 1 or -1: the direction along the axis that leads away from the middle of the parent body."""
     parent = int(model.body_parentid[body])
     rotation = data.xmat[body].reshape(3, 3)
     pieces = (_pieces(model, data, parent) if model.body_geomnum[parent] else []) or [np.zeros((1, 3))]
@@ -172,13 +172,13 @@ def _away_from_parent(model: mujoco.MjModel, data: mujoco.MjData, body: int, cen
 
 
 def _direction(piece: Array, normal: Array, usual: Array) -> Array:
-    """Return the unit vector (3,), at right angles to the normal, along which a piece is longest, or the usual one."""
+    """Return the unit vector (3,), at right angles to the normal along which a piece is longest, or a default."""
     side = _cross(normal, usual)
     flat = np.stack([piece @ usual, piece @ side], axis=1)
     angles = np.deg2rad(np.arange(0.0, 180.0, 1.0))
     reach = np.ptp(flat @ np.stack([np.cos(angles), np.sin(angles)]), axis=0)
     best = int(np.argmax(reach))
-    # The corners of a box reach furthest along its diagonal: what counts is how narrow it is across.
+    # The corners of a box reach furthest along its diagonal: its width across is what counts.
     narrow = angles[(np.argmin(reach) + 90) % 180]
     if reach[best] < ELONGATED * reach.min():
         return usual

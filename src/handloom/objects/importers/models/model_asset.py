@@ -14,12 +14,12 @@ from handloom.objects.object_asset import ObjectAsset, SpecSource
 from handloom.objects.parts import Keypoint, Link, Quat, point
 
 _OFF_AXIS = 0.005
-"""A head this near to its axis is that of a knob [m]."""
+"""A head this near to its axis belongs to a knob [m]."""
 _KINDS = {mujoco.mjtJoint.mjJNT_HINGE: "hinge", mujoco.mjtJoint.mjJNT_SLIDE: "slide"}
 
 
 def annotated_links(model: mujoco.MjModel, draft: ReportDraft) -> tuple[Link, ...]:
-    """Return one link per hinge or slide joint, with the points and axes that its shape proposes; see ``find_hold``."""
+    """Return one link per hinge or slide joint, with points and axes proposed from its shape; see ``find_hold``."""
     data = posed(model)
     links = []
     for joint in range(model.njnt):
@@ -102,7 +102,7 @@ def asset_from_source(
 
 
 def _parameters(path: Path, options: ImportOptions) -> dict[str, Value]:
-    """Return what ``make_object`` needs to import the file again."""
+    """Return the parameters with which ``make_object`` imports the file again."""
     given: dict[str, Value] = {"path": str(path), "scale": options.scale}
     for name in ("unit", "up", "mass", "substance", "info_name", "body", "allow_outside"):
         value = getattr(options, name)

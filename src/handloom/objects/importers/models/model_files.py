@@ -23,7 +23,7 @@ from handloom.sim.model_file import demand_files_inside, demand_parts_inside
 from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 MOST_PIECES = 32
-"""Objects of a file that collide one by one; with more, all collide as one hull."""
+"""Most objects of a file that collide separately; with more, all collide as one hull."""
 _GROUP = re.compile(rb"^[ \t]*[og](?:[ \t][^\n]*)?$", re.MULTILINE)
 _BARE_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+[ \t]", re.MULTILINE)
 _FULL_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+/", re.MULTILINE)
@@ -33,12 +33,12 @@ _COPIED += ("group", "rgba", "material", "density")
 
 
 def join_objects(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraft) -> None:
-    """Draw all objects of OBJ files, and let geoms that collide do so object by object, each as its convex hull.
+    """Draw all objects of OBJ files, and replace colliding geoms by the convex hulls of these objects.
 
     Args:
         spec: The model; changed.
-        files: Contents of its files by their names; changed.
-        draft: Collects what was converted.
+        files: Contents of its files by name; modified.
+        draft: Collects the report of conversions.
     """
     for mesh in list(spec.meshes):
         content = files.get(mesh.file, b"")
@@ -71,7 +71,7 @@ def join_objects(spec: mujoco.MjSpec, files: dict[str, bytes], draft: ReportDraf
 
 
 def _keep_to_be_seen(spec: mujoco.MjSpec, geom: "mujoco.MjsGeom") -> None:
-    """Drop a geom that pieces collide for, or let it only be drawn where its body shows nothing else."""
+    """Drop a geom that is replaced by pieces, or keep it visual only if its body shows nothing else."""
     if any(not (other.contype or other.conaffinity) for other in geom.parent.geoms):
         spec.delete(geom)
     else:
@@ -102,7 +102,7 @@ def _pieces(content: bytes, name: str) -> list[np.ndarray]:
 
 
 def _has_volume(vertices: np.ndarray) -> bool:
-    """Return whether points have a hull that MuJoCo can weigh."""
+    """Return whether points have a hull whose mass MuJoCo can compute."""
     middle = vertices - vertices.mean(axis=0)
     spread = np.linalg.svd(middle, compute_uv=False) if len(vertices) >= 4 else np.zeros(3)
     return bool(np.isfinite(vertices).all() and spread[-1] > 1e-3 * spread[0] > 0.0)
@@ -118,7 +118,7 @@ class ImportedSource:
     xml: str
     """MJCF with one root body ``object``."""
     files: tuple[tuple[str, bytes], ...] = ()
-    """Meshes and textures by the name the XML uses."""
+    """Meshes and textures by their names in the XML."""
 
     def spec(self) -> mujoco.MjSpec:
         """Return a new model."""
@@ -134,7 +134,7 @@ class ImportedSource:
 
 
 def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAsset:
-    """Read a MuJoCo model; includes are followed, meshes and textures are taken along."""
+    """Read a MuJoCo model with its includes, meshes and textures."""
     if not options.allow_outside:
         demand_files_inside(path, options.bounds(path))
     spec = _load(path, lambda: mujoco.MjSpec.from_file(str(path)))
@@ -147,7 +147,7 @@ def read_mjcf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
 
 
 def _keep_body(path: Path, spec: mujoco.MjSpec, name: str, draft: ReportDraft) -> None:
-    """Leave one body of a scene, with what it needs."""
+    """Keep only one body of a scene, with everything it needs."""
     roots = {body.name: body for body in spec.worldbody.bodies if body.name}
     if name not in roots:
         raise FileError(f"{path}: no body {name!r} of its own; {suggest(name, roots)}")
@@ -179,7 +179,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
     folders = [path.parent, *path.parent.parents[:3], *options.folders]
     meshes = root.findall(".//mesh")
     contents = read_parts([m.attrib["filename"] for m in meshes], path, folders, options)
-    # MuJoCo wants plain file names.
+    # MuJoCo requires plain file names.
     short = {name: safe_name(f"{index}_{Path(name).name}") for index, name in enumerate(contents)}
     for mesh in meshes:
         mesh.attrib["filename"] = short[mesh.attrib["filename"]]
@@ -192,7 +192,7 @@ def read_urdf(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectA
 
 
 def _mend_inertias(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
-    """Compute what no body can have from the shapes: other readers of URDF files overlook it."""
+    """Replace impossible inertias by those of the shapes; other readers of URDF files overlook them."""
     spec.compiler.balanceinertia = True
     mended = 0
     for body in spec.bodies:
@@ -206,7 +206,7 @@ def _mend_inertias(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
         solid = [geom for geom in body.geoms if geom.contype or geom.conaffinity]
         for geom in solid if body.mass > 0.0 else ():
             geom.mass = body.mass / len(solid)
-        # MuJoCo takes a body without a centre of mass as one that its geoms weigh.
+        # MuJoCo computes the mass of a body without a centre of mass from its geoms.
         body.explicitinertial, body.ipos, body.fullinertia = False, np.full(3, np.nan), np.full(6, np.nan)
     if mended:
         draft.converted.append(f"{count(mended, 'impossible inertia')} computed from the shapes")
@@ -239,7 +239,7 @@ def _finish(
         short = {name: safe_name(f"{index}_{Path(name).name}") for index, name in enumerate(contents)}
         for element in (*spec.meshes, *spec.textures):
             if element.file:
-                # A mesh without a name is called after its file, and geoms refer to it by that.
+                # A mesh without a name is named after its file, and geoms refer to it by that name.
                 element.name = element.name or Path(element.file).stem
                 element.file = short[element.file]
         files = {short[name]: content for name, content in contents.items()}
@@ -251,7 +251,7 @@ def _finish(
     if files:
         draft.kept.append(f"{count(len(files), 'file')} of meshes and textures")
     spec = _load(path, lambda: normal_form(spec, draft, scale=options.one_factor(path)))
-    # Contents go in under the names the XML uses, so that the result is complete without the folder it came from.
+    # Contents are added under the names in the XML, so that the result is complete without its original folder.
     source = ImportedSource(xml=_to_xml(path, spec, files), files=tuple(sorted(files.items())))
     model = _load(path, lambda: source.spec().compile())
     return asset_from_source(path, source, model, annotated_links(model, draft), options)

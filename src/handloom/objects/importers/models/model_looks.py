@@ -1,4 +1,4 @@
-"""How geoms of models are drawn: with the colours and images that the files of their meshes name."""
+"""Look of a model's geoms: the colours and images named in the files of their meshes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,23 +20,23 @@ from handloom.render.pictures import open_picture
 
 READ_BY_MUJOCO = {".obj", ".stl", ".msh"}
 UNCOLORED = (0.5, 0.5, 0.5, 1.0)
-"""MuJoCo's colour of a geom that leaves it to its material."""
+"""MuJoCo's colour of a geom without its own colour."""
 
 
 def dress_meshes(
     spec: mujoco.MjSpec, places: dict[str, Path], files: dict[str, bytes], options: ImportOptions, draft: ReportDraft
 ) -> None:
-    """Draw geoms without a material of the model with the colours and images that the file of their mesh names.
+    """Draw geoms without a material in the colours and images named in the file of their mesh.
 
-    MuJoCo reads the coordinates of an OBJ file and not its materials, and no DAE files at all. What is needed for it
-    goes to ``files``.
+    MuJoCo reads the coordinates of an OBJ file but not its materials, and no DAE files at all. The required files are
+    added to ``files``.
 
     Args:
         spec: The model; changed.
-        places: Name of a mesh file in the model > where it is.
-        files: Contents by such names; changed.
-        options: Which files may be referred to.
-        draft: Collects what was kept, converted and dropped.
+        places: Name of a mesh file in the model > its path.
+        files: Contents by such names; modified.
+        options: Options that limit references to files.
+        draft: Collects the report.
     """
     read = _read_by_us(spec, places, files, options, draft)
     seen = [geom for body in spec.bodies for geom in _seen(body) if not geom.material]
@@ -58,8 +58,8 @@ def flatten_cube_maps(spec: mujoco.MjSpec, files: dict[str, bytes], draft: Repor
 
     Args:
         spec: The model; changed.
-        files: Contents of its files by their names; changed.
-        draft: Collects what was converted.
+        files: Contents of its files by name; modified.
+        draft: Collects the report of conversions.
     """
     shown = {name for material in spec.materials for name in material.textures if name}
     flat = mujoco.mjtTexture.mjTEXTURE_2D
@@ -84,13 +84,13 @@ def _front(content: bytes, rows: int, columns: int, layout: str) -> bytes:
 
 
 def _seen(body: "mujoco.MjsBody") -> list["mujoco.MjsGeom"]:
-    """Return the geoms of a body that are drawn: those that collide only where there are no others."""
+    """Return the visible geoms of a body: colliding ones only if there are no others."""
     looks = [geom for geom in body.geoms if not (geom.contype or geom.conaffinity)]
     return looks or list(body.geoms)
 
 
 def _is_simple(materials: Sequence[ObjMaterial]) -> bool:
-    """Return whether a mesh has one colour, or one image at its own coordinates, or nothing."""
+    """Return whether a mesh has one colour, one image with its own coordinates, or neither."""
     textures = [material.texture for material in materials if material.picture is not None]
     return len(materials) <= 1 and all(texture == TextureReference(texture.file) for texture in textures if texture)
 
@@ -98,7 +98,7 @@ def _is_simple(materials: Sequence[ObjMaterial]) -> bool:
 def _paint(
     spec: mujoco.MjSpec, name: str, geoms: list["mujoco.MjsGeom"], material: ObjMaterial, files: dict[str, bytes]
 ) -> None:
-    """Give geoms the one material of their mesh; a colour of the model itself stays where that has no image."""
+    """Give geoms the one material of their mesh; a colour set in the model is kept if that has no image."""
     if material.picture is not None:
         with open_picture(material.picture) as picture:
             small = picture.convert("RGB")
@@ -115,13 +115,13 @@ def _paint(
 def _read_by_us(
     spec: mujoco.MjSpec, places: dict[str, Path], files: dict[str, bytes], options: ImportOptions, draft: ReportDraft
 ) -> dict[str, list[SourceMesh]]:
-    """Give meshes in formats that MuJoCo does not read as OBJ files; return their surfaces by the name of the mesh."""
+    """Convert meshes in formats that MuJoCo does not read to OBJ files; return their surfaces by mesh name."""
     found: dict[str, list[SourceMesh]] = {}
     for mesh in spec.meshes:
         place = places.get(mesh.file)
         if place is None or place.suffix.lower() in READ_BY_MUJOCO:
             continue
-        # In models, axes of GLB files are those of the model.
+        # In models, GLB files use the axes of the model.
         up = "" if place.suffix.lower() == ".dae" else "z"
         found[mesh.name] = load_meshes(place, options, draft, up=up)
         if not found[mesh.name]:
@@ -147,7 +147,7 @@ def _dress(
     files: dict[str, bytes],
     draft: ReportDraft,
 ) -> None:
-    """Draw one mesh for each image, and one for all plain colours, where some geoms show them all at once."""
+    """Draw one mesh for each image, and one for all plain colours, if geoms show several at once."""
     light = [geom for geom in geoms if geom.contype or geom.conaffinity or not _weighs(spec, geom)]
     if len(light) < len(geoms):
         draft.dropped.append(f"colours of {mesh.name}: geoms that only weigh are drawn in one colour")
@@ -174,7 +174,7 @@ def _weighs(spec: mujoco.MjSpec, geom: "mujoco.MjsGeom") -> bool:
 
 
 def add_alike(geom: "mujoco.MjsGeom", mesh: str) -> "mujoco.MjsGeom":
-    """Add a geom with another mesh at the place of a geom, and return it; it weighs nothing."""
+    """Add a massless geom with another mesh at the pose of a geom, and return it."""
     new = geom.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=mesh, pos=geom.pos, mass=0.0)
     new.quat = geom.quat
     for name in ("axisangle", "xyaxes", "zaxis", "euler", "type"):

@@ -1,4 +1,4 @@
-"""From any MuJoCo model to an object: one root body, no free joint, nothing that belongs to a scene."""
+"""Conversion of any MuJoCo model to an object: one root body, no free joint, no parts of a scene."""
 
 import itertools
 from collections.abc import Sequence
@@ -15,18 +15,18 @@ SIZES = (
     *("njmax", "nconmax"),
     *(f"nuser_{kind}" for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")),
 )
-"""Sizes of arrays that a scene has."""
+"""Array sizes that belong to a scene."""
 _COVERS = 0.8
-"""A solid that is seen stands for one that collides around it if it is at least this long, as a fraction of that."""
+"""A visible solid replaces a colliding one around it if it has at least this fraction of its length."""
 _PLANES = (mujoco.mjtGeom.mjGEOM_PLANE, mujoco.mjtGeom.mjGEOM_HFIELD)
 
 
 def normal_form(spec: mujoco.MjSpec, draft: ReportDraft, *, scale: float = 1.0) -> mujoco.MjSpec:
-    """Return the model as an object; what changes goes into the draft of the report.
+    """Return the model as an object; changes are recorded in the draft of the report.
 
     Args:
-        spec: A loaded model; it is used up.
-        draft: Collects what was kept, converted and dropped.
+        spec: A loaded model; it is consumed.
+        draft: Collects the report.
         scale: Factor on all lengths; masses follow with the third power.
     """
     _drop_scene(spec, draft)
@@ -68,7 +68,7 @@ def _drop_scene(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
 
 
 def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
-    """Forget how the scene was to be simulated: that is for the scene to say which the object is put into."""
+    """Remove simulation settings: they belong to the scene that will contain the object."""
     fresh = mujoco.MjSpec()
     owners = [(spec.option, fresh.option, name) for name in dir(fresh.option) if not name.startswith("_")]
     owners += [(spec, fresh, name) for name in SIZES]
@@ -78,7 +78,7 @@ def _drop_settings(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
             setattr(owner, name, getattr(default, name))
             changed += 1
     for element in (*spec.bodies, *spec.geoms, *spec.joints, *spec.sites):
-        element.userdata = []  # Their lengths would be sizes of the scene.
+        element.userdata = []  # Their lengths would depend on the size of the scene.
     if changed:
         draft.dropped.append(f"{count(changed, 'setting')} of the simulation: they are the scene's")
 
@@ -97,11 +97,11 @@ def _drop_free_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
     for joint in free:
         spec.delete(joint)
     if free:
-        draft.converted.append("free joint removed: the scene adds one where the object may move")
+        draft.converted.append("free joint removed: the scene adds one if the object may move")
 
 
 def _one_root(spec: mujoco.MjSpec, draft: ReportDraft) -> mujoco.MjSpec:
-    """Make the only root body the object; several, or loose geoms, go under a new one."""
+    """Make the only root body the object; several bodies, or loose geoms, are put under a new one."""
     roots = list(spec.worldbody.bodies)
     if not roots and not list(spec.worldbody.geoms):
         raise InputError("the model has no body and no geom, so there is no object in it")
@@ -166,9 +166,9 @@ def _sort_geoms(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
 
 
 def _is_shown_beside(geom: mujoco.MjsGeom, looks: Sequence[mujoco.MjsGeom]) -> bool:
-    """Return whether a geom that collides is seen like those that do not: of their group, and none takes its place.
+    """Return whether a colliding geom is also visible: in the group of visual geoms, with none replacing it.
 
-    A table top and its legs may have one group, where the legs do not collide.
+    A table top and its legs may share a group although the legs do not collide.
     """
     alike = [look for look in looks if look.group == geom.group]
     if not alike or mujoco.mjtGeom.mjGEOM_MESH in {geom.type, *(look.type for look in looks)}:
@@ -181,7 +181,7 @@ def _is_shown_beside(geom: mujoco.MjsGeom, looks: Sequence[mujoco.MjsGeom]) -> b
 
 
 def _extent(geom: mujoco.MjsGeom) -> tuple[np.ndarray, float]:
-    """Return centre (3,) and longest side of a simple solid, about [m]."""
+    """Return approximate centre (3,) and longest side of a simple solid [m]."""
     if np.all(np.isfinite(geom.fromto)):
         ends = np.asarray(geom.fromto).reshape(2, 3)
         return ends.mean(axis=0), float(np.linalg.norm(ends[1] - ends[0]))
@@ -189,7 +189,7 @@ def _extent(geom: mujoco.MjsGeom) -> tuple[np.ndarray, float]:
 
 
 def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
-    """Call the joint of a body with one degree of freedom ``<body>_joint``, as the library does."""
+    """Name the joint of a body with one degree of freedom ``<body>_joint``, as in the library."""
     for index, body in enumerate(spec.bodies):
         if not body.joints or body.name == "world":
             continue
@@ -202,7 +202,7 @@ def _name_joints(spec: mujoco.MjSpec, draft: ReportDraft) -> None:
 
 
 def _rename(spec: mujoco.MjSpec, siblings: Sequence[Any], element: Any, name: str) -> None:
-    """Rename a body or a joint: what has the name gets a number, and equalities keep what they tie."""
+    """Rename a body or a joint: an element that already has the name gets a number, and equalities are kept."""
     names = {other.name for other in siblings}
     if name in names and element.name != name:
         number = next(n for n in itertools.count(2) if f"{name}_{n}" not in names)

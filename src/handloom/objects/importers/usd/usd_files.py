@@ -1,4 +1,4 @@
-"""USD files, rigid and articulated, as the reference system lays them out (extras ``usd`` and ``meshes``)."""
+"""USD files, rigid and articulated, in the layout of the reference system (extras ``usd`` and ``meshes``)."""
 
 import re
 from dataclasses import replace
@@ -42,7 +42,7 @@ def read_usd(path: Path, options: ImportOptions, draft: ReportDraft) -> ObjectAs
         x, y, z = metres
         metres = x * annotation.scale, y * annotation.scale, z * annotation.scale
     if metres != (1.0, 1.0, 1.0):
-        draft.converted.append(f"lengths scaled by {times(metres)} (unit, scale asked, scale of the annotation)")
+        draft.converted.append(f"lengths scaled by {times(metres)} (unit, requested scale, scale of the annotation)")
     surfaces = UsdSurfaces(root, _Y_UP if up == "y" else np.eye(3), metres, path, options, draft)
     bodies = [str(p.GetPath()) for p in stage.Traverse() if p.HasAPI(physics.RigidBodyAPI)]
     joints, welded = read_joints(stage, surfaces, metres[0], unit, draft)
@@ -72,14 +72,14 @@ def _units(
 ) -> tuple[tuple[float, float, float], str]:
     """Return metres per unit along each axis, and the up axis: as requested, or as in the stage.
 
-    Stages in the reference layout say centimetres and y up, and mean metres in axes that the task turns upright.
+    Stages in the reference layout declare centimetres and y up, but mean metres in axes that the task turns upright.
     """
     unit, up = float(geom.GetStageMetersPerUnit(stage)), str(geom.GetStageUpAxis(stage)).lower()
     if path.stem in REFERENCE_LAYOUT:
         if (unit, up) != (1.0, "z") and options.unit is None and options.up is None:
             draft.converted.append(
                 f"unit {unit:g} m and {up} up, which the stage says, left out as the reference system does: lengths "
-                "are metres times scale, axes stay; --unit and --up say otherwise"
+                "are metres times scale, axes stay; --unit and --up override this"
             )
         unit, up = 1.0, "z"
     up = options.up or up
@@ -102,7 +102,7 @@ def _open(path: Path, options: ImportOptions) -> tuple[Any, Any]:
 
 
 def _demand_layers_inside(path: Path, options: ImportOptions) -> None:
-    """Refuse a stage that is composed of files elsewhere, before it is."""
+    """Refuse a stage composed of files elsewhere, before composing it."""
     sdf, utils = require("pxr.Sdf", extra="usd"), require("pxr.UsdUtils", extra="usd")
     waiting, seen = [str(path)], set()
     while waiting:
@@ -140,7 +140,7 @@ def _parts(
     options: ImportOptions,
     draft: ReportDraft,
 ) -> tuple[list[Part], list[Surface]]:
-    """Return the convex parts of every body, and its surfaces as they are drawn, each in the frame of its link."""
+    """Return the convex parts of every body, and its visible surfaces, each in the frame of its link."""
     geom, physics = require("pxr.UsdGeom", extra="usd"), require("pxr.UsdPhysics", extra="usd")
     base = next(iter(names))
     found: dict[str, list] = {}

@@ -19,7 +19,7 @@ from handloom.safe_paths import below
 from handloom.spatial import matrix_from_quat, rotvec_from_matrix
 
 FASTEST = 100.0
-"""Highest frequency of a spring and what it moves [rad/s]: a fifth of a radian in a physics step of 2 ms."""
+"""Highest frequency of a spring with its load [rad/s]: a fifth of a radian in a physics step of 2 ms."""
 _NO_WAY = 1e-9
 """A joint whose limits are this close is fixed [rad or m]."""
 _ALONG = 0.7
@@ -29,7 +29,7 @@ _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UsdJoint:
-    """A revolute or prismatic joint in the object frame, at the pose the file shows."""
+    """A revolute or prismatic joint in the object frame, at the pose in the file."""
 
     parent: str
     """Path of the body that carries it."""
@@ -42,11 +42,11 @@ class UsdJoint:
     axis: Array
     """Unit vector (3,)."""
     range: tuple[float, float]
-    """Limits from the pose the file shows [rad or m]."""
+    """Limits relative to the pose in the file [rad or m]."""
     R_object_joint: Array
     """Orientation (3, 3) of the joint's frame on the body that carries it."""
     feel: "UsdFeel"
-    """What the joint does to who moves it."""
+    """Resistance of the joint to motion."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,19 +54,20 @@ class UsdFeel:
     """Friction and drive of a joint, in metres, kilograms and radians."""
 
     stiffness: float = 0.0
-    """Of the drive [N/m or N m/rad], or per unit of inertia [1/s^2]."""
+    """Stiffness of the drive [N/m or N m/rad], or per unit of inertia [1/s^2]."""
     damping: float | None = None
-    """Of the drive and of viscous friction [N s/m or N m s/rad], or per unit of inertia [1/s]; None: not said."""
+    """Damping of the drive and of viscous friction [N s/m or N m s/rad], or per unit of inertia [1/s]; None: not
+    given."""
     per_inertia: bool = False
-    """The drive's type is ``acceleration``."""
+    """Whether the drive's type is ``acceleration``."""
     target: float = 0.0
-    """Where the drive pulls to, from the pose the file shows [rad or m]."""
+    """Target of the drive, relative to the pose in the file [rad or m]."""
     max_force: float = np.inf
     """Largest force of the drive [N or N m]."""
     friction: float | None = None
-    """Dry friction [N or N m]; None: not said."""
+    """Dry friction [N or N m]; None: not given."""
     coefficient: float | None = None
-    """Dry friction per force that the joint carries, see ``felt``; None: not said."""
+    """Dry friction per force that the joint carries, see ``felt``; None: not given."""
 
 
 def read_joints(
@@ -76,10 +77,10 @@ def read_joints(
 
     Args:
         stage: The stage.
-        surfaces: Knows where its prims are.
-        metres: Metres per unit of length, with the scale that was asked for.
+        surfaces: Reader that locates its prims.
+        metres: Metres per unit of length, with the requested scale.
         unit: Metres per unit of length, without.
-        draft: Collects what was kept, converted and dropped.
+        draft: Collects the report.
     """
     physics = require("pxr.UsdPhysics", extra="usd")
     joints: list[UsdJoint] = []
@@ -123,7 +124,7 @@ def ordered(joints: list[UsdJoint], welded: dict[str, str], bodies: list[str]) -
     """Return the base and the joints from the base outwards, each turned so that its parent is nearer to the base."""
     groups = [root_of(body, welded) for body in bodies]
     ends = [(root_of(j.parent, welded), root_of(j.child, welded)) for j in joints]
-    # Most joints meet at the base; where two bodies tie, it is the one that joints name first.
+    # Most joints meet at the base; in a tie between two bodies, it is the one that joints name first.
     base = max(groups, key=lambda g: (sum(g in end for end in ends), sum(g == parent for parent, _ in ends)))
     reached, result, rest = {base}, [], list(zip(joints, ends, strict=True))
     while rest:
@@ -156,7 +157,7 @@ def _read(
     R0, p0 = _frame(surfaces, parent, joint.GetLocalPos0Attr().Get(), joint.GetLocalRot0Attr().Get())
     R1, p1 = _frame(surfaces, child, joint.GetLocalPos1Attr().Get(), joint.GetLocalRot1Attr().Get())
     axis = R0 @ axis_local
-    # Where the joint stands in the pose that the file shows.
+    # Position of the joint in the pose of the file.
     shown = float(rotvec_from_matrix(R0.T @ R1) @ axis_local) if hinge else float((p1 - p0) @ axis)
     angle = np.pi / 180.0 if hinge else metres
     low, high = (float(v) * angle for v in (joint.GetLowerLimitAttr().Get(), joint.GetUpperLimitAttr().Get()))
@@ -176,7 +177,7 @@ def _read(
 def _feel(
     physics: Any, prim: Any, kilograms: float, metres: float, unit: float, shown: float, draft: ReportDraft
 ) -> UsdFeel:
-    """Return friction and drive of a joint; USD counts angles in degrees, also below a fraction bar."""
+    """Return friction and drive of a joint; USD gives angles in degrees, also in denominators."""
     hinge = prim.IsA(physics.RevoluteJoint)
     axis = "angular" if hinge else "linear"
     force = kilograms * (unit * unit if hinge else unit)
@@ -213,7 +214,7 @@ def _feel(
 
 
 def _number(prim: Any, name: str) -> float | None:
-    """Return an attribute of a schema that this USD need not know, if the file gives it."""
+    """Return an attribute of a schema that this USD version need not know, if the file gives it."""
     attribute = prim.GetAttribute(name)
     value = attribute.Get() if attribute and attribute.HasAuthoredValue() else None
     return float(value) if isinstance(value, int | float) and np.isfinite(value) and value >= 0.0 else None
@@ -223,20 +224,20 @@ def felt(link: Link, feel: UsdFeel, model: mujoco.MjModel, draft: ReportDraft) -
     """Return a link with the friction and the drive of its joint; a drive becomes a spring and a damper.
 
     The friction of PhysX joints is a coefficient on force and torque that the joint carries; here these are the weight
-    of what it moves, and that weight times its distance from the axis [m].
+    of its load, and that weight times its distance from the axis [m].
 
     Args:
         link: The link.
-        feel: What the file says.
+        feel: The joint's values in the file.
         model: The object, for masses and inertias.
-        draft: Collects what was kept, converted and dropped.
+        draft: Collects the report.
     """
     joint = model.joint(link.joint)
     inertia = float(model.dof_M0[joint.dofadr[0]]) if feel.per_inertia else 1.0
     friction, said = feel.friction, [] if feel.friction is None else [f"friction {feel.friction:.3g}"]
     if friction is None and feel.coefficient is not None:
         friction = feel.coefficient * _carried(model, link)
-        said.append(f"friction {friction:.3g}, {feel.coefficient:g} of what it carries")
+        said.append(f"friction {friction:.3g}, {feel.coefficient:g} of its load")
     damping = None if feel.damping is None else feel.damping * inertia
     if damping is not None:
         said.append(f"damping {damping:.3g}")
@@ -259,7 +260,7 @@ def felt(link: Link, feel: UsdFeel, model: mujoco.MjModel, draft: ReportDraft) -
 
 
 def _carried(model: mujoco.MjModel, link: Link) -> float:
-    """Return the force [N] and the torque [N m] that the joint of a link carries at the pose the file shows, added."""
+    """Return the sum of the force [N] and torque [N m] carried by a link's joint at the pose in the file."""
     data = posed(model)
     body, joint = model.body(link.name).id, model.joint(link.joint).id
     out = data.subtree_com[body] - data.xanchor[joint]
@@ -292,16 +293,16 @@ def _frame(surfaces: UsdSurfaces, prim: Any, position: Any, rotation: Any) -> tu
 
 @dataclass(frozen=True, kw_only=True)
 class UsdAnnotation:
-    """What an ``info.json`` says about one joint."""
+    """Annotation of one joint in an ``info.json``."""
 
     head: Point
     """Contact point in the frame and units of the link's prim."""
     tail: Point | None
-    """Second point, likewise; None: the link keeps its own."""
+    """Second point in the same frame; None: the link keeps its own."""
     contact_axis: Point
     """Unit vector in the frame of the link's prim."""
     rot_axis: Point | None
-    """Unit vector in the joint's frame that turns of a setting are about; None: not said."""
+    """Unit vector in the joint's frame about which a setting turns; None: not given."""
     scale: float
     """Scale of the asset in a scene."""
     link: str
@@ -311,10 +312,10 @@ class UsdAnnotation:
 
 
 def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> UsdAnnotation | None:
-    """Return the annotation of that name, or None if none was asked for.
+    """Return the annotation of that name, or None if none was requested.
 
     Raises:
-        FileError: It is missing or lacks a key; the text names the ones that exist.
+        FileError: It is missing or lacks a key; the message names the existing ones.
     """
     info_name = options.info_name
     if info_name is None:
@@ -328,7 +329,7 @@ def read_annotation(path: Path, options: ImportOptions, draft: ReportDraft) -> U
         values = json.loads(file.read_text(encoding="utf-8"))
         keypoints = values["object_keypoints"]
         annotation = UsdAnnotation(
-            # Drawers may come with a contact point alone.
+            # Drawers may have only a contact point.
             head=point(keypoints.get("articulated_object_head", keypoints.get("link_contact_point"))),
             tail=point(keypoints["articulated_object_tail"]) if "articulated_object_tail" in keypoints else None,
             contact_axis=_axis(values["object_link0_contact_axis"]),
@@ -367,7 +368,7 @@ def apply_annotation(
         told = replace(told, tail=point(tail))
     if annotation.rot_axis is not None and told.kind == "hinge":
         turns = joints[bodies[chosen.name]].R_object_joint @ np.asarray(annotation.rot_axis)
-        # Along the joint's axis it says nothing new, across it nothing that a hinge could do.
+        # Along the joint's axis it adds nothing, and across it a hinge cannot follow.
         told = replace(told, turns=point(turns)) if float(turns @ told.axis) < -_ALONG else told
     draft.converted = [line for line in draft.converted if f"'{chosen.joint}' computed" not in line]
     return (told, *(link for link in links if link is not chosen))

@@ -27,8 +27,8 @@ class UsdSurfaces:
         root: The default prim.
         turn: Rotation (3, 3) from the stage's axes to z up.
         metres: Metres per unit along each axis of the stage, with the scale.
-        path: The file; textures are looked for in its folder.
-        options: Says where textures may be.
+        path: The file; textures are searched in its folder.
+        options: Options that limit the places of textures.
         draft: Collects what was found.
     """
 
@@ -177,7 +177,7 @@ def _fans(counts: Index, corners: Index) -> tuple[NDArray[np.int32], Index, Inde
 
 
 def _sampled(image: Array, uv: Array | None, count: int) -> Array:
-    """Return the texture's colour at every triangle, or its mean where there are no coordinates."""
+    """Return the texture's colour at every triangle, or its mean if there are no coordinates."""
     if uv is None:
         return np.tile(image.mean(axis=(0, 1)), (count, 1))
     height, width, _ = image.shape

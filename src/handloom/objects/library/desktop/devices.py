@@ -52,7 +52,7 @@ def desk_fan(c: Choices) -> Blueprint:
         cylinder(0.010, neck + 0.006, (0.0, 0.0, foot + neck / 2), **look),
         bar((0.0, -thick / 2, z), (0.0, thick / 2, z), radius, **look),
     ]
-    # What shows before the cage: a dark disc, blades, rings and spokes of wire, a hub.
+    # Visible in front of the cage: a dark disc, blades, rings and spokes of wire, a hub.
     front, wire = -thick / 2, Appearance(color=rgb("silver"), substance="steel", fill=0.0, solid=False)
     parts.append(bar((0.0, front + 0.001, z), (0.0, front - 0.0006, z), 0.90 * radius, **printed(_DARK)))
     for k in range(3):
@@ -135,7 +135,7 @@ def microphone(c: Choices) -> Blueprint:
 
 
 def hand_scanner(c: Choices) -> Blueprint:
-    """A scanner for the hand, standing on the foot of its grip; the window at the front of its head looks to +x."""
+    """A hand-held scanner, standing on the foot of its grip; the window at the front of its head looks to +x."""
     color = c.color(("black", "gray", "white", "navy", "yellow"))
     grip, head = c.number("grip", 0.085, 0.100), c.number("head", 0.085, 0.100)
     look = Appearance(color=rgb(color), substance="plastic", fill=0.6)

@@ -29,7 +29,7 @@ from handloom.render.looks import Turned
 
 
 def display_stand(c: Choices) -> Blueprint:
-    """A turned plinth that shows what stands on it."""
+    """A turned plinth for displaying an object."""
     color = c.color(("wood", "white", "black", "brown", "silver"))
     radius, height = c.number("radius", 0.062, 0.075), c.number("height", 0.040, 0.060)
     look = Appearance(color=rgb(color), substance="wood", fill=1.0)

@@ -17,7 +17,7 @@ _BRASS = (0.80, 0.65, 0.36)
 
 
 def _button(c: Choices, name: str, top: Point, *, travel: tuple[float, float]) -> Link:
-    """Return a button that slides down against a spring; its origin is where its top is at rest."""
+    """Return a button that slides down against a spring; its origin is at the rest position of its top."""
     return Link(
         name=name,
         kind="slide",
@@ -124,7 +124,7 @@ def _with_button(
 
 
 def lever_stapler(c: Choices) -> Blueprint:
-    """A stapler whose arm goes down against a spring: it is hinged at its rear end (-x) and pressed at the front."""
+    """A stapler whose arm moves down against a spring: it is hinged at its rear end (-x) and pressed at the front."""
     color = c.color(("black", "red", "blue", "gray", "teal"))
     length, width = c.number("length", 0.11, 0.13), c.number("width", 0.030, 0.036)
     look = Appearance(color=rgb(color), substance="plastic", fill=0.9)
@@ -163,7 +163,7 @@ def lever_stapler(c: Choices) -> Blueprint:
         tail=(0.40 * length, 0.0, 0.028),
         contact_axis=(0.0, 1.0, 0.0),
         normal=(0.0, 0.0, 1.0),
-        # Some newtons at the front end.
+        # A few newtons at the front end.
         stiffness=c.number("spring", 3.0, 4.5),
         damping=0.01,
         frictionloss=0.002,

@@ -20,7 +20,7 @@ class RoomFinish:
     substance: str
     """Key of ``handloom.objects.materials.SUBSTANCES``."""
     word: str
-    """What people call its colour."""
+    """Common name of its colour."""
 
 
 def _paint(color: Rgb, word: str) -> RoomFinish:
@@ -150,7 +150,7 @@ def surface(name: str, *, fill: float = 1.0, body: str = "object", solid: bool =
         name: Key of ``FINISHES``.
         fill: Fraction of its volume that is material.
         body: Body that carries it.
-        solid: Whether it collides; what does not has no mass either.
+        solid: Whether it collides; a part that does not collide has no mass.
     """
     return _look(finish(name), fill if solid else 0.0, body, solid)
 
@@ -161,12 +161,12 @@ def pane(body: str = "object", *, solid: bool = False) -> Appearance:
 
 
 def glow(color: Rgb, body: str = "object") -> Appearance:
-    """Return the look of what shines: lamps, and the sky in a window."""
+    """Return the look of luminous surfaces: lamps, and the sky in a window."""
     return Appearance(color=color, substance="glass", material="lamp", fill=0.0, solid=False, body=body)
 
 
 def _look(stuff: RoomFinish, fill: float, body: str, solid: bool) -> Appearance:
-    # A material's own colour is written out, for renderers that know colours only.
+    # A material's own colour is written out for renderers that only support colours.
     color = material(stuff.material).color if stuff.color is None else stuff.color
     return Appearance(
         color=color, substance=stuff.substance, material=stuff.material, fill=fill, body=body, solid=solid

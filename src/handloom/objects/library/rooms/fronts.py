@@ -18,16 +18,16 @@ JOINT = 0.003
 OUT = 0.032
 """Distance of the gripped middle of a handle from its front [m]."""
 SWING = 1.57
-"""Opening angle of a door [rad]; further it would lean over its neighbour."""
+"""Opening angle of a door [rad]; beyond that it would hit its neighbour."""
 FRAME, PROUD = 0.055, 0.005
-"""Width of the frame of a framed front, and how far it stands before the panel [m]."""
+"""Width of the frame of a framed front, and how far it stands proud of the panel [m]."""
 FRAMED = 0.26
 """Least side of a front that gets a frame [m]."""
 
 
 @dataclass(frozen=True)
 class FrontStyle:
-    """What the fronts of one piece of furniture have in common."""
+    """Shared properties of the fronts of one piece of furniture."""
 
     finish: str
     """Key of ``FRONTS``."""
@@ -81,7 +81,7 @@ def leaf(
 ) -> tuple[Link, list[Part]]:
     """Return the link and the parts of an upright door with a handle at its free edge.
 
-    It turns about the outer front edge, as a concealed hinge lets it, so that it never swings into its neighbour.
+    It turns about the outer front edge, like on a concealed hinge, so that it never swings into its neighbour.
 
     Args:
         name: Name of the link and its body.
@@ -139,7 +139,7 @@ def drawer(
         name: Name of the link and its body.
         size: Width and height of the front, and depth of the tray [m].
         origin: In the frame of the furniture [m].
-        travel: How far it comes out [m].
+        travel: How far the drawer comes out [m].
         style: Its look.
         feel: Friction and catch of its slides.
         inner: Width and height of the tray [m].

@@ -220,5 +220,5 @@ def pegboard(c: Choices) -> Blueprint:
 
 
 def _share(top: str) -> float:
-    """Return how much of a table top is material: stone lies on a light core."""
+    """Return the fraction of a table top that is material: stone lies on a light core."""
     return 0.12 if finish(top).substance == "ceramic" else 0.5

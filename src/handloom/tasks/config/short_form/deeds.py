@@ -15,23 +15,23 @@ from handloom.skills.contacts.press import has_button
 from handloom.tasks.config.short_form.points import Asset, demanded
 
 MOST_TURN = 90.0
-"""How far a hand turns something in one go [deg]; what is turned further is taken hold of again."""
+"""Largest rotation by a hand in one motion [deg]; for more, the object is grasped again."""
 ROW_GAP = [0.02, 0.06]
-"""Gap between things in a row [m]."""
+"""Gap between objects in a row [m]."""
 TOLERANCES = {"t_eps": 0.01, "o_eps": 0.1}
 
 
 def unfolded(item: Any, asset: Asset, what: str, *, shared: bool = False) -> list[Any]:
-    """Return the steps that a step of a flat list stands for; itself where it is one.
+    """Return the steps that a step of a flat list stands for, or the step itself.
 
     Args:
         item: A step of the list.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
-        shared: Whether several arms share the work: then a hand goes home before the next thing is brought.
+        what: Start of error messages: file, line and key.
+        shared: Whether several arms share the work: a hand then goes home before the next object is brought.
 
     Raises:
-        ConfigError: It does not say of what.
+        ConfigError: It names no objects.
     """
     if not isinstance(item, dict) or "name" in item:
         return [item]
@@ -48,7 +48,7 @@ def unfolded(item: Any, asset: Asset, what: str, *, shared: bool = False) -> lis
 
 
 def _stacked(given: dict[str, Any], what: str) -> list[Any]:
-    """Return the picks and places that build a stack, the first named lowest."""
+    """Return the picks and places that build a stack, with the first object lowest."""
     names, rest = _named_things(given, "stack", what)
     return [
         step
@@ -58,7 +58,7 @@ def _stacked(given: dict[str, Any], what: str) -> list[Any]:
 
 
 def _arranged(given: dict[str, Any], what: str) -> list[Any]:
-    """Return the picks and places that put things in a row, the first of which stays where it is."""
+    """Return the picks and places that put objects in a row; the first one stays in place."""
     names, rest = _named_things(given, "arrange", what)
     form = rest.pop("in", "row")
     if form not in ("row", "column"):
@@ -87,13 +87,13 @@ def _of_arm(keys: dict[str, Any]) -> dict[str, Any]:
 
 
 def short_deed(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
-    """Return the skill of a deed in short form; None where the verb means something else here.
+    """Return the skill of a deed in short form; None if the verb means something else here.
 
     Args:
         verb: The verb.
         given: The short form.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
         ConfigError: It cannot be understood.
@@ -116,7 +116,7 @@ def _press(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | N
 
 
 def _hang(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
-    """Return the hang of a held thing on a peg."""
+    """Return the hang of a held object on a peg."""
     name, _ = demanded(given.pop("hang"), asset, what)
     target, peg = demanded(given.pop("on", None), asset, f"{what} {name}, on")
     where = {} if peg is None else {"peg": peg}
@@ -136,7 +136,7 @@ def _turn(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | No
 
 
 def _shake(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
-    """Return the shake of what is held."""
+    """Return the shake of a held object."""
     name, _ = demanded(given.pop("shake"), asset, what)
     return {"name": "shake", "objects": [name], "instruction": f"Shake the {{{name}}}.", **TOLERANCES, **given}
 
@@ -156,11 +156,11 @@ USES: dict[str, tuple[str, dict[str, Any]]] = {
     "touch": ("Touch the {1} with the {0}.", {"pace": 0.4}),
     "stamp": ("Stamp the {1} with the {0}.", {"pace": 0.4, "force": 1.0, "hold_steps": 9, "depth": 0.006}),
 }
-"""Verb > its sentence, and the keys in which it differs."""
+"""Verb > its sentence, and its differing keys."""
 
 
 def _use(verb: str) -> "Deed":
-    """Return the short form of what is done with a point of a held thing: ``{strike: block, with: hammer.head}``."""
+    """Return the use of a point of a held object: ``{strike: block, with: hammer.head}``."""
 
     def use(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
         target, spot = demanded(given.pop(verb), asset, what)
@@ -176,7 +176,7 @@ def _use(verb: str) -> "Deed":
 
 
 def _push(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
-    """Return the push of an object over a table; a push of a drawer, which says not where to, is that of a joint."""
+    """Return the push of an object across a table; a push of a drawer, without a target, is that of a joint."""
     verb = "push" if "push" in given else "slide"
     sides = [side for side in SIDES if side in given]
     if verb == "push" and not sides and not {"to", "by"} & given.keys():
@@ -196,7 +196,7 @@ def _push(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | No
 
 
 def _wipe(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
-    """Return the wipe of a surface with what is held."""
+    """Return the wipe of a surface with a held object."""
     target, spot = demanded(given.pop("wipe"), asset, what)
     if "with" not in given:
         raise ConfigError(f"{what} {target}: say with what, e.g. {{wipe: {target}, with: sponge}}")
@@ -207,11 +207,11 @@ def _wipe(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
 
 
 def _scan(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
-    """Return the scan of an object with a held scanner, or of a held object before one: ``at: scanner``."""
+    """Return the scan of an object with a held scanner, or of a held object in front of a scanner: ``at: scanner``."""
     name, _ = demanded(given.pop("scan"), asset, what)
     if ("with" in given) == ("at" in given):
         raise ConfigError(
-            f"{what} {name}: with: scanner points a held scanner at it; at: scanner holds it before one that stands"
+            f"{what} {name}: with: scanner points a held scanner at it; at: scanner holds it in front of a fixed one"
         )
     held = "with" in given
     scanner, _ = demanded(given.pop("with" if held else "at"), asset, f"{what} {name}")
@@ -233,4 +233,4 @@ DEEDS: dict[str, Deed] = {
     "scan": _scan,
     **{verb: _use(verb) for verb in USES},
 }
-"""Verb > the skill that it is written as; None leaves it to the verbs of joints."""
+"""Verb > the corresponding skill; None leaves it to the verbs of joints."""

@@ -17,19 +17,19 @@ from handloom.tasks.config.short_form.verbs import ON_JOINTS, fingers_opened
 from handloom.tasks.rooms.room_names import named_part
 
 TOGETHER = "\0"
-"""Where a sentence names what is put somewhere, while those of the same place are gathered."""
+"""Placeholder in a sentence for the placed objects, while those of the same place are gathered."""
 FRAMES, DEFAULT_LENGTH = 250, 600
-"""Frames that a skill gets where a task does not say how long it may take, and those that any task gets."""
+"""Frames allowed per skill if a task sets no length, and frames that every task gets."""
 
 
 def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] | None = None) -> None:
-    """Write the skills of a task in the published form, in place; what is no short form stays as it is.
+    """Write the skills of a task in the published form, in place; everything else stays unchanged.
 
     Args:
         document: The task file.
         root: Keys that lead to the task inside it.
-        arms: Arms of the robot of a deed file, whose skills are done by the nearest one unless they say by which; None:
-            the task names its robots itself, and ``left`` is meant.
+        arms: Arms of the robot of a deed file, whose skills are done by the nearest arm unless they name one; None: the
+            task names its own robots, and the default is ``left``.
 
     Raises:
         ConfigError: A short form cannot be understood; with file and line.
@@ -63,12 +63,12 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
 
 
 def _is_short(skill: Any) -> bool:
-    """Return whether a skill is written in short."""
+    """Return whether a skill is written in short form."""
     return skill == "home" or (isinstance(skill, dict) and "name" not in skill)
 
 
 def _give_time(document: Document, task: dict[str, Any], root: KeyPath) -> None:
-    """Give a task of many skills time for all of them, unless its own file says how long it may take."""
+    """Give a task of many skills time for all of them, unless its own file sets its length."""
     data, frames = task.setdefault("data", {}), FRAMES * sum(len(lane) for _, lane in lanes(task["skills"], ()))
     if not isinstance(data, dict):
         return
@@ -88,10 +88,10 @@ def _with_fixtures(skill: Any, task: Mapping[str, Any]) -> Any:
 
 
 def _describe(task: dict[str, Any]) -> None:
-    """Give a task without an instruction the words of its skills.
+    """Give a task without an instruction one made of its skills' words.
 
-    A pick goes without saying before its place, and so does going home at the end; what is put to the same place is
-    told together: "Put the egg and the lemon into the bowl."
+    A pick before its place and going home at the end are left out; objects put to the same place are combined: "Put the
+    egg and the lemon into the bowl."
     """
     data = task.setdefault("data", {})
     if not isinstance(data, dict) or data.get("language_instruction"):

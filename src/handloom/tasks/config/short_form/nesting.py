@@ -15,9 +15,9 @@ ARMS = ("left", "right")
 
 
 def unfold(document: Document, task: dict[str, Any], where: KeyPath, *, shared: bool) -> None:
-    """Write what takes several skills, such as ``{stack: [a, b, c]}``, as these; each knows its line in the file.
+    """Expand steps that need several skills, such as ``{stack: [a, b, c]}``, into these, all with its line in the file.
 
-    Where arms share the work, each clears the place before the next thing is brought there.
+    If arms share the work, each clears the place before the next object is brought there.
     """
     steps, marks = [], {}
     for i, item in enumerate(task["skills"]):
@@ -45,21 +45,21 @@ def lanes(stages: list[Any], where: KeyPath) -> Iterator[tuple[KeyPath, list[Any
 
 
 def is_step(item: Any, robots: Sequence[str]) -> bool:
-    """Return whether an entry of ``skills`` is a skill or a block of arms, and no stage of robots."""
+    """Return whether an entry of ``skills`` is a skill or a block of arms, rather than a stage of robots."""
     if not isinstance(item, dict):
         return item == "home"
     return bool({"name", *VERBS, *ARMS} & item.keys()) and not any(name in item for name in robots)
 
 
 def is_stage(item: Any) -> bool:
-    """Return whether an entry of ``skills`` has the published nesting, be the robot's name right or not."""
+    """Return whether an entry of ``skills`` has the published nesting, even with a wrong robot name."""
     return isinstance(item, dict) and bool(item) and all(isinstance(blocks, list) for blocks in item.values())
 
 
 def nest(
     document: Document, task: dict[str, Any], where: KeyPath, robots: Sequence[str], arms: Sequence[str] | None
 ) -> None:
-    """Nest a flat list of skills: those of one arm that follow each other share a block."""
+    """Nest a flat list of skills: consecutive skills of one arm share a block."""
     stages: list[dict[str, Any]] = []
     lines = {path: mark for path, mark in document.marks.items() if path[: len(where)] == where and path != where}
     for path in lines:
@@ -111,7 +111,7 @@ def _handed_over(
     what: str,
     arms: Sequence[str] | None,
 ) -> list[dict[str, Any]]:
-    """Return the blocks of a handover; one whose object the hand has just picked begins with holding it out."""
+    """Return the blocks of a handover; if the hand has just picked the object, it begins with holding it out."""
     blocks = stages[-1].get(robot, []) if stages else []
     if arms is not None and len(arms) < len(ARMS):
         raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; take a robot with two arms")

@@ -8,20 +8,20 @@ from handloom.objects import ObjectAsset
 from handloom.scene.named_points import ObjectPoint, known_points, reference
 
 TABLE = "table"
-"""What a spot without a target is on, where the work place does not say."""
+"""Target of a spot that names none, if the work place does not set one."""
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files."""
 
 
 def named_place(where: Any, key: str, name: str, asset: Asset, what: str) -> dict[str, Any]:
-    """Return the keys of a place whose target is written with a point or a part: ``stove.burner_1``; none otherwise.
+    """Return the keys of a place whose target names a point or a part: ``stove.burner_1``; none otherwise.
 
     Args:
-        where: What the short form gives.
-        key: The relation that it gives it for, such as ``on``.
+        where: Value in the short form.
+        key: Its relation, such as ``on``.
         name: What is placed.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
         ConfigError: The target has no such point or part.
@@ -39,12 +39,12 @@ def demanded(text: Any, asset: Asset, what: str) -> ObjectPoint:
     """Return the object and the point of ``stapler.top``, whose point the object must have.
 
     Args:
-        text: What the short form gives.
+        text: Value in the short form.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
-        ConfigError: It is no name, or a library object has no such point.
+        ConfigError: It is not a name, or a library object has no such point.
     """
     if not isinstance(text, str) or not text or text.endswith("."):
         raise ConfigError(f"{what}: write an object or a point of one, such as stapler.top; got {text!r}")
@@ -59,12 +59,12 @@ def demanded(text: Any, asset: Asset, what: str) -> ObjectPoint:
 
 
 def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str]) -> Any:
-    """Return ``{place: mug, at: [0.1, 0]}`` with what the spot, which is in the work frame, is on.
+    """Return ``{place: mug, at: [0.1, 0]}`` with the target of the spot, which is in the work frame.
 
     Args:
         skill: A short form; others are returned as they are.
         task: The task.
-        relations: Words that name a target, with which ``at`` is a spot of that.
+        relations: Words that name a target, for which ``at`` is a spot on it.
     """
     if not isinstance(skill, dict) or "place" not in skill or "at" not in skill or {*relations, True} & skill.keys():
         return skill
@@ -72,15 +72,15 @@ def in_work_frame(skill: Any, task: Mapping[str, Any], relations: Sequence[str])
 
 
 def inserted(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
-    """Return ``{insert: pen.tip, into: holder}`` as a place in it, that point down.
+    """Return ``{insert: pen.tip, into: holder}`` as a place in the holder with that point down.
 
     Args:
         given: The short form.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
-        ConfigError: It does not say what into, or names a point that is not there.
+        ConfigError: It names no target, or a point that does not exist.
     """
     rest = {key: value for key, value in given.items() if key not in ("insert", "into")}
     name, point = demanded(given["insert"], asset, f"{what}: insert")

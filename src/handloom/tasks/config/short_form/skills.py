@@ -1,4 +1,4 @@
-"""One skill in short, ``{place: apple, in: bowl}``, as the published form has it."""
+"""Expansion of one skill in short form, ``{place: apple, in: bowl}``, to the published form."""
 
 import difflib
 from collections.abc import Mapping
@@ -25,7 +25,8 @@ PICK: dict[str, Any] = {
     "t_eps": 0.01,
     "o_eps": 0.1,
 }
-"""Keys of a short pick: from above, as steeply as the object lets, and lifted by 5 to 7 cm, which every arm can do."""
+"""Keys of a short pick: from above, as steeply as the object allows, and lifted by 5 to 7 cm, which every arm can
+do."""
 PLACE: dict[str, Any] = {
     "position_constraint": "object",
     "rest_on": "target",
@@ -43,7 +44,7 @@ PLACE: dict[str, Any] = {
     "o_eps": 0.1,
     "success_mode": "relation",
 }
-"""Keys of every short place: the middle of the object over the middle of the target, let go just above contact."""
+"""Keys of every short place: the middle of the object above the middle of the target, released just above contact."""
 WHERE: dict[str, dict[str, Any]] = {
     "in": {"relation": "in", "keep_upright": 25, "keep_upright_widest": 80, "ratio_widest": [0.25, 0.75]},
     "on": {"relation": "on", "ratio_widest": [0.3, 0.7]},
@@ -57,7 +58,7 @@ WHERE: dict[str, dict[str, Any]] = {
     "beside": {"relation": "beside", "rest_on": "support", "beside": "right"},
     **{side: {"relation": side, "rest_on": "support"} for side in ("left_of", "right_of", "in_front_of", "behind")},
 }
-"""Where a short place puts the object > the keys in which it differs."""
+"""Relation of a short place > its differing keys."""
 WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "stack_on": "Stack the {0} on the {1}.",
          "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
          "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
@@ -71,10 +72,10 @@ EXAMPLES = (
     "{hang: mug, on: tree.peg_1}, {insert: pen.tip, into: cup}, {lift: pot, with: both}, {stack: [a, b]}, "
     "{arrange: [a, b, c]}, {handover: stick, from: left, to: right}, home"
 )
-"""One of each verb, for messages."""
+"""One example of each verb, for messages."""
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
 MEANT |= {"next_to": "beside", "near": "beside", "by": "beside", "stack": "stack_on"}
-"""Words that people write > where a short place puts the object."""
+"""Alternative words > relation of a short place."""
 SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place", "hit": "strike", "beat": "strike"}
 SAID_OTHERWISE |= {"shut": "close", "pull": "open", "rotate": "turn", "twist": "turn", "give": "handover"}
 SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"}
@@ -83,12 +84,12 @@ HOME = {"name": "home", "instruction": "Go home."}
 
 
 def _pick_keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys of a short pick; one that says how it approaches is not widened."""
+    """Return the keys of a short pick; one with an approach is not widened."""
     return {key: value for key, value in PICK.items() if key != "approach_widest" or "approach" not in given}
 
 
 def unknown_verb(item: Any) -> str:
-    """Return what to say about an entry that no verb is in."""
+    """Return the message about an entry without a verb."""
     words = [str(key) for key in item] if isinstance(item, dict) else [str(item)]
     known = {**dict.fromkeys((*VERBS, "name")), **SAID_OTHERWISE}
     near = [word for given in words[:1] for word in difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)]
@@ -97,7 +98,7 @@ def unknown_verb(item: Any) -> str:
 
 
 def assets_of(objects: Mapping[str, Mapping[str, Any]]) -> Asset:
-    """Return how to find the library object of an entry by its name."""
+    """Return a function that finds the library object of an entry by its name."""
     return lambda name: library_asset(objects.get(name, {}))
 
 
@@ -168,7 +169,7 @@ def expanded(  # noqa: PLR0911, PLR0912 - one verb after the other
     words = WORDS[kind].format(f"{{{name}}}", f"{{{target}}}")
     keys = {**PLACE, **WHERE[kind], **given}
     if {"at", "at_point", "x_ratio_range", "y_ratio_range"} & given.keys() and "ratio_widest" not in given:
-        keys.pop("ratio_widest", None)  # Who says where means it.
+        keys.pop("ratio_widest", None)  # A given place is taken literally.
     return {"name": "place", "objects": [name, target], "instruction": words, **keys}
 
 
@@ -180,7 +181,7 @@ def _is_part(where: Any) -> bool:
 
 
 def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
-    """Return what ``to`` means: into a container, stacked on one of the same kind, or on it."""
+    """Return the meaning of ``to``: into a container, stacked on an object of the same kind, or on it."""
     category = categories.get(target, "")
     if category and category == categories.get(name):
         return "stack_on"
@@ -188,7 +189,7 @@ def _kind(name: str, target: str, categories: Mapping[str, str]) -> str:
         return "on"
     try:
         return "in" if make_object(category, rng=np.random.default_rng(0)).holds else "on"
-    except HandloomError:  # It needs parameters; the check of objects says which.
+    except HandloomError:  # It needs parameters, which the check of objects reports.
         return "on"
 
 

@@ -1,4 +1,4 @@
-"""Short forms of what is done to doors, drawers, lids, knobs and buttons, and from hand to hand.
+"""Short forms for doors, drawers, lids, knobs and buttons, and for handovers.
 
 ``{open: cabinet}``, ``{close: {cabinet: drawer_2}}``, ``{turn: knob, by: 90}``, ``{push: drawer}``, ``{press: pedal}``,
 ``{handover: stick, from: left, to: right}``.
@@ -15,16 +15,17 @@ from handloom.objects.registry import CATEGORIES
 from handloom.tasks.config.arm_words import NEAREST, OTHER
 
 Asset = Callable[[str], ObjectAsset | None]
-"""Name of an object > one such object of the library; None for those of files, whose joints are not known yet."""
+"""Name of an object > one such object of the library; None for objects of files, whose joints are not known yet."""
 
 OPEN: dict[str, Any] = {"amount": 0.75, "least_amount": 0.5}
-"""As far as the arm can, which differs from robot to robot and from place to place."""
+"""Opens as far as the arm can, which differs between robots and places."""
 CLOSE: dict[str, Any] = {"collision_valid": False}
-"""Fingers that shut a lid by its lip meet the box, too, and it is shut all the same."""
+"""Fingers that shut a lid by its lip also touch the box, which does not matter."""
 TURN: dict[str, Any] = {"collision_valid": False}
-"""Fingers around a low handle meet what it stands on, too, and it is turned all the same."""
+"""Fingers around a low handle also touch its support, which does not matter."""
 PRESS: dict[str, Any] = {"grasp": False, "amount": 0.8, "momentary": True, "collision_valid": False}
-"""With closed fingers, far down; what is pressed springs back, and is often so near to the rest that fingers touch."""
+"""Presses far down with closed fingers; the part springs back, and is often so near to others that fingers touch
+them."""
 ON_JOINTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "open": ("open", "Open", OPEN),
     "close": ("close", "Close", CLOSE),
@@ -43,15 +44,15 @@ HANDOVER: dict[str, Any] = {
     "approach": ["any", 180],
     "gripper_state": -1,
 }
-"""Where an object is held out to the other hand: ahead of the middle between the arms, above their bases."""
+"""Handover position: ahead of the midpoint between the arms, above their bases."""
 ENDS = ([0.0, 0.25], [0.6, 1.0])
-"""Fractions of a long object's length at which the first and the second hand take it."""
+"""Fractions of a long object's length at which the first and the second hand grasp it."""
 LONG = 1.8
-"""An object this many times as long as wide is taken at its two ends."""
+"""An object this many times as long as wide is grasped at its two ends."""
 
 
 def library_asset(entry: Mapping[str, Any]) -> ObjectAsset | None:
-    """Return an object as an entry of a task describes it, in one of its looks; None if the library has none."""
+    """Return the object that an entry of a task describes, in one variant; None if the library has none."""
     category = str(entry.get("category", ""))
     if entry.get("path") or category not in CATEGORIES:
         return None
@@ -60,7 +61,7 @@ def library_asset(entry: Mapping[str, Any]) -> ObjectAsset | None:
         return make_object(
             category, rng=np.random.default_rng(0), parameters=given if isinstance(given, dict) else None
         )
-    except HandloomError:  # The check of objects says what is wrong with its parameters.
+    except HandloomError:  # The check of objects reports wrong parameters.
         return None
 
 
@@ -71,7 +72,7 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
         verb: One of ``ON_JOINTS``.
         given: The short form; ``{open: cabinet}``, ``{open: {cabinet: drawer_2}}`` and further keys of the skill.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
+        what: Start of error messages: file, line and key.
 
     Raises:
         ConfigError: It names no object, one without joints, or a joint that the object does not have.
@@ -106,9 +107,9 @@ def on_joint(verb: str, given: dict[str, Any], asset: Asset, what: str) -> dict[
 
 
 def fingers_opened(lane: Sequence[Any]) -> list[Any]:
-    """Return the skills of an arm with an opening of the hand between one that pushes and one that takes a handle.
+    """Return the skills of an arm with the hand opened between one that pushes and one that grasps a handle.
 
-    What pushes ends with closed fingers, and the way to a handle is planned for the fingers as they are.
+    A push ends with closed fingers, and the path to a handle is planned for the current fingers.
     """
     told: list[Any] = []
     for skill in lane:
@@ -131,16 +132,16 @@ def _varies(joint: str, joints: list[str]) -> bool:
 
 
 def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> list[dict[str, list[dict[str, Any]]]]:
-    """Return the blocks in which one hand takes an object and gives it to the other.
+    """Return the blocks in which one hand grasps an object and gives it to the other.
 
     Args:
         given: The short form.
         asset: The objects of the task.
-        what: Begins messages: file, line and key.
-        held: The first hand has the object already.
+        what: Start of error messages: file, line and key.
+        held: Whether the first hand already has the object.
 
     Raises:
-        ConfigError: It does not say what, or from which hand to which.
+        ConfigError: It names no object, or not both hands.
     """
     name = given.pop("handover")
     first, second = str(given.pop("from", "left")), given.pop("to", None)
@@ -174,7 +175,7 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
     over = {"approach": "any", "pre_grasp_offset": 0.07, "post_grasp_offset_min": 0.0, "post_grasp_offset_max": 0.0}
     over["handed"] = True
     begin = {**pick, **take, **constraints[0], "instruction": f"Pick up the {{{name}}} with the {spoken(first)} hand."}
-    # The third block is done by the arm that did not do the second.
+    # The third block is done by the arm that did not do the second one.
     again = second if first == NEAREST else first
     return [
         {first: [*([] if held else [begin]), out]},
@@ -189,7 +190,7 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
 
 
 def spoken(arm: str) -> str:
-    """Return how a sentence calls an arm."""
+    """Return the name of an arm in a sentence."""
     return "one" if arm == NEAREST else arm
 
 

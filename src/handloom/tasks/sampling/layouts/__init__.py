@@ -1,1 +1,1 @@
-"""Where things lie: poses drawn from regions until nothing overlaps and everything rests."""
+"""Layouts: poses drawn from regions until nothing overlaps and everything rests."""

@@ -17,11 +17,11 @@ from handloom.tasks.sampling.robots import in_boxes, refuse_robot_overlaps, robo
 from handloom.values import ObjectInstance, RobotInstance
 
 MAX_LAYOUTS = 30
-"""How often a layout is drawn before the regions are called impossible."""
+"""Layouts drawn before the regions count as impossible."""
 LAYOUTS_PER_OBJECT = 4
-"""How often per object in a crowded scene: the more there are, the less often all of them find a place at once."""
+"""The same per object in a crowded scene: the more objects, the less often all of them find a place at once."""
 CROWDED_LAYOUTS = 3
-"""How many valid layouts are tried to find one with the required number of distractors."""
+"""Valid layouts tried to find one with the required number of distractors."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 FELL = "fell down"
@@ -38,20 +38,20 @@ def sample_layout(
     clutter: Sequence[ObjectInstance],
     rng: np.random.Generator,
 ) -> Scenery:
-    """Sample poses by the task's regions and let the objects come to rest.
+    """Sample poses from the task's regions and let the objects come to rest.
 
     Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
     not come to rest is drawn again.
 
     Args:
         task: The task.
-        props: Its objects and fixtures; those that start at a robot's hand are not among them.
+        props: Its objects and fixtures, without those that start at a robot's hand.
         robots: Its robots.
         clutter: Distractors; those that find no room are left out of the result.
         rng: Generator of places.
 
     Raises:
-        SamplingError: No layout worked; names the object, how often it was tried and what to widen.
+        SamplingError: No layout worked; names the object, the number of attempts and the range to widen.
     """
     scratch = SettlingWorld([*props, *clutter], loose=[region.object for region in task.config.regions])
     drawing = LayoutSampler(task, props, robots, scratch)
@@ -89,7 +89,7 @@ def sample_layout(
 
 
 def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> str:
-    """Return what to change about a region; beside the edge of its target, where that edge is."""
+    """Return the change needed in a region; if it crosses the edge of its target, with that edge."""
     given = region.random_config.pos_range if region.random_config is not None else None
     if given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
         box = places[region.target].box
@@ -98,7 +98,7 @@ def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> s
             low, high = given[0][axis], given[1][axis]
             if max(-low, high) > half[axis]:
                 return (
-                    f"regions.{index} asks for {name} from {low:g} to {high:g} m from the middle of {region.target}, "
+                    f"regions.{index} places {name} from {low:g} to {high:g} m from the middle of {region.target}, "
                     f"which ends at {-half[axis]:.2f} and {half[axis]:.2f} m; keep its pos_range inside"
                 )
     return f"widen the pos_range of regions.{index}"
@@ -113,8 +113,8 @@ def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
 def _settled(
     props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: SettlingWorld, room: Clutter
 ) -> tuple[ObjectInstance, ...]:
-    """Let the layout come to rest; distractors that do not are taken away and the rest is tried again."""
-    # What is fixed hung on a free joint while places were drawn; physics needs it fixed.
+    """Let the layout come to rest; distractors that do not are removed, and the rest is tried again."""
+    # Fixed objects had a free joint while places were drawn; physics needs them fixed.
     afresh = any(obj.fixed and obj.name in scratch.loose for obj in props)
     while True:
         objs = (*(at_place(obj, places[obj.name]) for obj in props), *room.instances())

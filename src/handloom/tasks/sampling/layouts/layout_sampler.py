@@ -23,15 +23,15 @@ from handloom.values import ObjectInstance, RobotInstance
 
 OUT_OF_REACH = "was out of reach"
 REACH_DRAWS = 600
-"""The same for a region of which only the part within reach counts; spots out of reach cost next to nothing."""
+"""The same for a region of which only the reachable part counts; unreachable spots cost almost nothing."""
 MAX_DRAWS = 40
-"""How often one object is drawn before the layout is given up."""
+"""Draws of one object before the layout is given up."""
 TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
 ON_TOP = 0.006
 """Shift of ``A_in_B`` that puts an object on top [m]."""
 RIM = 0.02
-"""How much of its half width a stand-in may have as rim [m]."""
+"""Largest rim of a stand-in, as part of its half width [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,10 @@ class _Spots:
     turns: bool = False
     """In the container's frame; otherwise along the world's axes, as offsets of a ``gap`` are published."""
     level: bool = False
-    """They say nothing about the height."""
+    """Whether they leave the height open."""
 
     def offset(self, index: int, quat: Array) -> Array:
-        """Return one of them along the world's axes (3,) [m]; its height is NaN where it says nothing."""
+        """Return one of them along the world's axes (3,) [m]; its height is NaN if left open."""
         offset = quat_rotate(quat, self.offsets[index]) if self.turns else self.offsets[index].copy()
         if self.level:
             offset[2] = np.nan
@@ -54,13 +54,13 @@ class _Spots:
 
 
 class LayoutSampler:
-    """Draws layouts: regions in file order, supports before what lies on them, without penetration.
+    """Draws layouts: regions in file order, supports before the objects on them, without penetration.
 
     Args:
         task: The task.
         props: Its objects and fixtures.
         robots: Its robots.
-        scratch: World with all of them, in which overlaps are found.
+        scratch: World with all of them, for overlap checks.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class LayoutSampler:
         return TaskReach(task, props, arms)
 
     def allows(self, overlap: Overlap) -> bool:
-        """Return whether a region puts one of the two into the other, from where it is pushed out."""
+        """Return whether a region puts one of the two into the other, in which case it is pushed out."""
         pair = {overlap.name, overlap.other}
         return any(
             {r.object, r.container or r.target} == pair and (r.container or r.random_type == "A_in_B_region_sampler")
@@ -139,7 +139,7 @@ class LayoutSampler:
                 break
             left -= 1
             if name not in self.scratch.loose:
-                places[name] = place  # A robot, or something that is only seen.
+                places[name] = place  # A robot, or an object that is only visible.
                 return
             refusal = self._refusal(region, place, outlines)
             if refusal is None:
@@ -156,11 +156,11 @@ class LayoutSampler:
         raise NoPlaceError(name, why)
 
     def _cut(self, region: RegionConfig) -> bool:
-        """Return whether only the part of a region counts that is within reach."""
+        """Return whether only the reachable part of a region counts."""
         return region.within_reach and self._reach is not None
 
     def _within_reach(self, name: str, place: Placed, places: Mapping[str, Placed]) -> bool:
-        """Return whether the hands get to an object, with those that were placed before it where they are."""
+        """Return whether the hands reach an object, given those placed before it."""
         assert self._reach is not None
         known = {other: there for other, there in places.items() if other not in self._waiting}
         return self._reach.allows({**known, name: place})
@@ -181,15 +181,15 @@ class LayoutSampler:
         (x0, y0), (x1, y1) = map(self._reach.of_work_frame, corners)
         raise SamplingError(
             "out_of_reach",
-            f"no arm of {robot.name} gets to {region.object} anywhere between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and "
-            f"{y1:.2f} m in the work frame, in which at counts, with what it has to do there; "
+            f"no arm of {robot.name} reaches {region.object} as its skills need, anywhere between x {x0:.2f} and "
+            f"{x1:.2f}, y {y0:.2f} and {y1:.2f} m in the work frame (that of at); "
             f"{self._reach.in_words(region.object, alone)}; "
-            f"handloom robot show {robot.robot_config_file} --reach draws where it gets",
+            f"handloom robot show {robot.robot_config_file} --reach draws its reach",
             where=self.task.where("regions", self.task.config.regions.index(region)),
         )
 
     def _gap(self, region: RegionConfig, other: str) -> float | None:
-        """Return how far an object must be from another, seen from above [m]; None: that does not matter."""
+        """Return the required distance between two objects, seen from above [m]; None if any will do."""
         if region.clear and self._clear.get(other):
             return min(region.clear, self._clear[other])
         return 0.0 if region.object in self.spread or other in self.spread else None
@@ -232,7 +232,7 @@ class LayoutSampler:
         return sample_region(region, ranges, a, self._target(region, places), rng, c=c)
 
     def _target(self, region: RegionConfig, places: dict[str, Placed]) -> Placed:
-        """Return the target, or the part of it the region names."""
+        """Return the target, or the part of it that the region names."""
         whole = places[region.target]
         if region.sub_tgt_prim is None or region.target not in self.props:
             return whole
@@ -264,7 +264,7 @@ class LayoutSampler:
         return free[int(rng.integers(len(free)))]
 
     def _spots_of(self, container: str) -> _Spots:
-        """Return the places of a container: gap offsets, the slots of a library object, or its length shared out."""
+        """Return the places of a container: gap offsets, slots of a library object, or equal shares of its length."""
         obj = self.props.get(container)
         if obj is None:
             return _Spots(np.zeros((0, 3)))
@@ -288,7 +288,7 @@ class LayoutSampler:
             return region.random_config or RandomConfig()
         pool = self.task.config.random_region_list
         left = [i for i in range(len(pool)) if i not in used]
-        # As published: an index counts in what is left of the list, and from its end when negative.
+        # As published: an index refers to the rest of the list, and counts from its end if negative.
         wanted = region.priority if isinstance(region.priority, tuple) and region.priority else range(len(left))
         free = [left[i] for i in wanted if -len(left) <= i < len(left)]
         if not free:
@@ -313,10 +313,10 @@ class LayoutSampler:
 def _lying_on(
     region: RegionConfig, a: Placed, b: Placed, obj: ObjectInstance, at: Array | None, rng: np.random.Generator
 ) -> Placed:
-    """Return an object on the surface of a stand-in; how high that of the missing file is says nothing about it.
+    """Return an object on the surface of a stand-in, whose height is unrelated to that of the missing file.
 
     Args:
-        region: Where it goes; its ``z_init`` does not count.
+        region: Its region; ``z_init`` does not count.
         a: What is placed.
         b: The stand-in.
         obj: The same.
@@ -330,9 +330,9 @@ def _lying_on(
 
 
 def _on_stand_in(ranges: RandomConfig, a: Placed, b: Placed, obj: ObjectInstance) -> RandomConfig:
-    """Return the shift that puts an object on the surface of a stand-in, as far beside its middle as it has room.
+    """Return the shift that puts an object on the surface of a stand-in, as far off its middle as there is room.
 
-    How far to go in is known of the missing file only.
+    The depth of insertion is only known for the missing file.
 
     Args:
         ranges: The shift that the task gives.
@@ -368,7 +368,7 @@ def _gap_file(obj: ObjectInstance) -> tuple[float, ...]:
 
 
 def ordered(regions: Sequence[RegionConfig]) -> tuple[RegionConfig, ...]:
-    """Return the regions in file order, but each after those that place what it refers to."""
+    """Return the regions in file order, but each after those of the objects it refers to."""
     waiting, result = list(regions), []
     while waiting:
         for region in waiting:
@@ -376,7 +376,7 @@ def ordered(regions: Sequence[RegionConfig]) -> tuple[RegionConfig, ...]:
             if not any(other.object in needs for other in waiting if other is not region):
                 break
         else:
-            region = waiting[0]  # They refer to each other in a circle; the file's order holds.
+            region = waiting[0]  # They refer to each other in a cycle; the file's order is kept.
         waiting.remove(region)
         result.append(region)
     return tuple(result)

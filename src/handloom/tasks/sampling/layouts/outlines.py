@@ -1,4 +1,4 @@
-"""Outlines of placed objects seen from above, and how far they are from each other."""
+"""Outlines of placed objects seen from above, and distances between them."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from handloom.scene.regions import Placed
 from handloom.spatial import quat_rotate
 
 DIRECTIONS = 128
-"""Directions in which the furthest point is sought."""
+"""Number of directions in which the furthest point is found."""
 _ANGLES = np.arange(DIRECTIONS) * (2.0 * np.pi / DIRECTIONS)
 _COMPASS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 
@@ -30,18 +30,18 @@ def convex_outline(points: Array) -> Array:
 
 
 def outline_distance(a: Array, b: Array) -> float:
-    """Return the smallest distance [m] of two convex outlines; 0 when they touch or overlap."""
+    """Return the smallest distance [m] between two convex outlines; 0 if they touch or overlap."""
     if _apart(a, b) or _apart(b, a):
         return float(min(_to_edges(a, b), _to_edges(b, a)))
     return 0.0
 
 
 def _apart(a: Array, b: Array) -> bool:
-    """Return whether a line through an edge of ``a`` has all of ``b`` on its outer side."""
+    """Return whether all of ``b`` is on the outer side of a line through an edge of ``a``."""
     edges = np.roll(a, -1, axis=0) - a
     outward = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
     beyond = outward @ b.T - np.sum(outward * a, axis=1)[:, None]
-    if len(a) < 3:  # A line or a point has two outer sides, and also ends.
+    if len(a) < 3:  # A line or a point has two outer sides, and its ends also count.
         along = np.concatenate([outward, -outward, edges, -edges])
         return bool(np.any((along @ b.T).min(axis=1) > (along @ a.T).max(axis=1)))
     return bool(np.any(beyond.min(axis=1) > 0.0))

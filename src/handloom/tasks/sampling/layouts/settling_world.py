@@ -20,17 +20,18 @@ from handloom.values import Failure, FunnelStage, ObjectInstance
 STEP = 0.002
 """Physics step [s]."""
 PARKED = -1000.0
-"""Height [m] where objects wait that have no place yet."""
+"""Height [m] at which objects without a place wait."""
 CHUNK = 25
-"""Steps between two checks whether everything sleeps."""
+"""Steps between two checks of whether everything sleeps."""
 PATIENCE = 1.0
 """How long objects may take to fall asleep, each time [s]."""
 WATCH = 0.16
-"""How long objects at rest are watched [s]; what rocks stands still for a moment at each end of its swing."""
+"""Time for which objects at rest are observed [s]; a rocking object stands still for a moment at each end of its
+swing."""
 CREEP = 0.0002
-"""Further than this [m], or in radians ten times this, nothing at rest may move while it is watched."""
+"""Largest motion [m], or tenfold in radians, of an object at rest while it is observed."""
 NUDGE = 0.1
-"""Angular speed [rad/s] that topples only objects balanced on a tip."""
+"""Angular speed [rad/s] that only topples objects balanced on a tip."""
 
 
 class SamplingError(HandloomError):
@@ -38,7 +39,7 @@ class SamplingError(HandloomError):
 
     Args:
         reason: One word for the funnel.
-        detail: What happened; recorded, so it names no file.
+        detail: Description of the failure; recorded, so it names no file.
         where: File, line and key to change; for messages only.
     """
 
@@ -48,7 +49,7 @@ class SamplingError(HandloomError):
 
 
 class NoPlaceError(HandloomError):
-    """One layout did not work out; the next one may."""
+    """One layout failed; the next one may succeed."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"{name} {why}")
@@ -69,12 +70,12 @@ class Overlap:
 class SettlingWorld:
     """All objects of a scene in one model; those that may be moved have free joints.
 
-    Bodies at rest fall asleep in it, which makes settling cheap and tells when it is over; belts stand still, since an
+    Bodies at rest fall asleep in it, which makes settling cheap and shows when it is over; belts stand still, since an
     episode begins when they start.
 
     Args:
-        objects: Everything; what is only there to be seen is left out.
-        loose: Names of fixed objects that are moved too.
+        objects: All objects; purely visual ones are left out.
+        loose: Names of fixed objects that are also moved.
     """
 
     def __init__(self, objects: Sequence[ObjectInstance], *, loose: Iterable[str] = ()) -> None:
@@ -122,7 +123,7 @@ class SettlingWorld:
         self.data.qpos[address : address + 3] = (10.0 * address, 0.0, PARKED)
 
     def place(self, name: str) -> Placed:
-        """Return where an object is, as a point."""
+        """Return the position of an object."""
         address = self._free[name]
         quat = self.data.qpos[address + 3 : address + 7].copy()
         mujoco.mju_normalize4(quat)
@@ -143,10 +144,10 @@ class SettlingWorld:
         return sorted((Overlap(a, b, depth) for (a, b), depth in found.items()), key=lambda o: -o.depth)
 
     def settle(self, watched: Sequence[str]) -> None:
-        """Run physics until these objects are at rest; joints start at their given positions.
+        """Run physics until these objects are at rest; their joints start at the given positions.
 
         Raises:
-            NoPlaceError: One does not come to rest.
+            NoPlaceError: An object does not come to rest.
         """
         self.data.qvel[:] = 0.0
         self._until_asleep(watched)
@@ -161,7 +162,7 @@ class SettlingWorld:
             raise NoPlaceError(moved[0], "did not come to rest")
 
     def _until_asleep(self, watched: Sequence[str]) -> None:
-        """Step until all of these sleep, or ``PATIENCE`` has passed."""
+        """Step until all of these objects sleep, or ``PATIENCE`` has passed."""
         trees = [self._tree[name] for name in watched]
         self._wake()
         for _ in range(round(PATIENCE / STEP / CHUNK)):
@@ -189,7 +190,7 @@ class SettlingWorld:
         return moved
 
     def _wake(self) -> None:
-        """Wake every body; a sleeping one would not notice that it was moved."""
+        """Wake every body; a sleeping one does not react to being moved."""
         state = self.data.qpos.copy(), self.data.qvel.copy()
         time = self.data.time
         mujoco.mj_resetData(self.model, self.data)
@@ -198,7 +199,7 @@ class SettlingWorld:
 
 
 def poses_that_stay(asset: ObjectAsset) -> tuple[int, ...]:
-    """Return which rest poses of an asset physics keeps on a table; those in which it rolls only if there is no other.
+    """Return the rest poses of an asset that are stable in physics; rolling ones only if there are no others.
 
     A rest pose is computed from the hull: some are so shallow that the object creeps out of them.
     """
