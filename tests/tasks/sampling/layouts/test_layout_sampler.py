@@ -1,5 +1,7 @@
 """Regions that refer to parts, containers and lists put things exactly where the file says."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from task_files import TABLE_TOP, region, thing
@@ -10,7 +12,7 @@ from handloom.scene import build_scene
 from handloom.scene.assets import outline_of
 from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
-from handloom.tasks import SamplingError, sample_task
+from handloom.tasks import SamplingError, load_task, sample_task
 from handloom.tasks.sampling.layouts.layout_sampler import ordered
 from handloom.tasks.sampling.layouts.outlines import convex_outline, footprint, outline_distance
 
@@ -290,3 +292,24 @@ def test_what_is_put_in_something_ends_on_or_in_it(make):
         for episode in range(4):
             things = objects_of(task, episode)
             assert (box_of(things["cube"])[0, 2] < box_of(things["b"])[1, 2] - 0.004) == inside
+
+
+@pytest.mark.parametrize(("shift", "stays"), [(0.0, True), (0.3, False)])
+def test_an_object_that_does_not_stay_where_its_region_puts_it_is_no_start(tmp_path: Path, shift: float, stays: bool):
+    (file := tmp_path / "task.yaml").write_text(f"""
+robot: fr3
+objects:
+  - {{name: cube, category: cube, parameters: {{edge: 0.04}}}}
+  - {{name: book, category: book}}
+regions:
+  - {{object: book, at: [0.0, 0.0], yaw: [0, 0]}}
+  - {{object: cube, on: book, at: [{shift}, 0.0]}}
+skills: [{{pick: cube}}]
+""")
+    task = load_task(file)
+    if stays:
+        placed = {obj.name: obj.position for obj in sample_task(task, seed=0, episode=0).objects}
+        assert placed["cube"][2] > placed["book"][2] + 0.01
+    else:
+        with pytest.raises(SamplingError, match="did not stay on book"):
+            sample_task(task, seed=0, episode=0)

@@ -1,11 +1,12 @@
 """Layout of a scene: poses drawn from regions, no penetration, a stable rest."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from handloom.errors import NotFoundError
 from handloom.scene.assets import outline_of
 from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
@@ -25,6 +26,8 @@ CROWDED_LAYOUTS = 3
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 FELL = "fell down"
+ASTRAY = 0.01
+"""Distance outside the box of its support at which the middle of an object no longer lies on it [m]."""
 FALL = 0.4
 """An object that comes to rest this far [m] below its initial pose has fallen off its support."""
 
@@ -66,7 +69,7 @@ def sample_layout(
             standing = tuple(_robot_at(robot, places[robot.name]) for robot in robots)
             room = Clutter(task, clutter, scratch)
             room.place(places, standing, rng)
-            objs = _settled(props, places, scratch, room)
+            objs = _settled(task, props, places, scratch, room)
             boxes = [box for robot in standing for box in robot_boxes(robot)]
             suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
             refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
@@ -111,7 +114,11 @@ def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
 
 
 def _settled(
-    props: Sequence[ObjectInstance], places: Mapping[str, Placed], scratch: SettlingWorld, room: Clutter
+    task: Task,
+    props: Sequence[ObjectInstance],
+    places: Mapping[str, Placed],
+    scratch: SettlingWorld,
+    room: Clutter,
 ) -> tuple[ObjectInstance, ...]:
     """Let the layout come to rest; distractors that do not are removed, and the rest is tried again."""
     # Fixed objects had a free joint while places were drawn; physics needs them fixed.
@@ -130,7 +137,41 @@ def _settled(
                 raise
             room.remove(error.name)
             continue
-        return tuple(_at_rest(world, obj) for obj in objs)
+        rested = tuple(_at_rest(world, obj) for obj in objs)
+        _refuse_strays(task, {obj.name: obj for obj in rested}, world)
+        return rested
+
+
+def _refuse_strays(task: Task, objs: Mapping[str, ObjectInstance], world: SettlingWorld) -> None:
+    """Refuse a layout in which something no longer lies where its region puts it: in a drawer, not under it."""
+    touching: dict[str, set[str]] | None = None
+    for region in task.config.regions:
+        name, target = region.object, objs.get(region.target)
+        fixed = target is None or any(fixture.name == region.target for fixture in task.arena.fixtures)
+        if fixed or region.random_type != "A_on_B_region_sampler" or region.container or name not in world.loose:
+            continue
+        assert target is not None
+        try:
+            room = _placed(target, region.sub_tgt_prim).box
+        except NotFoundError:  # The parts of a file mean nothing for its stand-in.
+            room = _placed(target).box
+        box = _placed(objs[name]).box
+        middle, lowest = box.mean(axis=0)[:2], box[0, 2]
+        touching = world.touching() if touching is None else touching
+        within = np.all(middle > room[0, :2] - ASTRAY) and np.all(middle < room[1, :2] + ASTRAY)
+        if not within or lowest < room[0, 2] - ASTRAY or region.target not in _carriers(name, touching, world.loose):
+            where = region.target if region.sub_tgt_prim is None else f"{region.sub_tgt_prim} of {region.target}"
+            raise NoPlaceError(name, f"did not stay on {where}")
+
+
+def _carriers(name: str, touching: Mapping[str, set[str]], loose: Collection[str]) -> set[str]:
+    """Return everything that an object touches, also through loose objects between them."""
+    found, queue = set[str](), [name]
+    while queue:
+        for other in touching.get(queue.pop(), set()) - found:
+            found.add(other)
+            queue += [other] if other in loose else []
+    return found
 
 
 def _come_to_rest(world: SettlingWorld, moving: Sequence[str], places: Mapping[str, Placed]) -> None:
@@ -147,8 +188,8 @@ def _at_rest(world: SettlingWorld, obj: ObjectInstance) -> ObjectInstance:
     return at_place(obj, world.place(obj.name)) if obj.name in world.loose else obj
 
 
-def _placed(obj: ObjectInstance) -> Placed:
-    return Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj))
+def _placed(obj: ObjectInstance, part: str | None = None) -> Placed:
+    return Placed(np.array(obj.position), np.array(obj.quat), outline_of(obj, part))
 
 
 def _robot_at(robot: RobotInstance, place: Placed) -> RobotInstance:

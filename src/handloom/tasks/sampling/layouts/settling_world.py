@@ -143,6 +143,14 @@ class SettlingWorld:
             found[pair] = max(found.get(pair, 0.0), -distance)
         return sorted((Overlap(a, b, depth) for (a, b), depth in found.items()), key=lambda o: -o.depth)
 
+    def touching(self) -> dict[str, set[str]]:
+        """Return, for every object, the names of those it touches."""
+        found: dict[str, set[str]] = {}
+        for overlap in self.overlaps():
+            found.setdefault(overlap.name, set()).add(overlap.other)
+            found.setdefault(overlap.other, set()).add(overlap.name)
+        return found
+
     def settle(self, watched: Sequence[str]) -> None:
         """Run physics until these objects are at rest; their joints start at the given positions.
 
