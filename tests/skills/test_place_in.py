@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.scene import build_scene
+from handloom.scene.measures import world_box
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.place_in import NoCavityError, entries_into
 from handloom.tasks import load_task, sample_task
@@ -33,3 +35,21 @@ def test_a_thing_that_lies_askew_is_as_wide_as_across_it(tmp_path: Path, width: 
     else:
         with pytest.raises(NoCavityError, match="wide"):
             entries_into(scene, place)
+
+
+INSERT = """
+robot: fr3
+objects:
+  - {name: screwdriver, category: screwdriver}
+  - {name: holder, category: pen_holder}
+skills: [{pick: screwdriver}, {insert: screwdriver.head, into: holder}]
+"""
+
+
+def test_a_tool_inserted_with_its_tip_down_stands_on_the_floor_of_its_holder(tmp_path: Path):
+    (file := tmp_path / "insert.yaml").write_text(INSERT)
+    scene, record = simulate(load_task(file), 5, 5, Stopwatch())
+    assert record.success, record.failure
+    scene.world.restore_state(record.states[-1])
+    floor = world_box(scene, "holder")[0, 2] + 0.01
+    assert world_box(scene, "screwdriver")[0, 2] > floor - 0.002, "it did not pierce the floor"

@@ -90,9 +90,12 @@ def pen_holder(c: Choices) -> Blueprint:
     grow = math.sqrt(2.0 * math.pi / (sides * math.sin(2.0 * math.pi / sides)))
     inside = radius - wall / 2
     parts = tube(radius, height, wall, sides=sides, foot=FOOT, **look)
-    floor = prism([(grow * inside * x, grow * inside * y) for x, y in outline], 0.004, (0.0, 0.0, 0.002), **look)
+    # A heavy base: long tools do not tip it over, and their tips do not pierce it when they drop.
+    half = 0.005
+    base = Appearance(color=rgb(color), substance="steel")
+    floor = prism([(grow * inside * x, grow * inside * y) for x, y in outline], 2 * half, (0.0, 0.0, half), **base)
     if style == "round":
-        parts.append(replace(floor, drawn=Turned(outer=((inside, -0.002), (inside, 0.002)))))
+        parts.append(replace(floor, drawn=Turned(outer=((inside, -half), (inside, half)))))
     else:
         parts = [*as_built(parts), floor]
     return Blueprint(

@@ -1,5 +1,6 @@
 """Place and orientation at which a held object is put down, and how far it can be lowered there."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -193,7 +194,7 @@ def keeps_heading(R_base_tool: Array, axis_tool: Array, R_world_base: Array, fac
     return np.abs((off + np.pi) % (2.0 * np.pi) - np.pi) < HEADED
 
 
-def unit(vector: tuple[float, float, float]) -> Array:
+def unit(vector: Sequence[float] | Array) -> Array:
     """Return a vector (3,) of length one."""
     v = np.asarray(vector, float)
     return v / np.linalg.norm(v)

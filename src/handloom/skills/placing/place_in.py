@@ -138,7 +138,7 @@ def sinks_into(scene: Scene, config: PlaceConfig) -> bool:
         return False
     if target not in scene.assets or not scene.assets[target].stands_in:
         return False
-    return _depth(scene, target) > SHALLOW
+    return depth_from_above(scene, target) > SHALLOW
 
 
 def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
@@ -146,7 +146,7 @@ def inserted_depth(scene: Scene, config: PlaceConfig) -> float | None:
     by_axes = config.align_pick_obj_axis is not None and config.success_mode == "flower"
     if not by_axes or not sinks_into(scene, config):
         return None
-    return _depth(scene, config.objects[1])
+    return depth_from_above(scene, config.objects[1])
 
 
 def hollow_from_above(scene: Scene, name: str) -> Array:
@@ -156,7 +156,7 @@ def hollow_from_above(scene: Scene, name: str) -> Array:
     return np.stack([np.min(boxes, axis=(0, 1))[:2], np.max(boxes, axis=(0, 1))[:2]])
 
 
-def _depth(scene: Scene, name: str) -> float:
+def depth_from_above(scene: Scene, name: str) -> float:
     """Return the depth of the deepest cavity of an object that is open above [m]; 0 if it has none."""
     up = scene.object_pose(name)[2, :3]
     return max((float(np.abs(up) @ (c.box[1] - c.box[0])) for c in _open_above(scene, name)), default=0.0)

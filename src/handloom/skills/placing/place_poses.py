@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.scene.measures import local_box, world_box
-from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis
+from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_axis, named_axis, point_of
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.configs.places import PlaceConfig
@@ -26,7 +26,7 @@ from handloom.skills.placing.landing import (
     stood_up,
     unit,
 )
-from handloom.skills.placing.place_in import Entry, NoCavityError, entries_into, inserted_depth
+from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_above, entries_into, inserted_depth
 from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
@@ -48,6 +48,10 @@ FINGER = 0.012
 """Half the height of fingertips: their height above a holder's rim when the object is at the bottom [m]."""
 CLEAR = 0.02
 """Distance between fingertips and object after the hand has drawn back [m]."""
+TILTED_FINGER = 0.03
+"""The same for a tilted hand that lowers the object to the bottom: a dropped one would pierce a thin floor [m]."""
+UPPERMOST = 0.75
+"""Grasp height on a short object in that case."""
 UPPER = 0.6
 """Grasp height on a short object instead: a fraction of its height."""
 
@@ -120,6 +124,13 @@ class PlacePoses(Skill[PlaceConfig]):
         named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
+        if config.point_down is not None:
+            # The end that goes in first must meet the opening; the object may lean.
+            end = np.asarray(
+                point_of(self.scene.assets[config.objects[0]], config.objects[0], config.point_down).position
+            )
+            for p in points:
+                p[:, :2] -= (R_world_object @ end)[:, :2]
         if self.is_particular:
             # A task's heights suit its intended object; an arm may not reach as high with another one.
             lowest = box[1, 2] - reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
@@ -145,15 +156,20 @@ class PlacePoses(Skill[PlaceConfig]):
 
     def suits(self, T_base_tool: Array) -> NDArray[np.bool_]:
         """Return which grasps (n, 4, 4) hold an object high enough for it to reach the bottom of a holder."""
-        depth, axis = inserted_depth(self.scene, self.config), self.config.align_pick_obj_axis
+        config, name, arm = self.config, self.config.objects[0], self.controller.arm
+        depth, axis = inserted_depth(self.scene, config), config.align_pick_obj_axis
+        finger, upper = FINGER, UPPER
+        if config.point_down is not None:
+            axis = -way_of_point(self.scene, name, config.point_down)
+            depth = depth_from_above(self.scene, config.objects[1])
+            finger, upper = TILTED_FINGER, UPPERMOST
         if depth is None or axis is None:
             return super().suits(T_base_tool)
-        name, arm = self.config.objects[0], self.controller.arm
         T_object_base = invert_pose(self.scene.object_pose(name)) @ arm.T_world_base
         low, high = local_box(self.scene, name)[0]
         half, middle = 0.5 * float(np.abs(unit(axis)) @ (high - low)), 0.5 * float(unit(axis) @ (high + low))
         fingers = (T_object_base @ T_base_tool @ arm.spec.T_tool_tcp)[:, :3, 3] @ unit(axis)
-        return fingers - (middle - half) >= min(depth + FINGER, UPPER * 2.0 * half)
+        return fingers - (middle - half) >= min(depth + finger, upper * 2.0 * half)
 
     def ways_after(self, T_base_tool: Array, q: Array) -> Array:
         """Return the joint motion from each grasp (n,) of the object to the nearest place.
