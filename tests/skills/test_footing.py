@@ -1,11 +1,17 @@
 """An object that is put at a spot stands there: not on a rim, not over an edge, not half on something else."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from handloom.scene import Scene, build_scene
+from handloom.scene.measures import world_box
+from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.footing import MOST, steady_shifts
+from handloom.skills.placing.spots import shift_beside_others
 from handloom.tasks import load_task, sample_task
+from handloom.tasks.config.task_config import placed_skills
 
 TASK = """
 base: setups/fr3.yaml
@@ -72,3 +78,33 @@ def test_a_tilted_object_settles_on_its_whole_foot(scene: Scene) -> None:
     shifts, steady = steady_shifts(scene, "cup", pose[None])
     assert steady[0]
     np.testing.assert_allclose(shifts, 0.0, atol=1e-12)
+
+
+TWO = """
+robot: fr3
+objects:
+  - {name: apple, category: apple}
+  - {name: can, category: can}
+  - {name: tray, category: tray}
+regions:
+  - {object: tray, at: [0.0, 0.05], yaw: [0, 0]}
+  - {object: apple, on: tray, at: [0.0, 0.0]}
+  - {object: can, at: [0.25, 0.0]}
+skills: [{pick: can}, {place: can, on: tray}]
+"""
+
+
+def test_what_lies_on_a_tray_is_left_alone(tmp_path: Path) -> None:
+    (file := tmp_path / "two.yaml").write_text(TWO)
+    task = load_task(file)
+    scene = build_scene(sample_task(task, 0, 0))
+    config = next(skill for _, skill in placed_skills(task.config) if isinstance(skill, PlaceConfig))
+    pose, tray = scene.object_pose("can").copy(), world_box(scene, "tray")
+    pose[:3, 3] = [*scene.object_pose("apple")[:2, 3], tray[1, 2] + 0.1]
+    shift = shift_beside_others(scene, config, pose, tray)
+    assert np.linalg.norm(shift) > 0.05
+    middle = pose[:2, 3] + shift
+    assert np.all(middle > tray[0, :2])
+    assert np.all(middle < tray[1, :2])
+    pose[:2, 3] = middle
+    np.testing.assert_array_equal(shift_beside_others(scene, config, pose, tray), 0.0)

@@ -27,11 +27,13 @@ from handloom.skills.placing.landing import (
     unit,
 )
 from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_above, entries_into, inserted_depth
-from handloom.skills.placing.spots import origins_at, reach_of, way_of_point
+from handloom.skills.placing.spots import origins_at, reach_of, shift_beside_others, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import FunnelStage
 
+BESIDE_OTHERS = frozenset(("in", "on"))
+"""Relations whose spot is free, so that several objects can be put there side by side."""
 ON = frozenset(("on", "stack_on"))
 """Relations in which the target carries the object."""
 CANDIDATES = 32
@@ -279,9 +281,11 @@ class PlacePoses(Skill[PlaceConfig]):
         None are left where it would tip over everywhere near the spot.
         """
         config = self.config
+        name, target = config.objects[:2]
+        if config.relation in BESIDE_OTHERS and not self._is_named():
+            return self._beside_others(pre, place, T_base_world, T_tool_object)
         if config.relation not in ON or config.at is None or config.lean:
             return pre, place
-        name, target = config.objects[:2]
         shifts, steady = steady_shifts(self.scene, name, invert_pose(T_base_world) @ place @ T_tool_object)
         if not steady.any():
             detail = (
@@ -291,6 +295,26 @@ class PlacePoses(Skill[PlaceConfig]):
             return pre[:0], place[:0]
         level = translation(np.column_stack([shifts, np.zeros(len(shifts))]) @ T_base_world[:3, :3].T)
         return (level @ pre)[steady], (level @ place)[steady]
+
+    def _is_named(self) -> bool:
+        """Return whether the spot or the way in is given, so that the object cannot be put down anywhere else."""
+        config = self.config
+        spots = (config.aim, config.at, config.at_point, config.point_down)
+        through_front = self._entry is not None and not self._entry.from_above
+        return any(key is not None for key in spots) or config.lean or through_front
+
+    def _beside_others(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
+    ) -> tuple[Array, Array]:
+        """Return poses (n, 4, 4) before and at the place, shifted to where nothing lies yet."""
+        target, part = self.config.objects[1], self.config.place_part_prim_path
+        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
+        first = invert_pose(T_base_world) @ place[0] @ T_tool_object
+        shift = shift_beside_others(self.scene, self.config, first, box)
+        if not shift.any():
+            return pre, place
+        level = translation(T_base_world[:3, :2] @ shift)
+        return level @ pre, level @ place
 
     def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
         """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""

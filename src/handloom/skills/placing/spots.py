@@ -8,6 +8,7 @@ from handloom.scene import Scene
 from handloom.scene.measures import local_box, world_box
 from handloom.scene.named_points import SIDES, named_point, point_of, way_to, work_spot
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.descent import NEARLY, Descent
 from handloom.skills.skill import between
 
 GAP = (0.03, 0.06)
@@ -16,6 +17,12 @@ INSIDE = 0.25
 """Fraction of a gap's range that is left at both of its ends, as a placed object moves a little."""
 MOST_INSIDE = 0.01
 """Largest margin left there [m]."""
+FREE_STEP = 0.015
+"""Distance of the spots that are tried on a target on which something lies already [m]."""
+FREE_GAP = 0.005
+"""Least gap between the boxes of what lies there and of the object [m]."""
+OVER = 0.05
+"""Objects up to this height above a target lie on it or stick out of it [m]."""
 SIDEWAYS = 0.3
 """Fraction of the target's half width by which the middle of the object may be put to the side."""
 
@@ -62,6 +69,52 @@ def origins_at(scene: Scene, config: PlaceConfig, R_world_object: Array, rng: np
     beside = box.mean(axis=0)[1 - k] + between(rng, -astray, astray, (count,))
     origins[:, 1 - k] = beside - reach.mean(axis=1)[:, 1 - k]
     return origins
+
+
+def shift_beside_others(scene: Scene, config: PlaceConfig, T_world_object: Array, box: Array) -> Array:
+    """Return how far to shift a place, level (2,) [m], so that the object does not land on what lies there already.
+
+    Zero if nothing does, or if there is no room beside it.
+
+    Args:
+        scene: The scene.
+        config: The place.
+        T_world_object: The place (4, 4), just above the target.
+        box: World box of the target, or of the cavity (2, 3) [m].
+    """
+    name, still = config.objects[0], np.zeros(2)
+    loose = [obj.name for obj in scene.instance.objects if obj.solid and not obj.fixed]
+    others = np.array([world_box(scene, other) for other in loose if other not in config.objects[:2]]).reshape(-1, 2, 3)
+    on_it = (others[:, 0, 2] < box[1, 2] + OVER) & (others[:, 1, 2] > box[0, 2])
+    own = reach_of(scene, name, T_world_object[None, :3, :3])[0, :, :2] + T_world_object[:2, 3]
+    others = others[on_it][:, :, :2]
+
+    def occupied(shift: Array) -> bool:
+        low, high = own + shift
+        return bool(np.any(np.all((others[:, 0] < high + FREE_GAP) & (others[:, 1] > low - FREE_GAP), axis=1)))
+
+    if not occupied(still):
+        return still
+    room = np.stack([box[0, :2] - own[0], box[1, :2] - own[1]])
+    if np.any(room[0] > room[1]):
+        return still
+    ticks = [np.arange(low, high + 1e-9, FREE_STEP) for low, high in room.T]
+    grid = np.stack(np.meshgrid(*ticks, indexing="ij"), axis=-1).reshape(-1, 2)
+    descent, drops = Descent(scene, name), np.full(len(grid), -1.0)
+    for k, shift in enumerate(grid):
+        if not occupied(shift):
+            drops[k] = descent.height(T_world_object + _moved(shift))
+    if drops.max() < 0.0:
+        return still
+    far = np.where(drops >= drops.max() - NEARLY, np.linalg.norm(grid, axis=1), np.inf)
+    return grid[int(np.argmin(far))]
+
+
+def _moved(shift: Array) -> Array:
+    """Return the matrix (4, 4) that is added to a pose to shift it level [m]."""
+    moved = np.zeros((4, 4))
+    moved[:2, 3] = shift
+    return moved
 
 
 def reach_of(scene: Scene, name: str, R_world_object: Array) -> Array:
