@@ -66,7 +66,7 @@ def test_poses_in_the_task_take_the_place_of_the_file(instance: TaskInstance) ->
 
 
 def test_a_row_that_is_not_there_and_an_object_without_poses_are_refused(instance: TaskInstance) -> None:
-    with pytest.raises(ConfigError, match="has 2 poses"):
+    with pytest.raises(ConfigError, match="has only 2 poses"):
         run_with(instance, {**DEXPICK, "pick_pose_idx": 2})
     with pytest.raises(ConfigError, match=r"no dexpick_pose\.yaml"):
         run_with(instance, {**DEXPICK, "objects": ["box"]})

@@ -30,7 +30,7 @@ CATEGORIES: Final[dict[str, str]] = {
     "hex_nut": "handloom.objects.library.blocks:hex_nut",
     "studded_brick": "handloom.objects.library.blocks:studded_brick",
     "triangle_block": "handloom.objects.library.blocks:triangle_block",
-    "barcode_scanner": "handloom.objects.library.desk:barcode_scanner",
+    "barcode_scanner": "handloom.objects.library.desktop.devices:barcode_scanner",
     "book": "handloom.objects.library.desk:book",
     "computer_mouse": "handloom.objects.library.desk:computer_mouse",
     "eraser": "handloom.objects.library.desk:eraser",

@@ -177,34 +177,6 @@ def stapler(c: Choices) -> Blueprint:
     return _flat(("stapler", "office stapler"), color, parts, (length, width, 0.050))
 
 
-def barcode_scanner(c: Choices) -> Blueprint:
-    """A scanner on a stand that reads what is held in front of its red window; it looks along its x axis."""
-    color = c.color(("black", "gray", "white"))
-    z, head = c.number("height", 0.26, 0.30), 0.07
-    look = Appearance(color=rgb(color), substance="plastic", fill=0.8)
-    parts = [
-        slab((0.14, 0.12, 0.016), 0.02, (0.0, 0.0, 0.008), **look),
-        cylinder(0.014, z - 0.016, (-0.03, 0.0, 0.016 + (z - 0.016) / 2), **look),
-        box((head, 0.09, 0.06), (0.0, 0.0, z), **look),
-        box(
-            (0.004, 0.074, 0.044),
-            (head / 2 + 0.001, 0.0, z),
-            color=rgb("red"),
-            substance="glass",
-            fill=0.0,
-            solid=False,
-        ),
-    ]
-    return Blueprint(
-        words=("scanner", "barcode scanner"),
-        color=color,
-        parts=tuple(parts),
-        keypoints=points(bottom=(0.0, 0.0, 0.0), window=(head / 2, 0.0, z)),
-        axes=axes(up=(0.0, 0.0, 1.0), view=(1.0, 0.0, 0.0)),
-        rests="upright",
-    )
-
-
 def computer_mouse(c: Choices) -> Blueprint:
     """A computer mouse with a wheel, cable side towards +x."""
     color = c.color((*HOUSING, "red", "blue"))

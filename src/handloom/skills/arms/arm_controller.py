@@ -112,8 +112,7 @@ class ArmController:
         self.ignored: tuple[str, ...] = ()
         """Obstacles that the current skill ignores, by part of their name."""
         self.by_rim = self.by_ring = False
-        """Whether the last pick took a rim, or the side of a ring, so that the fingers open only a little on
-        release."""
+        """Whether the last pick took a rim or the side of a ring: fingers then open only a little on release."""
         self.held: tuple[str, ...] = ()
         """Objects that move with the hand in planning."""
         self._kept: Held | None = None

@@ -37,7 +37,7 @@ ROUND_WAYS = np.stack([np.cos(ROUND), np.sin(ROUND)], axis=1)
 """Directions (16, 2) in which the outline of a foot is measured."""
 
 
-class Ground(NamedTuple):
+class HeightGrid(NamedTuple):
     """Heights of what is below, on a grid."""
 
     points: Array
@@ -80,7 +80,7 @@ def steady_shifts(scene: Scene, name: str, T_world_object: Array) -> tuple[Array
     return shifts, steady
 
 
-def _stands(ground: Ground, foot: Foot, middle: Array) -> bool:
+def _stands(ground: HeightGrid, foot: Foot, middle: Array) -> bool:
     """Return whether the points that carry a foot at a place surround the centre of mass above it."""
     away = ground.points - middle
     under = np.flatnonzero(np.all(away @ ROUND_WAYS.T <= foot.outline, axis=1))
@@ -123,7 +123,7 @@ def _settled(R_world_object: Array, up: Array) -> Array:
     return R_world_object if sine < 1e-9 else matrix_from_rotvec(across / sine * np.arcsin(sine)) @ R_world_object
 
 
-def _ground(scene: Scene, name: str, low: Array, high: Array) -> Ground:
+def _ground(scene: Scene, name: str, low: Array, high: Array) -> HeightGrid:
     """Return the heights of everything but robots and an object over a rectangle from ``low`` to ``high`` (2,) [m]."""
     model, data = scene.world.model, scene.world.data
     ticks = [np.arange(a, b + SPACING, SPACING) for a, b in zip(low, high, strict=True)]
@@ -142,4 +142,4 @@ def _ground(scene: Scene, name: str, low: Array, high: Array) -> Ground:
                 fall = mujoco.mju_rayGeom(*pose, model.geom_size[geom], start, down, kind)
             if fall >= 0.0:
                 heights[k] = max(heights[k], start[2] - fall)
-    return Ground(points, heights)
+    return HeightGrid(points, heights)

@@ -1,4 +1,4 @@
-"""Phone stand, fan, kitchen scale, microphone, hand scanner, sign with a code. Fronts face -y."""
+"""Phone stand, fan, kitchen scale, microphone, scanners, sign with a code. Fronts face -y."""
 
 import math
 from dataclasses import replace
@@ -199,5 +199,33 @@ def qr_stand(c: Choices) -> Blueprint:
         parts=tuple(parts),
         keypoints=upright_points(foot + height - 0.002, code=(0.0, front, z)),
         axes=axes(up=(0.0, 0.0, 1.0), front=(0.0, -1.0, 0.0)),
+        rests="upright",
+    )
+
+
+def barcode_scanner(c: Choices) -> Blueprint:
+    """A scanner on a stand that reads what is held in front of its red window; it looks along its x axis."""
+    color = c.color(("black", "gray", "white"))
+    z, head = c.number("height", 0.26, 0.30), 0.07
+    look = Appearance(color=rgb(color), substance="plastic", fill=0.8)
+    parts = [
+        slab((0.14, 0.12, 0.016), 0.02, (0.0, 0.0, 0.008), **look),
+        cylinder(0.014, z - 0.016, (-0.03, 0.0, 0.016 + (z - 0.016) / 2), **look),
+        box((head, 0.09, 0.06), (0.0, 0.0, z), **look),
+        box(
+            (0.004, 0.074, 0.044),
+            (head / 2 + 0.001, 0.0, z),
+            color=rgb("red"),
+            substance="glass",
+            fill=0.0,
+            solid=False,
+        ),
+    ]
+    return Blueprint(
+        words=("scanner", "barcode scanner"),
+        color=color,
+        parts=tuple(parts),
+        keypoints=points(bottom=(0.0, 0.0, 0.0), window=(head / 2, 0.0, z)),
+        axes=axes(up=(0.0, 0.0, 1.0), view=(1.0, 0.0, 0.0)),
         rests="upright",
     )
