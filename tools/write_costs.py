@@ -17,18 +17,18 @@ class Rates:
     """Rates of ``fr3_pick_place`` with two cameras of 224 x 224 at 30 Hz, H.264; measured as described on the page."""
 
     realtime_factor: float = 2.7
-    """Demonstrated time per processor time, rendered on one core with AVX-512."""
+    """Demonstrated time per CPU time, rendered on one core with AVX-512."""
     card_hours_per_day: float = 2573.0
     """Robot-hours per day of 16 cores, with one H200 for rendering."""
     card_cores: int = 16
     episode_s: float = 5.4
     """Length of an episode [s]."""
     drawing_share: float = 0.59
-    """Rendering, as a share of all processor time."""
+    """Rendering, as a share of all CPU time."""
     label_share: float = 0.16
-    """Processor time of all labels except images, as a share of rendering."""
+    """CPU time of all labels except images, as a share of rendering."""
     merge_ms: float = 1.8
-    """Processor time of the merge, per episode [ms]."""
+    """CPU time of the merge, per episode [ms]."""
     video_kb: float = 280.0
     table_kb: float = 5.0
     archive_kb: float = 32.0

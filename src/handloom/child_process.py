@@ -27,9 +27,9 @@ from handloom.errors import FileError, HandloomError
 TIMEOUT = 60.0
 """Time limit for drawing an image or starting a child [s]."""
 SECONDS = 15.0
-"""Processor time that reading a file may take [s]."""
+"""CPU time that reading a file may take [s]."""
 PATIENCE = 6.0
-"""Wall-clock limit as a multiple of the processor time, since the machine may be busy."""
+"""Wall-clock limit as a multiple of the CPU time, since the machine may be busy."""
 MEMORY = 1_250_000_000
 """Memory limit while a file is read [bytes]."""
 LARGE = 400_000_000
@@ -78,7 +78,7 @@ def call_apart(function: str, *arguments: Any, what: str, seconds: float = SECON
         function: ``module:function``.
         arguments: Values that can be pickled.
         what: Name of the input; error messages begin with it.
-        seconds: Limit on its processor time [s], or on wall-clock time if processor time is unknown.
+        seconds: Limit on its CPU time [s], or on wall-clock time if CPU time is unknown.
         more: Hint for the error message: how the user can grant more time.
 
     Raises:
@@ -201,7 +201,7 @@ def _received(child: "subprocess.Popen[bytes]", seconds: float) -> Any:
 
 
 def _worked(pid: int) -> float:
-    """Return the processor time of a process [s]; infinite if unknown, so that only wall-clock time counts."""
+    """Return the CPU time of a process [s]; infinite if unknown, so that only wall-clock time counts."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:

@@ -49,7 +49,7 @@ def test_successful_episodes_replay_and_spare_the_robot(name: str, capsys: pytes
             wrong.append(lines[-1])
     seconds = time.process_time() - begin
     with capsys.disabled():
-        sys.stdout.write(f"\n{name}: {len(lines)} successes of {attempts}, {seconds:.0f} s of processor time\n")
+        sys.stdout.write(f"\n{name}: {len(lines)} successes of {attempts}, {seconds:.0f} s of CPU time\n")
         sys.stdout.write("\n".join(lines) + "\n")
     assert len(lines) == EPISODES
     assert not wrong, "\n".join(wrong)

@@ -127,7 +127,7 @@ MORE = 10
 def _extended(task: Task, folder: Path) -> list[dict[str, Any]]:
     """Generate ten more episodes in finished runs without images, a short and a long one, and compare.
 
-    Measured in processor time: the ten episodes are the same work in both, and the existing ones should cost nothing.
+    Measured in CPU time: the ten episodes are the same work in both, and the existing ones should cost nothing.
     """
     first = RunDirectory.begin(folder / "undrawn", RunSettings.of_task(task, seed=0, unit_size=1, render="none"))
     generate_run(first, Goal(successes=4), InlineExecutor())

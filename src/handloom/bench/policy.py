@@ -79,7 +79,7 @@ def _timed(robot: str, steps: int) -> dict[str, Any]:
         "observation": policy.env.observation_size(len(policy.robot.dof_names)),
         "joints": len(policy.robot.dof_names),
         "median_ms": float(np.median(spent) * 1e3),
-        # Processor time of this thread: on a shared machine, wall time would include other work.
+        # CPU time of this thread: on a shared machine, wall time would include other work.
         "median_cpu_ms": float(np.median(worked) * 1e3),
         "p99_ms": float(np.percentile(spent, 99) * 1e3),
         "physics_steps_per_policy_step": decimation,

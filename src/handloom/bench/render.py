@@ -185,7 +185,7 @@ OURS = (
 
 
 def run(*, seconds: float = 1.0, backend: str = "cpu") -> BenchResult:
-    """Measure processor time per frame over all threads, so that other load on the machine does not count.
+    """Measure CPU time per frame over all threads, so that other load on the machine does not count.
 
     Args:
         seconds: Time for which each contender renders each size.
@@ -235,7 +235,7 @@ def _rate(
     kinds: Sequence[str],
     seconds: float,
 ) -> float:
-    """Render a moving scene for a while; return frames per second of processor time in the best slice."""
+    """Render a moving scene for a while; return frames per second of CPU time in the best slice."""
     return _rates([(model, data, renderer)], camera, kinds, seconds)[0]
 
 
@@ -287,7 +287,7 @@ def _wall_rate(width: int, height: int, seconds: float) -> float:
 
 
 def _pouring(task: str = "fr3_pour_cup_bowl") -> list[dict[str, Any]]:
-    """Return the processor time of a second of pouring, per preset: planning, physics and all images.
+    """Return the CPU time of a second of pouring, per preset: planning, physics and all images.
 
     Physics is that of robot and grains, replayed; planning is the rest of an attempt, from sampling to judging.
     """

@@ -37,7 +37,7 @@ class Attempt:
 
     receipt: Receipt
     cpu_s: float
-    """Processor time of everything from sampling to the last frame [s]."""
+    """CPU time of everything from sampling to the last frame [s]."""
     layout: int = 0
     """Number of earlier layouts of the attempt for which the expert found no plan."""
 
@@ -118,7 +118,7 @@ def _crashed(trial: TaskTrial, crash: str) -> list[Attempt]:
 
 
 def _row(name: str, attempts: list[Attempt]) -> dict[str, Any]:
-    """Summarize the attempts of a task, in processor time, so that other programs do not count."""
+    """Summarize the attempts of a task, in CPU time, so that other programs do not count."""
     receipts = [attempt.receipt for attempt in attempts]
     wins = [receipt for receipt in receipts if receipt.success]
     reasons = Counter(receipt.reason for receipt in receipts if not receipt.success)

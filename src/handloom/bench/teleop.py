@@ -1,4 +1,4 @@
-"""Latency from the page to the robot's target, images per second over a socket on this machine, processor time."""
+"""Latency from the page to the robot's target, images per second over a socket on this machine, CPU time."""
 
 import json
 import tempfile
@@ -38,7 +38,7 @@ SAMPLES = 125.0
 def run(names: tuple[str, ...] = TASKS, seed: int = 0, *, seconds: float = SECONDS) -> BenchResult:
     """Drive each task for a few seconds with two views, and the first task also with all its views.
 
-    Latency and rates need a machine with two free cores; the processor times of a frame's commands, physics and images
+    Latency and rates need a machine with two free cores; the CPU times of a frame's commands, physics and images
     do not depend on other load.
     """
     rows = [_measured(name, seed, seconds, views=2) for name in names]
@@ -74,7 +74,7 @@ def _measured(name: str, seed: int, seconds: float, *, views: int) -> dict[str, 
 
 
 def _processor_time(name: str, seed: int, cameras: tuple[str, ...], *, frames: int) -> dict[str, float]:
-    """Return the processor time of a frame [ms]: commands (all ticks and the goals), physics, and one set of images."""
+    """Return the CPU time of a frame [ms]: commands (all ticks and the goals), physics, and one set of images."""
     task = load_task(name, overrides=("data.max_episode_length=100000",))
     instance = sample_task(task, seed, 0)
     scene = build_scene(instance)

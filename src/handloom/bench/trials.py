@@ -36,7 +36,7 @@ class TrialOutcome:
     episode_s: float = 0.0
     """Length of the episode [s]."""
     cpu_s: float = 0.0
-    """Processor time from sampling to the last frame [s]."""
+    """CPU time from sampling to the last frame [s]."""
 
     @classmethod
     def of(cls, receipt: Receipt, cpu_s: float) -> "TrialOutcome":

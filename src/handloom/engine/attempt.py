@@ -36,7 +36,7 @@ IN_ANY_LAYOUT = frozenset({"no_grasp", "constraints_leave_nothing", "no_cavity"}
 
 
 class Stopwatch:
-    """Adds up wall time by stage, and processor time since its creation."""
+    """Adds up wall time by stage, and CPU time since its creation."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -44,7 +44,7 @@ class Stopwatch:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of this process since the watch was created [s]."""
+        """CPU time of this process since the watch was created [s]."""
         return time.process_time() - self._begin
 
     @contextmanager

@@ -28,7 +28,7 @@ class RunReport:
     worker_seconds: dict[str, float]
     """Wall time of the workers by stage [s]."""
     cpu_seconds: float
-    """Processor time of the workers [s]."""
+    """CPU time of the workers [s]."""
     skill_seconds: dict[str, float]
     """Mean simulated time per skill and demonstration [s]."""
     disturbed: dict[str, int]
@@ -49,7 +49,7 @@ class RunReport:
 
     @property
     def cpu_realtime_factor(self) -> float:
-        """The same per second of processor time: the rate of an otherwise idle machine."""
+        """The same per second of CPU time: the rate of an otherwise idle machine."""
         return self.robot_hours * 3600.0 / self.cpu_seconds if self.cpu_seconds else 0.0
 
     def robot_hours_per_day(self, workers: int = 1) -> float:

@@ -1,4 +1,4 @@
-"""Runs verbs in processes of their own with bounded memory and processor time, and measures what they used.
+"""Runs verbs in processes of their own with bounded memory and CPU time, and measures what they used.
 
 As a program it is the process they are forked from, so that importing everything is paid for once.
 """

@@ -33,7 +33,7 @@ CAMERA = "observation.images.head"
 
 
 def run(*, episodes: int = 6) -> BenchResult:
-    """Measure in processor time, so that waiting for the disk or for other programs does not count.
+    """Measure in CPU time, so that waiting for the disk or for other programs does not count.
 
     Args:
         episodes: Number of episodes of 5 s to write and merge.
@@ -60,7 +60,7 @@ def _scene() -> list[NDArray[np.uint8]]:
 
 
 def _cpu_seconds(work: Callable[[], Any], *, repeats: int = 3) -> float:
-    """Return the minimum processor time of a few runs [s]."""
+    """Return the minimum CPU time of a few runs [s]."""
     least = float("inf")
     for _ in range(repeats):
         begin = time.process_time()
@@ -139,7 +139,7 @@ def _dataset(parent: Path, images: list[NDArray[np.uint8]], episodes: int) -> li
 
 
 def _written(parent: Path, table: FeatureTable, images: list[NDArray[np.uint8]], number: int) -> float:
-    """Write one episode; return the processor time of everything except the encoding [s]."""
+    """Write one episode; return the CPU time of everything except the encoding [s]."""
     states = np.random.default_rng(number).normal(size=(FRAMES + 1, 100)).cumsum(axis=0)
     outcome = EpisodeOutcome(index=number, task="pick the cube", success=True, seed=0, robot="fr3")
     with EpisodeWriter(parent / folder_name(number), table) as episode:

@@ -20,7 +20,7 @@ PRESET = "balanced"
 
 
 def run(*, names: tuple[str, ...] = TASKS, seed: int = 0, rounds: int = 3) -> BenchResult:
-    """Measure in processor time of one core.
+    """Measure in CPU time of one core.
 
     Args:
         names: Tasks.
@@ -55,7 +55,7 @@ def run(*, names: tuple[str, ...] = TASKS, seed: int = 0, rounds: int = 3) -> Be
 
 
 def _measured(scene: Scene, record: EpisodeRecord, kinds: tuple[str, ...], folder: Path) -> tuple[float, int]:
-    """Render and encode an episode with labels; return the processor time [s] and the size of the labels in bytes."""
+    """Render and encode an episode with labels; return the CPU time [s] and the size of the labels in bytes."""
     for file in folder.iterdir():
         file.unlink()
     features = video_features(record.instance.cameras, "h264")

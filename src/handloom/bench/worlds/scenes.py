@@ -111,7 +111,7 @@ CROWD = 15
 
 
 def run(*, episodes: int = 10, files: int = 1000, tasks: Sequence[str] = ()) -> BenchResult:
-    """Measure in processor time.
+    """Measure in CPU time.
 
     Args:
         episodes: Number of scenes per task.

@@ -52,7 +52,7 @@ class Receipt:
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall time by stage [s]."""
     cpu_seconds: float = 0.0
-    """Processor time of all stages together [s]; less than their wall time on a shared machine."""
+    """CPU time of all stages together [s]; less than their wall time on a shared machine."""
     skills: Mapping[str, float] = field(default_factory=dict)
     """Simulated time by skill [s]."""
     disturbed: tuple[str, ...] = ()

@@ -42,7 +42,7 @@ MOST_NAMES = 40
 """Most names listed in a message."""
 REPORT = "report.txt"
 LISTING_SECONDS = 120.0
-"""Processor time limit for searching a package [s]."""
+"""CPU time limit for searching a package [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
