@@ -201,3 +201,25 @@ def test_the_reward_of_progress_grows_along_a_demonstration(record: EpisodeRecor
 def test_a_reward_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError, match="success or progress"):
         TaskEnvironment("fr3_pick_cube", reward="dense")  # type: ignore[arg-type]
+
+
+def test_the_state_of_the_goal_is_observed_if_asked() -> None:
+    environment = TaskEnvironment(TASK, cameras=(), goal=True)
+    record = simulate(load_task(TASK), 3, 1, Stopwatch())[1]
+    actions = episode_columns(build_scene(record.instance), record).values["action"]
+    seen, _ = environment.reset(seed=3, options={"episode": 1})
+    steps, terms = [seen["observation.goal.steps"]], [seen["observation.goal.terms"]]
+    for frame in range(record.frames):
+        seen, _, terminated, _, _ = environment.step(actions[min(frame, len(record.kept) - 1)])
+        assert environment.observation_space.contains(seen)
+        steps.append(seen["observation.goal.steps"])
+        terms.append(seen["observation.goal.terms"])
+        if terminated:
+            break
+    # Two steps: pick the cube, place it. The second has no closeness before the first was done.
+    picked = next(i for i, values in enumerate(steps) if values[0] == 1.0)
+    assert 0.0 < steps[0][0] < steps[picked - 1][0]
+    assert all(values[1] == 0.0 for values in steps[:picked])
+    assert np.array_equal(steps[-1], [1.0, 1.0])
+    assert not terms[0].all()
+    assert terms[-1].all()

@@ -35,6 +35,7 @@ BENCHES: dict[str, tuple[str, str]] = {
         "handloom.bench.teleop",
         "latency from the page to the robot, images per second, over a socket on this machine",
     ),
+    "gym": ("handloom.bench.environments", "steps per second of a task in Gymnasium, in one process and on all cores"),
     "walking": (
         "handloom.bench.walking",
         "success rates of the legged robots: walking, turning, standing, being pushed",

@@ -53,7 +53,7 @@ class Actions:
         self._bases = [
             (f"{name}." * several, robot.base) for name, robot in scene.robots.items() if robot.base is not None
         ]
-        self._chains = [_chain(scene, arm) for _, arm in self._arms] if kind.startswith("tool") else []
+        self._chains = [arm.chain() for _, arm in self._arms] if kind.startswith("tool") else []
         self._goals: list[Array | None] = [None] * len(self._arms)
         """Accumulated pose of each tool (4, 4); None before the first step."""
 
@@ -161,11 +161,6 @@ def nearest_joints(chain: Chain, q: Array, T_base_tool: Array, *, posture: Array
             step += away - J.T @ np.linalg.solve(JJ, J @ away)
         q = np.clip(q + step, np.minimum(lower, q), np.maximum(upper, q))
     return q
-
-
-def _chain(scene: Scene, arm: SceneArm) -> Chain:
-    world = scene.world
-    return Chain.from_model(world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=world.data.qpos)
 
 
 def _actuator_of(model: Any, control: int) -> int:

@@ -1,6 +1,6 @@
 """The dataset columns of an episode for every robot, optionally in detail, and the images of every camera."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from json import dumps
 from typing import Any
@@ -140,7 +140,9 @@ def _outcome(record: EpisodeRecord) -> list[tuple[str, tuple[str, ...], NDArray[
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
-def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
+def robot_series(
+    scene: Scene, record: EpisodeRecord, chain_of: Callable[[SceneArm], Chain] = SceneArm.chain
+) -> dict[str, RobotSeries]:
     """Return the series of every robot by its name: the state before each frame, the command during it.
 
     They contain only frames that belong to the demonstration.
@@ -148,6 +150,7 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
     Args:
         scene: The scene of the record's instance, at its start.
         record: What happened.
+        chain_of: Gives the chain of an arm as it was at the start, for callers that keep it.
     """
     qpos = recorded_qpos(scene, record)[record.kept]
     controls = asked_controls(scene, record)[record.kept]
@@ -163,7 +166,7 @@ def robot_series(scene: Scene, record: EpisodeRecord) -> dict[str, RobotSeries]:
             # The base may drive in another episode of the dataset, so all episodes have its columns.
             parked = base_in(scene.world, name, robot.description, fps=record.instance.fps)
             base = _parked_series(parked, qpos, recorded_qvel(scene, record)[record.kept])
-        arms = tuple(_arm_series(scene, robot, arm, qpos, controls, here) for arm in robot.arms)
+        arms = tuple(_arm_series(robot, arm, chain_of(arm), qpos, controls, here) for arm in robot.arms)
         series[name] = RobotSeries(arms=arms, T_world_robot=T_world_robot, base=base)
     return series
 
@@ -215,11 +218,8 @@ def recorded_qvel(scene: Scene, record: EpisodeRecord) -> Array:
 
 
 def _arm_series(
-    scene: Scene, robot: SceneRobot, arm: SceneArm, qpos: Array, controls: Array, T_world_robot: Array
+    robot: SceneRobot, arm: SceneArm, chain: Chain, qpos: Array, controls: Array, T_world_robot: Array
 ) -> ArmSeries:
-    chain = Chain.from_model(
-        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
-    )
     T_armbase_ee = chain.T_base_tool(qpos[:, arm.qpos_index], threads=1)
     openness = _openness(arm, controls[:, arm.gripper_ctrl_index[0]])
     measured = _openness(arm, qpos[:, arm.gripper_qpos_index[0]])
@@ -252,15 +252,21 @@ IMAGES = "observation.images."
 """Prefix of every camera's feature name."""
 
 
-def episode_columns(scene: Scene, record: EpisodeRecord, styles: Sequence[str] = ("canonical",)) -> Columns:
+def episode_columns(
+    scene: Scene,
+    record: EpisodeRecord,
+    styles: Sequence[str] = ("canonical",),
+    chain_of: Callable[[SceneArm], Chain] = SceneArm.chain,
+) -> Columns:
     """Return features and values of all robots; with several robots, every name has the robot's name as prefix.
 
     Args:
         scene: The scene of the record's instance, at its start.
         record: What happened.
         styles: Any of ``canonical``, ``reference``, ``detailed`` and ``intervention``.
+        chain_of: Gives the chain of an arm as it was at the start, for callers that keep it.
     """
-    robots = robot_series(scene, record)
+    robots = robot_series(scene, record, chain_of)
     parts = [
         _named(robot_columns(style, series), f"{name}." if len(scene.robots) > 1 else "")
         for name, series in robots.items()

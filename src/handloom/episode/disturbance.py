@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.motion.kinematics import Chain
 from handloom.scene import Scene
 from handloom.skills.schedule import HandPhase
 from handloom.tasks.config.task_config import DisturbanceConfig
@@ -47,12 +46,8 @@ class Disturbance:
     def __init__(self, config: DisturbanceConfig, scene: Scene, rng: np.random.Generator) -> None:
         self._config = config
         self._rng = rng
-        world = scene.world
         self._arms = [arm for robot in scene.robots.values() for arm in robot.arms]
-        self._chains = [
-            Chain.from_model(world.model, arm.tool_body, arm.base_body, arm.joint_names, qpos=world.data.qpos)
-            for arm in self._arms
-        ]
+        self._chains = [arm.chain() for arm in self._arms]
         self._offset = np.zeros((len(self._arms), 6))
         self._scene = scene
         self._begun: dict[HandPhase, int] = {}

@@ -12,8 +12,9 @@ from handloom.dataset.robot_columns import POSE_NAMES
 from handloom.episode.columns import episode_columns, image_name, video_features
 from handloom.episode.loop import user_inputs
 from handloom.errors import unknown_name
+from handloom.motion.kinematics import Chain
 from handloom.render import Renderer
-from handloom.scene import Scene
+from handloom.scene import Scene, SceneArm
 from handloom.scene.fixtures import FIXTURES
 from handloom.spatial import pos_quat_from_pose
 from handloom.values import CameraSpec, EpisodeRecord
@@ -54,6 +55,7 @@ class Observer:
         self._backend = backend
         self._renderer: Renderer | None = None
         self._objects = observed_bodies(scene) if objects else {}
+        self._chains: dict[tuple[str, str], Chain] = {}
         self._last: dict[str, Array] = {}
         """Poses of the previous observation, used to keep quaternion signs continuous."""
 
@@ -93,7 +95,14 @@ class Observer:
             asked=np.full((1, world.model.nu), np.nan),
             applied=user_inputs(self._scene)[None],
         )
-        return episode_columns(self._scene, record)
+        return episode_columns(self._scene, record, chain_of=self._chain)
+
+    def _chain(self, arm: SceneArm) -> Chain:
+        """Return the chain of an arm, which takes longer to build than all columns of a frame."""
+        key = arm.robot_name, arm.name
+        if key not in self._chains:
+            self._chains[key] = arm.chain()
+        return self._chains[key]
 
     def _followed(self, feature: Feature, values: Array) -> Array:
         """Return the values with quaternion signs closest to the previous ones, as in the columns of an episode."""

@@ -17,7 +17,7 @@ from handloom.episode.loop import apply_targets
 from handloom.episode.observer import Observer
 from handloom.episode.policy_source import interpolated
 from handloom.errors import InputError, StateError
-from handloom.judging.closeness import potential
+from handloom.judging.closeness import potential, steps_closeness
 from handloom.scene import Scene, build_scene
 from handloom.seeding import TEST_SEEDS, generator
 from handloom.skills.deeds import make_judge
@@ -25,6 +25,8 @@ from handloom.tasks import SamplingError, Task, load_task, sample_task, worded_s
 from handloom.values import TaskInstance
 
 Observation = dict[str, NDArray[Any]]
+GOAL_STEPS, GOAL_TERMS = "observation.goal.steps", "observation.goal.terms"
+"""Names of the observations of the goal's state."""
 UNSAMPLED = 20
 """Consecutive infeasible scenes before an error is raised."""
 
@@ -50,6 +52,8 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         preset: Image quality: ``fast``, ``balanced`` or ``quality``.
         backend: Renderer: ``cpu``, or ``cuda`` for an NVIDIA GPU.
         objects: Whether the true poses of objects and of their moving parts are also observed.
+        goal: Whether the state of the goal is also observed: ``observation.goal.steps``, the closeness of each step of
+            the task to completion, 0 to 1, and ``observation.goal.terms``, 1 for each term of the goal that holds.
         frames_per_step: Number of dataset frames per step; targets are interpolated evenly up to those of the action.
         reward: ``success``, or ``progress``, which adds the increase of a potential: the completed steps of the task,
             and the proximity of hands and objects to the next ones. It affects how fast a policy learns, not which
@@ -71,6 +75,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         preset: str = "balanced",
         backend: str = "cpu",
         objects: bool = False,
+        goal: bool = False,
         frames_per_step: int = 1,
         reward: Literal["success", "progress"] = "success",
         discount: float = 0.99,
@@ -88,6 +93,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._frames_per_step = frames_per_step
         self._shaped, self._discount, self._potential = reward == "progress", discount, 0.0
         self._seen = {"cameras": cameras, "size": size, "preset": preset, "backend": backend, "objects": objects}
+        self._goal = goal
         self._first_seed = TEST_SEEDS if split == "test" else 0
         self._run_seed, self._episode = self._first_seed, -1
         self._scene: Scene | None = None
@@ -95,7 +101,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._over = False
         self._begin(self._next_instance())
         self._episode = -1  # Scene 0 was only built to determine the shapes of the spaces.
-        self.observation_space: spaces.Space[Any] = _observation_space(self._observer)
+        self.observation_space: spaces.Space[Any] = _observation_space(self._observer, self._goal_state())
         low, high = self._actions.bounds()
         self.action_space = spaces.Box(low, high, dtype=np.float64)
 
@@ -117,7 +123,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
             self._begin(sample_task(self.task, self._run_seed, self._episode))
         else:
             self._begin(_archived(wanted, self.task))
-        return self._observer.observe(), self._facts()
+        return self._observe(), self._facts()
 
     def step(self, action: NDArray[Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Execute an action; return observation, reward, terminated, truncated, info."""
@@ -139,7 +145,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         truncated = not success and (bool(unstable) or self._frame >= scene.instance.max_frames)
         self._over = success or truncated
         info = self._facts() | ({"unstable": unstable} if unstable else {})
-        return self._observer.observe(), float(success) + self._progress(success), success, truncated, info
+        return self._observe(), float(success) + self._progress(success), success, truncated, info
 
     def _progress(self, success: bool) -> float:
         """Return the shaping term of this step's reward: the increase of the potential; 0 if only success counts."""
@@ -186,6 +192,17 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
                     raise
         raise AssertionError("the last try raises")
 
+    def _observe(self) -> Observation:
+        return self._observer.observe() | self._goal_state()
+
+    def _goal_state(self) -> Observation:
+        """Return the state of the goal if it is observed."""
+        if not self._goal:
+            return {}
+        terms = [float(held) for _, held in self._judge.terms]
+        steps = steps_closeness(self.scene, self._judge)
+        return {GOAL_STEPS: steps.astype(np.float32), GOAL_TERMS: np.array(terms, np.float32)}
+
     def _facts(self) -> dict[str, Any]:
         instance = self.scene.instance
         return {
@@ -207,11 +224,12 @@ def _archived(folder: str | Path, task: Task) -> TaskInstance:
     return instance
 
 
-def _observation_space(observer: Observer) -> spaces.Dict:
-    """Return the space of an observer's observations."""
+def _observation_space(observer: Observer, goal: Observation) -> spaces.Dict:
+    """Return the space of an observer's observations and of the state of the goal."""
     parts: dict[str, spaces.Space[Any]] = {}
     for feature in observer.features:
         picture = feature.is_video
         low, high, dtype = (0, 255, np.uint8) if picture else (-np.inf, np.inf, np.float32)
         parts[feature.name] = spaces.Box(low, high, feature.shape, dtype)
+    parts |= {name: spaces.Box(0.0, 1.0, values.shape, np.float32) for name, values in goal.items()}
     return spaces.Dict(parts)

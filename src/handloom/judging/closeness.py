@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.judging.judge import Judge, Step
 from handloom.scene import Scene
@@ -15,8 +16,14 @@ def potential(scene: Scene, judge: Judge) -> float:
     """Return the progress of a task, 0 to 1: the steps done, and the closeness of each arm to its next one."""
     if not judge.steps:
         return 1.0 if judge.achieved else 0.0
-    coming = sum(closeness(scene, step) for step in judge.coming)
-    return (len(judge.timeline) + coming) / judge.steps
+    return float(np.mean(steps_closeness(scene, judge)))
+
+
+def steps_closeness(scene: Scene, judge: Judge) -> Array:
+    """Return the closeness of each step of a task (n,), 0 to 1: 1 if it was done, 0 before its turn."""
+    coming = {id(step) for step in judge.coming}
+    values = [1.0 if done else closeness(scene, step) if id(step) in coming else 0.0 for step, done in judge.steps_done]
+    return np.array(values)
 
 
 def closeness(scene: Scene, step: Step) -> float:

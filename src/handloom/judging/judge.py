@@ -61,7 +61,7 @@ class Judge:
             lane: [step for step in steps if (step.robot, step.arm) == lane and step.terms] for lane in lanes
         }
         self._begun = dict.fromkeys(self._lanes, 0)
-        self._steps = sum(len(lane) for lane in self._lanes.values())
+        self._ordered = tuple(step for step in steps if step.terms)
         self.timeline: list[SkillSpan] = []
         """What was done when."""
 
@@ -69,12 +69,18 @@ class Judge:
     def progress(self) -> float:
         """Progress, 0 to 1: the fraction of the steps that were done, or of the goal that holds if that is less."""
         holding = float(np.mean([held for _, held in self.terms])) if self.goal else 0.0
-        return min(len(self.timeline) / self._steps, holding) if self._steps else holding
+        return min(len(self.timeline) / self.steps, holding) if self.steps else holding
 
     @property
     def steps(self) -> int:
         """Number of steps that change something."""
-        return self._steps
+        return len(self._ordered)
+
+    @property
+    def steps_done(self) -> tuple[tuple[Step, bool], ...]:
+        """Every step that changes something, in the order of the task, and whether it was done."""
+        left = {id(step) for lane in self._lanes.values() for step in lane}
+        return tuple((step, id(step) not in left) for step in self._ordered)
 
     @property
     def coming(self) -> tuple[Step, ...]:

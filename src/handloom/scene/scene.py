@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import StateError, unknown_name
+from handloom.motion.kinematics import Chain
 from handloom.objects import ObjectAsset
 from handloom.render.looks import Look
 from handloom.robots import Arm, RobotDescription
@@ -104,6 +105,11 @@ class SceneArm:
     def T_world_base(self) -> Array:  # noqa: N802 - frame notation
         """Pose (4, 4) of the arm base."""
         return self.world.body_pose(self.base_body)
+
+    def chain(self) -> Chain:
+        """Return the arm from its base to its end-effector frame; other joints are held where they are."""
+        qpos = self.world.data.qpos
+        return Chain.from_model(self.world.model, self.tool_body, self.base_body, self.joint_names, qpos=qpos)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.motion.kinematics import Chain
 from handloom.scene import Scene, SceneArm
 from handloom.scene.measures import world_box
 from handloom.skills import SkillConfig
@@ -82,7 +81,7 @@ class ArmReach:
     def _furthest(self, scene: Scene, arm: SceneArm, height: float, *, down: bool) -> float:
         key = (arm.robot_name, arm.name)
         if key not in self._tips:
-            self._tips[key] = _tips(scene, arm)
+            self._tips[key] = _tips(arm)
         points, directions = self._tips[key]
         R = arm.T_world_base[:3, :3]
         offset = points @ R.T
@@ -92,11 +91,9 @@ class ArmReach:
         return float(np.linalg.norm(offset[fits, :2], axis=1).max(initial=0.0))
 
 
-def _tips(scene: Scene, arm: SceneArm) -> tuple[Array, Array]:
+def _tips(arm: SceneArm) -> tuple[Array, Array]:
     """Return tool centres (n, 3) and approach directions (n, 3) of random configurations, in the arm's base."""
-    chain = Chain.from_model(
-        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
-    )
+    chain = arm.chain()
     lower, upper = chain.sampling_box
     q = np.random.default_rng(0).uniform(lower, upper, (CONFIGURATIONS, len(lower)))
     T = chain.T_base_tool(q, threads=1) @ arm.spec.T_tool_tcp

@@ -14,7 +14,6 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.warmup import warm_up
 from handloom.episode.columns import recorded_qpos
 from handloom.errors import InputError
-from handloom.motion.kinematics import Chain
 from handloom.render import Renderer
 from handloom.scene import Scene, SceneArm
 from handloom.tasks import SamplingError, Task, library, load_task, sample_task, worded_skills
@@ -125,7 +124,7 @@ def audit(scene: Scene, record: EpisodeRecord) -> Audit:
     pictures = range(0, record.frames, EVERY)
     shares = [_shares(scene, record, pictures, camera) for camera in range(len(record.instance.cameras))]
     landings = [_landing(scene, record, span) for span in record.timeline if span.skill == "place"]
-    tools = {(r, a.name): _tool_path(scene, a, qpos) for r, robot in scene.robots.items() for a in robot.arms}
+    tools = {(r, a.name): _tool_path(a, qpos) for r, robot in scene.robots.items() for a in robot.arms}
     return Audit(
         coverage=_or_nan(shares[0]) if shares else np.nan,
         seen=_or_nan(_seen(np.max(shares, axis=0))) if shares else np.nan,
@@ -175,11 +174,8 @@ def _idle(scene: Scene, qpos: Array, record: EpisodeRecord) -> float:
     return float(np.mean(np.all(speed < STILL, axis=1)[record.kept]))
 
 
-def _tool_path(scene: Scene, arm: SceneArm, qpos: Array) -> Array:
-    chain = Chain.from_model(
-        scene.world.model, tool=arm.tool_body, base=arm.base_body, joints=arm.joint_names, qpos=scene.world.data.qpos
-    )
-    return (chain.T_base_tool(qpos[:, arm.qpos_index], threads=1) @ arm.spec.T_tool_tcp)[:, :3, 3]
+def _tool_path(arm: SceneArm, qpos: Array) -> Array:
+    return (arm.chain().T_base_tool(qpos[:, arm.qpos_index], threads=1) @ arm.spec.T_tool_tcp)[:, :3, 3]
 
 
 def _path_ratio(record: EpisodeRecord, tools: dict[tuple[str, str], Array]) -> float:

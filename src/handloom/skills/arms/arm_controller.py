@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
-from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, FreeIkResult, Move, PlanResult
 from handloom.motion.trajectory import MotionLimits
 from handloom.robots import Arm
@@ -86,9 +85,7 @@ class ArmController:
         self.scene = scene
         self.arm = arm
         model, data = scene.world.model, scene.world.data
-        self.chain = inside_limits(
-            Chain.from_model(model, arm.tool_body, arm.base_body, arm.joint_names, qpos=data.qpos), arm.spec.home
-        )
+        self.chain = inside_limits(arm.chain(), arm.spec.home)
         robot = next(r for r in scene.instance.robots if r.name == arm.robot_name)
         self.planner = ArmPlanner(model, self.chain, data=data, ignore=robot.ignore_obstacles)
         self.limits = motion_limits(arm.spec)
