@@ -4,8 +4,8 @@ import pytest
 
 pytest.importorskip("gymnasium")
 
-from handloom.bench import environments  # noqa: E402
-from handloom.errors import InputError  # noqa: E402
+from handloom.bench import environments
+from handloom.errors import InputError
 
 
 def test_every_kind_of_environment_is_stepped_in_one_process_and_on_all_cores(monkeypatch) -> None:
