@@ -129,7 +129,7 @@ class Clutter:
 
     Args:
         task: The task.
-        objects: Distractors without a place.
+        objs: Distractors without a place.
         scratch: World with everything in it.
     """
 
