@@ -111,7 +111,7 @@ class _Sizes:
     def _brought(self, name: str, path: KeyPath, chain: tuple[str, ...]) -> int:
         """Return the size to which a reference expands; a broken one is refused when it is resolved."""
         if name in chain:
-            raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: references in a circle: ${{{name}}}")
+            raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: circular reference: ${{{name}}}")
         if name not in self.known:
             here: Any = self.document.values
             keys = _keys(name)

@@ -74,7 +74,7 @@ class GoalTerm(Config):
     """Most of its contents are in the other one."""
     share: Share = 0.7
     spilled: Share = 0.1
-    """Least fraction poured, and largest fraction lost."""
+    """Minimum fraction poured, and maximum fraction lost."""
     pressed: float | bool | None = None
     """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N. At its named ``point``, if that
     is given."""

@@ -81,8 +81,7 @@ class ObjectConfig(Config):
     orientation_mode: Literal["keep", "suggested", "random"] = "keep"
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
-    """keep: Whether ``scale`` applies; suggested: library objects and stand-ins have the usual size of their
-    category."""
+    """keep: ``scale`` applies; suggested: library objects and stand-ins have the usual size of their category."""
     gap: tuple[Metres, ...] | Literal[False] | None = None
     """Offsets along the world's x axis [m] of the places in a container; absent or false: ``gap.yaml`` beside the
     asset, else the slots of a library container, else its middle."""

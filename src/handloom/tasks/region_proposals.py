@@ -37,7 +37,7 @@ ABOVE = 0.03
 GAP = 0.05
 """Free space between objects [m]."""
 EDGE = 0.03
-"""Least distance of an object from the table's edge [m]."""
+"""Minimum distance of an object from the table's edge [m]."""
 SPREAD = 0.03
 """Half the side length of the square from which an object's place is drawn [m]."""
 APART = 0.07

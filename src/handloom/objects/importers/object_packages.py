@@ -37,7 +37,7 @@ MARKERS = {"goal", "target"}
 SMALLEST, LARGEST = 0.004, 3.0
 """Smallest and largest longest side of an accepted object [m]: a grain of rice, a wardrobe."""
 LIGHTEST = 1e-4
-"""Least mass of an accepted object [kg]."""
+"""Minimum mass of an accepted object [kg]."""
 MOST_NAMES = 40
 """Most names listed in a message."""
 REPORT = "report.txt"

@@ -26,7 +26,7 @@ from handloom.values import Command, Failure, FunnelStage
 CANDIDATES = 64
 """Number of hand poses that are solved; the arm chooses among them."""
 EASED = 24
-"""How many of these are tried in each easing."""
+"""How many of these are tried with each relaxed setting."""
 WAYS = 3
 """Candidates with a complete path along the joint, nearest first, to which a free approach is planned."""
 BLOCKED = 4
@@ -112,7 +112,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return []
 
     def _free_ways(self) -> list[JointPath]:
-        """Return ways that begin with an empty hand: as configured, or else eased if the fingers have no room."""
+        """Return ways that begin with an empty hand: as configured, or relaxed if the fingers have no room."""
         try:
             goals = self._goals()
         except ConstraintError as error:

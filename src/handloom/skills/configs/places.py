@@ -29,7 +29,7 @@ class PlaceConfig(Tolerances, Filters):
     at_point: str | None = None
     """Named point of the target, such as ``burner_1``, in place of ``at`` (ours)."""
     at_frame: Literal["target", "work"] = "target"
-    """``work``: ``at`` is in the frame of the work place, x to the right of the robot and y away from it (ours)."""
+    """``work``: ``at`` is in the frame of the workplace, x to the right of the robot and y away from it (ours)."""
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
     """Direction of the object's ``front``, or of its x axis if it has no front: a word as seen by the robot, or
     degrees, 0 to the right of the robot and 90 away from it; checked to within 15 degrees (ours)."""
@@ -349,7 +349,7 @@ class HangConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 2
     peg: str | None = None
-    """Keypoint at the tip of the peg, as ``peg_0``; absent takes any."""
+    """Keypoint at the tip of the peg, such as ``peg_0``; absent: any peg."""
     share: Range = (0.55, 0.68)
     """Release point along the peg, from its root at 0 to its tip at 1."""
     drop: float = Field(default=0.003, ge=0)

@@ -38,7 +38,7 @@ FARTHEST = 0.7
 TRIALS = 14
 """Most places from which a skill is planned; a failed plan takes up to three seconds of CPU time."""
 APART = 0.2
-"""Least distance of a place from those already tried, including rotations [m]."""
+"""Minimum distance of a place from those already tried, including rotations [m]."""
 STAGES = frozenset({FunnelStage.REACH, FunnelStage.PLAN})
 """Stages in which a skill fails if the robot stands in the wrong place."""
 REACHING = "reaching"

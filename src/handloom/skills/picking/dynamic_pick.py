@@ -50,7 +50,7 @@ TRIES = 3
 CARRIED_TRIES = 8
 """The same for an object in another hand, as the hands must not come too near to each other."""
 CARRIED_SPEED = 0.01
-"""Least speed of an object in another hand while it is taken [m/s]."""
+"""Minimum speed of an object in another hand while it is taken [m/s]."""
 MET = 0.05
 """Fraction of the skill's frames in which it must move that fast between the fingers."""
 FORESEEN = 24

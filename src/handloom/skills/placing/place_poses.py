@@ -45,7 +45,7 @@ HELD_ANGLE = 0.05
 DOWN = float(np.deg2rad(15.0))
 """Largest deviation from straight down of a point that goes down [rad]."""
 OVER_RIM = (0.05, 0.015)
-"""Least height above a holder of an object's lower end, before and at the place [m]."""
+"""Minimum height above a holder of an object's lower end, before and at the place [m]."""
 FINGER = 0.012
 """Half the height of fingertips: their height above a holder's rim when the object is at the bottom [m]."""
 CLEAR = 0.02

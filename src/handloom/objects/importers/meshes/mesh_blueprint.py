@@ -36,7 +36,7 @@ SOLID = 0.5
 """A surface is dented if its area is this many times that of its hull, and it fills this fraction of the hull. Hollow
 vessels do not count: on a coarse grid their walls would fill their cavity."""
 THINNEST = 0.002
-"""Least thickness of a convex part [m], also given to a flat sheet."""
+"""Minimum thickness of a convex part [m], also given to a flat sheet."""
 COARSE = 1500
 """Most triangles of a surface before decomposition; denser ones are thinned first, which moves the parts by less than
 decomposition does."""
