@@ -73,7 +73,7 @@ class ObjectConfig(Config):
     texture: TextureConfig | None = None
     """Covers the whole object."""
     mass: float | None = Field(default=None, gt=0)
-    """[kg]; absent keeps the asset's."""
+    """[kg]; absent: the mass of the asset."""
     apply_randomization: bool = False
     """Pick another asset, or another look of the category, in every episode."""
     randomization_scope: Literal["category", "full"] | tuple[str, ...] = "category"
@@ -88,7 +88,7 @@ class ObjectConfig(Config):
     init_translation: Position | None = None
     """Start position of the object relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quaternion | None = None
-    """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
+    """wxyz in the world, together with ``init_parent``; absent: the object's own."""
     init_parent: str | None = None
     """Body the object starts at, e.g. ``franka/panda_hand``; a gripper that starts closed holds it."""
     optimize_2d_layout: bool = False

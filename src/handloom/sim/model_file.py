@@ -160,7 +160,7 @@ def read_xml(file: Path) -> bytes:
     try:
         size = file.stat().st_size
         if size > MAX_BYTES:
-            raise FileError(f"{file}: is {size / 1e6:.0f} MB; a model file has at most {MAX_BYTES / 1e6:.0f} MB")
+            raise FileError(f"{file} has {size / 1e6:.0f} MB; a model file may have at most {MAX_BYTES / 1e6:.0f} MB")
         text = file.read_bytes()
     except OSError as error:
         if isinstance(error, FileError):

@@ -117,7 +117,7 @@ def remove_unnamed(work: Path) -> None:
     """Remove the leftovers of an interrupted merge; its receipt is removed last, so that this can also be interrupted.
 
     Raises:
-        FileError: It is something else.
+        FileError: Something else is at that path.
     """
     if not os.path.lexists(work):
         return

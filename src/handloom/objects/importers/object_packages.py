@@ -219,6 +219,8 @@ def _clear(folder: Path) -> None:
     others = [entry for entry in entries if entry.name not in own or entry.is_symlink() or not entry.is_file()]
     if others or not (folder / REPORT).is_file():
         there = f" ({others[0].name})" if text and others else ""
-        raise InputError(f"{folder} holds something else{there}; move it away, or choose another folder with -o")
+        raise InputError(
+            f"{folder} contains other files{there} or is not a folder; move it away, or choose another folder with -o"
+        )
     for entry in entries:
         entry.unlink()

@@ -191,7 +191,7 @@ class DexPlaceConfig(Tolerances):
     objects_needed: ClassVar[int] = 2
     camera_axis_filter: tuple[AxisDirection, AxisDirection] | None = None
     """Direction of the hand's z axis in the arm base, and the range of angles [deg] by which the hand tilts from the
-    line of sight; absent keeps the current roll of the hand."""
+    line of sight; absent: the current roll of the hand is kept."""
     place_part_prim_path: str | None = None
     gripper_change_steps: int = Field(default=10, ge=0)
 
@@ -206,7 +206,7 @@ class MoveConfig(SkillConfig):
     """Waypoints relative to the goal [m]."""
     press: float | None = Field(default=None, ge=0, le=0.02)
     """Wipe: after the first waypoint, the held object is lowered onto the target and pressed by this much [m] at all
-    others; absent keeps the height (ours)."""
+    others; absent: the height is kept (ours)."""
     press_part: str | None = None
     """With ``press``: the part of the held object, a body or a named point of it, that must touch the target, and move
     over it; absent: any (ours)."""
@@ -283,7 +283,7 @@ class ApproachRotateConfig(SkillConfig):
     success_threshold: float = Field(gt=0)
     """[m]"""
     rotate: RotationGoal | None = None
-    """How the object is turned; absent keeps its orientation."""
+    """How the object is turned; absent: its orientation is kept."""
     approach_axis: Literal["+x", "-x", "+y", "-y"] = "+x"
     """World direction from the other object to this one."""
     obj_yaw_offset: float = 0.0

@@ -288,9 +288,7 @@ class PlacePoses(Skill[PlaceConfig]):
             return pre, place
         shifts, steady = steady_shifts(self.scene, name, invert_pose(T_base_world) @ place @ T_tool_object)
         if not steady.any():
-            detail = (
-                f"{name} would tip over at {list(config.at)} on {target}: an edge, or something else, is in the way"
-            )
+            detail = f"{name} would tip over at {list(config.at)} on {target}: an edge or another object is in the way"
             self.fail(FunnelStage.PLAN, "no_footing", f"{detail}; choose another spot, or omit at")
             return pre[:0], place[:0]
         level = translation(np.column_stack([shifts, np.zeros(len(shifts))]) @ T_base_world[:3, :3].T)

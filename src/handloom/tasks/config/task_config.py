@@ -162,7 +162,7 @@ class PhysicsNoise(Config):
     mass_scale: Range = (1.0, 1.0)
     """Factor on the mass of every movable object."""
     friction: Range | None = None
-    """Sliding friction of movable objects; absent keeps the library's values."""
+    """Sliding friction of movable objects; absent: the library's values."""
     gain_scale: Range = (1.0, 1.0)
     """Factor on stiffness and damping of every robot's drives."""
 
