@@ -8,7 +8,8 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, suggest
 
 MAX_SIZE = 10_000_000
-"""Most characters and values that the references of a document may add; a few lines can expand to any amount."""
+"""Maximum number of characters and values that the references of a document may add; a few lines can expand to any
+amount."""
 _CAN_REFER = (str, dict, list)
 _REFERENCE = re.compile(r"\$\{([\w.\[\]-]+)\}")
 

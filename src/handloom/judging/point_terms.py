@@ -107,7 +107,7 @@ def used_on(
         force: Minimum force between the two [N].
         within: Largest distance of the contact from the points [m].
         stroke: Index of the stroke; several strokes come in order.
-        apart: Whether the two must not touch at all instead, as between two strokes.
+        apart: Whether the two must instead not touch at all, as between two strokes.
     """
     if not in_hand(scene, object=object):
         return False

@@ -29,7 +29,7 @@ class TextureConfig(Config):
 
 
 MOST_TURN = 6.0
-"""Fastest turntable [rad/s]."""
+"""Maximum speed of a turntable [rad/s]."""
 
 
 class StrictInit(Config):

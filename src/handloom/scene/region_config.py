@@ -17,7 +17,7 @@ Sampler = Literal[
 ]
 
 MAX_DISTRACTORS = 100
-"""Most distractors; more would be a mistake and take minutes to simulate."""
+"""Maximum number of distractors; more would be a mistake and take minutes to simulate."""
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "A_on_B_region_sampler": ("pos_range", "yaw_rotation"),

@@ -43,7 +43,7 @@ SPREAD = 0.03
 APART = 0.07
 """Spots nearer than this to one that failed are not tried [m]."""
 SPOTS = 8
-"""Most spots tried for an object."""
+"""Maximum number of spots tried for an object."""
 SCENES = 4
 """Number of scenes rehearsed per proposal."""
 

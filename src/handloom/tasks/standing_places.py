@@ -31,7 +31,7 @@ RIM = -0.03
 FRONT = 0.045
 """Distance from a drawer's handle to its usable volume [m]."""
 MOST = 60
-"""Most places that are tried before giving up."""
+"""Maximum number of places that are tried before giving up."""
 
 
 def tried(

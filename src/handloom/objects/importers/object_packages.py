@@ -39,7 +39,7 @@ SMALLEST, LARGEST = 0.004, 3.0
 LIGHTEST = 1e-4
 """Minimum mass of an accepted object [kg]."""
 MOST_NAMES = 40
-"""Most names listed in a message."""
+"""Maximum number of names listed in a message."""
 REPORT = "report.txt"
 LISTING_SECONDS = 120.0
 """CPU time limit for searching a package [s]."""

@@ -36,7 +36,7 @@ SEEDS = 4
 PACE, APPROACH_PACE = 0.5, 0.7
 """Fractions of the expert's pace while the hand moves a joint, and while it approaches one."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
-"""Most frames for the fingers to close or to open; published: 40."""
+"""Maximum number of frames for the fingers to close or to open; published: 40."""
 HOLD_FRAMES = 10
 """Frames for which a hand that keeps hold of a handle waits for the joint to come to rest."""
 BALANCED = 1.3

@@ -193,7 +193,7 @@ class PourMotion(SkillConfig):
     pace: float = Field(default=0.5, gt=0, le=1)
     """Speed of the tilt, as a fraction of the arm's usual speed; half of it while grains may flow."""
     drain_steps: int = Field(default=90, ge=1)
-    """Most frames for which the container stays tilted; it turns back as soon as nothing flows."""
+    """Maximum number of frames for which the container stays tilted; it turns back as soon as nothing flows."""
 
 
 class PourConfig(PourMotion):

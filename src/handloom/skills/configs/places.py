@@ -91,7 +91,7 @@ class PlaceConfig(Tolerances, Filters):
     """Lower the object from the place until it touches something below, and only then release it (ours); a published
     place drops it from ``place_z_offset``."""
     gripper_change_steps: int = Field(default=10, ge=0)
-    """Most frames for the gripper to open; it stops when the fingers do."""
+    """Maximum number of frames for the gripper to open; it stops when the fingers do."""
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
     post_place_vector: Triple | None = None
@@ -240,7 +240,7 @@ class CarryConfig(Tolerances, Filters):
     pre_grasp_offset: float = Field(default=0.07, gt=0)
     """Distance in front of the grasps at which the straight approach starts [m]."""
     gripper_change_steps: int = Field(default=20, ge=1)
-    """Most frames for the grippers to close and to open; they stop when the fingers do."""
+    """Maximum number of frames for the grippers to close and to open; they stop when the fingers do."""
     lift: float = Field(default=0.1, gt=0, le=1)
     """How high above both places the object is carried [m]."""
     pace: float = Field(default=0.7, gt=0, le=1)

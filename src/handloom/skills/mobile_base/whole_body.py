@@ -36,7 +36,7 @@ TURN_COSTS = 0.3
 FARTHEST = 0.7
 """Longest path to a place [m]: a task that needs more must contain a driving skill."""
 TRIALS = 14
-"""Most places from which a skill is planned; a failed plan takes up to three seconds of CPU time."""
+"""Maximum number of places from which a skill is planned; a failed plan takes up to three seconds of CPU time."""
 APART = 0.2
 """Minimum distance of a place from those already tried, including rotations [m]."""
 STAGES = frozenset({FunnelStage.REACH, FunnelStage.PLAN})

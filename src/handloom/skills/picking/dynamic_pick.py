@@ -44,7 +44,7 @@ STEADY = 0.2
 APPROACH_SECONDS = 0.6
 """Shortest duration of the straight approach, during which the hand moves along with the object."""
 TESTED = 64
-"""Most candidates that are tested."""
+"""Maximum number of candidates that are tested."""
 TRIES = 3
 """Meeting points that are drawn before giving up."""
 CARRIED_TRIES = 8
