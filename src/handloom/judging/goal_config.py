@@ -48,7 +48,7 @@ class GoalTerm(Config):
     behind: str | None = None
     """Straight in front of it, nearer to the robot, or behind it, no farther than ``within`` or with a ``gap``."""
     gap: tuple[float, float] | None = None
-    """For ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: least and largest gap [m]."""
+    """For ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: minimum and maximum gap [m]."""
     between: tuple[str, str] | None = None
     """On the line between two other objects, to within ``within``."""
     at: tuple[float, float] | None = None

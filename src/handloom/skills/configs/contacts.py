@@ -97,7 +97,7 @@ class PushConfig(Tolerances):
     relation: Literal["left_of", "right_of", "in_front_of", "behind"] | None = None
     """Target relative to ``objects[1]`` instead."""
     gap: tuple[Metres, Metres] | None = None
-    """With a relation: least and largest gap between the two [m]; absent: 3 to 6 cm, checked up to 10 cm."""
+    """With a relation: minimum and maximum gap between the two [m]; absent: 3 to 6 cm, checked up to 10 cm."""
     by: tuple[Metres, Metres] | None = None
     """Displacement instead of a target [m]: to the right of the robot, and away from it."""
     within: float = Field(default=0.03, gt=0, le=1)

@@ -37,7 +37,7 @@ class PlaceConfig(Tolerances, Filters):
     """Named point of the held object, such as the tip of a pen, that points down, to within 15 degrees; checked to
     within 45 (ours)."""
     gap: tuple[Metres, Metres] | None = None
-    """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: least and largest gap between the two
+    """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: minimum and maximum gap between the two
     [m]; absent: 3 to 6 cm, checked up to 10 cm (ours)."""
     ratio_widest: Range | None = None
     """Ratios along x and y to use instead if the place is already occupied (ours)."""
