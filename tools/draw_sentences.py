@@ -1,7 +1,7 @@
 """Draw random sentences of docstrings, messages and documentation, to check their wording.
 
 Usage: ``python tools/draw_sentences.py [COUNT] [SEED]``. Figure of merit: how many of 200 a native robotics engineer
-    would not have written.
+would not have written.
 """
 
 import ast

@@ -58,7 +58,7 @@ def skill_index(made: str) -> str:
     """Return the page that lists all skills."""
     rows = []
     for name, model in SKILL_CONFIGS.items():
-        rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model)} |")
+        rows.append(f"| [{name}](skills/{name}.md) | {_sentence(model).partition(chr(10))[0]} |")
     own = (
         "Names may also be written with one underscore. [Your own](../guides/write_a_skill.md) are named "
         "`module:Class`."
@@ -74,7 +74,7 @@ def skill_page(name: str, made: str) -> str:
     module, _, cls = SKILLS[name].partition(":")
     parts.append(_plain_text(getattr(importlib.import_module(module), cls).__doc__ or ""))
     if strip.is_file():
-        parts.append(f"!![five frames of {name}](../../images/skills/{plain}.jpg)")
+        parts.append(f"![five frames of {name}](../../images/skills/{plain}.jpg)")
     if example.is_file():
         parts.append(f"```yaml\n{example.read_text().strip()}\n```")
         parts.append(

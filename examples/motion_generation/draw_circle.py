@@ -1,4 +1,4 @@
-"""An FR3 draws a circle from two arcs and continues along lines with blended corners; the traced line is plotted with the path."""
+"""An FR3 draws a circle from two arcs and continues along lines with blended corners; a plot compares trace and path."""
 
 import numpy as np
 from PIL import Image, ImageDraw

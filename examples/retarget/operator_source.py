@@ -1,7 +1,9 @@
 """A teleoperated source for ``handloom generate``: a scripted operator stacks the cubes of a library task.
 
-    cd examples/retarget handloom generate so101_stack_cubes -n 5 -o stacks --source operator_source:StackOperator
+    cd examples/retarget
+    handloom generate so101_stack_cubes -n 5 -o stacks --source operator_source:StackOperator
     handloom verify stacks
+
 The operator's recording takes the place of the scripted expert; sampling, judging by the task's success terms, images
 and the dataset are the same. To play human recordings, read them in place of the scripted one, for example
 ``DeviceRecording.read(f"operator_{scene.instance.episode:06d}.jsonl")``.

@@ -1,6 +1,7 @@
 """Turns a Handloom dataset into training arrays, one file per episode.
 
     python data.py RUN/dataset prepared --pictures draw --size 128
+
 Columns come from the dataset, which has the LeRobot v3 layout. Images come from its videos, or are rendered again
 at another size from the recorded states (``draw``): an image is a pure function of the state. True poses of
 objects and of their moving parts also come from the recorded states. Any single-robot task works: one or two

@@ -1,6 +1,7 @@
 """Measures `handloom improve`: rounds of takeovers beside the same number of fresh demonstrations.
 
     python rounds.py fr3_pick_place fr3_stack_cubes --first 100 --more 50 --rounds 2 --see objects
+
 A policy is trained on the first demonstrations. In every round the expert takes over where the newest policy fails, and
 a policy is trained on everything so far. Beside it, a policy is trained on as many demonstrations made the usual
 way. All policies are trained for the same number of steps and tested on the same unseen scenes. Every result is written

@@ -1,8 +1,8 @@
 """Trains the policy of ``model.py`` on prepared episodes (``data.py``).
 
     python train.py prepared -o model.pt --pictures --minutes 5
-    python train.py prepared_1 prepared_2 prepared_3 -o model.pt --pictures --minutes 10    # one policy that reads the
-    words
+    python train.py prepared_1 prepared_2 prepared_3 -o model.pt --pictures --minutes 10  # one policy for several tasks
+
 Everything is kept on the device; a thousand episodes of two cameras at 128 pixels take 7 GB.
 """
 
@@ -107,8 +107,8 @@ def varied(pictures: Tensor, pick: Tensor, shift: int) -> Tensor:
 
     Args:
         pictures: All images (samples, cameras, h, w, 3), uint8.
-        pick: Indices of the chosen
-        images (batch,). shift: Maximum shift in whole pixels; the border is repeated.
+        pick: Indices of the chosen images (batch,).
+        shift: Maximum shift in whole pixels; the border is repeated.
     """
     device, (cameras, height, width) = pictures.device, pictures.shape[1:4]
     down = torch.randint(-shift, shift + 1, (len(pick), cameras, 1), device=device)
@@ -146,8 +146,8 @@ def train(
         output: File of the weights.
         pictures: The policy sees images; otherwise it sees the true poses of the objects.
         head: direct or flow.
-        episodes: Number of episodes of each folder to train on; all by
-        default. steps: Steps of the optimiser.
+        episodes: Number of episodes of each folder to train on; all by default.
+        steps: Steps of the optimiser.
         minutes: Time limit; the learning rate decays to its final value by then.
         batch: Samples per step.
         rate: Largest learning rate.

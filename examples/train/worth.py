@@ -2,8 +2,9 @@
 
     python worth.py fr3_pick_place --demonstrations 100 300 1000 --disturb 0 0.02 --minutes 2 --output worth
     python worth.py fr3_open_drawer fr3_insert_peg lift2_handover --demonstrations 500 --see pictures
+
 Every step is a command that can also be run by hand: ``handloom generate``, ``data.py``, ``train.py``, ``handloom
-evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are generated
+evaluate``. Tasks overlap: while policies of some are trained on the GPU, demonstrations of the next are generated,
 and finished policies are tested. Every result is written to ``OUTPUT/worth.json`` as soon as it is known, and
 finished work is kept: the same command resumes.
 """
@@ -284,14 +285,14 @@ def worth(
         recipe: How policies are trained and tested.
         output: Folder of everything.
         workers: Processes of each job.
-        jobs: Concurrent jobs on the CPU: generating demonstrations, rendering,
-        testing. trainings: Policies trained at the same time.
+        jobs: Concurrent jobs on the CPU: generating demonstrations, rendering, testing.
+        trainings: Policies trained at the same time.
         begun: Tasks in progress at the same time.
         seconds: No task is started after this time.
         together: Also train one policy for all tasks with this name prefix, such as fr3: they must use the same robot.
-        scenes_together: Number of unseen scenes of each task to
-        evaluate that policy on. minutes_together: Time limit for training
-        that policy. keep: Keep demonstrations and prepared episodes after use.
+        scenes_together: Number of unseen scenes of each task to evaluate that policy on.
+        minutes_together: Time limit for training that policy.
+        keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
     output.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""Write the policy files that ship with a robot: ``python examples/train_walking/export.py out/go2 -o .../zoo/go2/policy``.
+"""Write the policy files that ship with a robot.
+
+    python examples/train_walking/export.py out/go2 -o .../zoo/go2/policy
 
 The network as ONNX, the training curve as table and image, and instructions for reproducing it.
 """

@@ -36,7 +36,7 @@ def open_onnx(path: Path) -> OnnxFile:
     """
     onnx, runtime = require("onnx", extra="policy"), require("onnxruntime", extra="policy")
     if path.stat().st_size > LARGEST:
-        raise FileError(f"{path}: has {path.stat().st_size} bytes; an ONNX file has at most {LARGEST}")
+        raise FileError(f"{path} has {path.stat().st_size} bytes; an ONNX file may have at most {LARGEST}")
     try:
         model = onnx.load(str(path), load_external_data=False)
     except Exception as error:

@@ -201,7 +201,7 @@ def test_a_mistake_in_a_base_file_is_reported_in_that_file(tmp_path):
 def test_base_files_in_a_circle_are_refused(tmp_path):
     write(tmp_path, "base: b.yaml\n", "a.yaml")
     write(tmp_path, "base: a.yaml\n", "b.yaml")
-    assert "inherit in a circle" in error_of(tmp_path / "a.yaml")
+    assert "circular inheritance of base files" in error_of(tmp_path / "a.yaml")
 
 
 def test_relative_paths_are_searched_in_parents_then_asset_root(tmp_path):

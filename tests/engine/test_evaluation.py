@@ -205,7 +205,7 @@ def constant(name: str, values: np.ndarray) -> onnx.NodeProto:
 
 BROKEN = {
     "another shape of the state": ({"shape": [1, 14]}, "cannot be run on the observations"),
-    "a scalar": ({"nodes": [made("ReduceSum", "observation.state", keepdims=0)]}, r"it has shape \(\)"),
+    "a scalar": ({"nodes": [made("ReduceSum", "observation.state", keepdims=0)]}, r"but has shape \(\)"),
     "text": ({"nodes": [made("Cast", "observation.state", to=onnx.TensorProto.STRING)]}, "cannot be read as ONNX"),
     "too few joints": (
         {"nodes": [constant("axis", np.array([1])), made("ReduceSum", "observation.state", "axis")]},

@@ -2,7 +2,7 @@
 
     python -m tests.oracle.verbs --attempts 20 --seed 7 --processes 16 --limit 500 --out verbs.json
 
-A cell is a verb and a robot. The objects lie where the work place puts them; what a robot cannot do at all, such as
+A cell is a verb and a robot. The objects lie where the workplace puts them; what a robot cannot do at all, such as
 lifting with both hands on one arm, is refused when the file is read and counted so.
 """
 

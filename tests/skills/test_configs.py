@@ -38,5 +38,5 @@ def test_every_skill_refuses_numbers_that_overflow_in_every_key(name):
 
 
 def test_an_orientation_needs_a_length():
-    with pytest.raises(ValidationError, match="a quaternion has length 1"):
+    with pytest.raises(ValidationError, match="a quaternion must have length 1"):
         SKILL_CONFIGS["pick"].model_validate({"name": "pick", "objects": ["a"], "fixed_orientation": [0, 0, 0, 0]})

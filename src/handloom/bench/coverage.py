@@ -78,7 +78,7 @@ class FileCoverage:
 
     file: CollectedFile
     outcomes: tuple[TrialOutcome, ...]
-    """Its attempts up to the first success, or the mistake that prevents reading it."""
+    """Its attempts up to the first success, or the mistake because of which the file cannot be read."""
     finished: bool
     """Whether it succeeded, or used all its attempts."""
 

@@ -88,8 +88,8 @@ class TrialRecord:
 
     Args:
         file: The file; None stores nothing.
-        verb: The command that writes it, for messages, such as ``bench pack``. of: Settings common to all attempts,
-            such as the seed; a file with other settings is refused.
+        verb: The command that writes it, for messages, such as ``bench pack``.
+        of: Settings common to all attempts, such as the seed; a file with other settings is refused.
         prints: Task > fingerprint.
 
     Raises:

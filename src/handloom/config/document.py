@@ -58,7 +58,7 @@ def read_document(
         inherit: Whether ``base:`` is followed; False leaves it among the values.
 
     Raises:
-        ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or inherits in a circle.
+        ConfigError: The file is missing, unreadable, too large, not YAML, repeats a key, or has circular inheritance.
     """
     given = Path(path)
     if not inherit:
@@ -107,7 +107,7 @@ def _read(
         raise ConfigError(f"{named_by}{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if resolved in parents:
         circle = " > ".join(str(p) for p in (*parents[parents.index(resolved) :], resolved))
-        raise ConfigError(f"{path}: base files inherit in a circle: {circle}")
+        raise ConfigError(f"{path}: circular inheritance of base files: {circle}")
     if len(parents) > MAX_BASES:
         raise ConfigError(f"{path}: more than {MAX_BASES} base files follow each other")
     values, marks = parse_text(text, str(path), foreign_tags=foreign_tags)
@@ -169,7 +169,7 @@ def _base_file(name: str, near: Path, shipped: Path | None, what: str, *, allow_
 def _checked_text(text: str, path: Path) -> str:
     """Refuse text that cannot be encoded in a file."""
     if len(text.encode(errors="surrogatepass")) > MAX_BYTES:
-        raise ConfigError(f"{path}: a config file has at most {MAX_BYTES / 1e6:.0f} MB")
+        raise ConfigError(f"{path}: a config file may have at most {MAX_BYTES / 1e6:.0f} MB")
     return text
 
 
@@ -180,7 +180,7 @@ def _read_text(resolved: Path, shown: str) -> str:
         raise ConfigError(f"{shown}: is a device or a pipe, not a YAML file")
     size = resolved.stat().st_size
     if size > MAX_BYTES:
-        raise ConfigError(f"{shown}: is {size / 1e6:.1f} MB; a config file has at most {MAX_BYTES / 1e6:.0f} MB")
+        raise ConfigError(f"{shown} has {size / 1e6:.1f} MB; a config file may have at most {MAX_BYTES / 1e6:.0f} MB")
     try:
         return resolved.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

@@ -45,7 +45,7 @@ Angles = tuple[Degrees, Degrees, Degrees]
 
 def _not_zero(quat: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
     if not 1e-6 < sum(value * value for value in quat) < 1e6:
-        raise ValueError(f"a quaternion has length 1, got {list(quat)}")
+        raise ValueError(f"a quaternion must have length 1, got {list(quat)}")
     return quat
 
 

@@ -33,7 +33,8 @@ MAX_NODES = 300_000
 """A task file has a few hundred values; far more means a wrong file or a YAML alias bomb."""
 MAX_DEPTH = 60
 MAX_NUMBER = 100
-"""Most characters of a number. YAML reads ``1:30`` as 90, in a time that grows with the square of the length."""
+"""Maximum number of characters in a number. YAML reads ``1:30`` as 90, in a time that grows with the square of the
+length."""
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT = "tag:yaml.org,2002:str"

@@ -8,7 +8,8 @@ from handloom.config.parsing import KeyPath, dotted
 from handloom.errors import ConfigError, suggest
 
 MAX_SIZE = 10_000_000
-"""Most characters and values that the references of a document may add; a few lines can expand to any amount."""
+"""Maximum number of characters and values that the references of a document may add; a few lines can expand to any
+amount."""
 _CAN_REFER = (str, dict, list)
 _REFERENCE = re.compile(r"\$\{([\w.\[\]-]+)\}")
 
@@ -111,7 +112,7 @@ class _Sizes:
     def _brought(self, name: str, path: KeyPath, chain: tuple[str, ...]) -> int:
         """Return the size to which a reference expands; a broken one is refused when it is resolved."""
         if name in chain:
-            raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: references in a circle: ${{{name}}}")
+            raise ConfigError(f"{self.document.mark(path)}: {dotted(path)}: circular reference: ${{{name}}}")
         if name not in self.known:
             here: Any = self.document.values
             keys = _keys(name)

@@ -217,7 +217,7 @@ def rerender_episode(job: _Job) -> None:
         record = replace(record, instance=job.look.applied(record.instance, job.settings))
         pixels = sum(camera.width * camera.height for camera in record.instance.cameras)
         if pixels > MOST_PIXELS:
-            raise InputError(f"its cameras have {pixels} pixels, the limit is {MOST_PIXELS}; give a smaller --size")
+            raise InputError(f"its cameras have {pixels} pixels; the limit is {MOST_PIXELS}; give a smaller --size")
         write_episode(job.settings, build_scene(record.instance), record, folder, Stopwatch())
 
 

@@ -14,7 +14,7 @@ from handloom.spatial import make_pose, matrix_from_quat, matrix_from_rotvec, qu
 
 DELTA_NAMES = ("dx", "dy", "dz", "rx", "ry", "rz")
 ITERATIONS = 20
-"""Most steps of the inverse kinematics per command; the small moves of policies need 3 to 6."""
+"""Maximum number of steps of the inverse kinematics per command; the small moves of policies need 3 to 6."""
 DAMPING = 0.02
 """Damping of the least squares: near a singularity joints stay slow and the tool lags behind [m or rad]."""
 GAP = (1e-5, 1e-4)

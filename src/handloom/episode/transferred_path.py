@@ -26,7 +26,7 @@ from handloom.spatial import (
 APPROACH = 0.06
 """Length of the path before a contact that is transferred unchanged [m]; the bridge ends at its start."""
 LEAST_ROWS = 12
-"""Least rows of a bridge; if the demonstration has fewer, its clock pauses."""
+"""Minimum number of rows of a bridge; if the demonstration has fewer, its clock pauses."""
 LIFTS = (0.0, 0.06, 0.12)
 """Heights by which the middle of a bridge is raised [m], tried in this order until it is collision-free."""
 NEAR = {True: (0.003, 0.03), False: (0.006, 0.4)}

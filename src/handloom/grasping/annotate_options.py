@@ -17,7 +17,7 @@ class AnnotateOptions:
     """Settings of ``annotate``; the defaults suit hand-sized objects."""
 
     count: int = 300
-    """Most rows returned."""
+    """Maximum number of rows returned."""
     samples: int = 1200
     """Number of surface points tried as contacts."""
     rays: int = 3
@@ -50,9 +50,10 @@ class AnnotateOptions:
     enough: int = 4
     """The search ends once it has this many times ``count`` grasps to choose from."""
     poses: int = 12000
-    """Most hand poses tested for collisions at points drawn from the whole surface."""
+    """Maximum number of hand poses tested for collisions at points drawn from the whole surface."""
     neighbours: int = 20000
-    """Most hand poses tested next to grasps already found, for objects that leave little room, such as bowls."""
+    """Maximum number of hand poses tested next to grasps already found, for objects that leave little room, such as
+    bowls."""
     step: float = 0.015
     """Distance to a neighbouring grasp [m]."""
 

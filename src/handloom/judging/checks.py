@@ -17,10 +17,10 @@ from handloom.values import Check
 Term = TypeVar("Term", bound=Callable[..., bool])
 
 CALM = 1.0
-"""Fastest motion of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which even an
+"""Maximum speed of joints [m/s or rad/s] and of an object [m/s] at the end of a skill. Published: 5, which even an
 object that is flung away satisfies. At the end of an episode everything must lie still, whatever was dropped."""
 TUMBLE = 6.0
-"""Fastest rotation of an object [rad/s] then: a can that has just been dropped may roll."""
+"""Maximum rotation speed of an object [rad/s] then: a can that has just been dropped may roll."""
 VIEW_ANGLE = 0.35
 """Half the opening angle of a scanner's view [rad]."""
 

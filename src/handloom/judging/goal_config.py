@@ -48,7 +48,7 @@ class GoalTerm(Config):
     behind: str | None = None
     """Straight in front of it, nearer to the robot, or behind it, no farther than ``within`` or with a ``gap``."""
     gap: tuple[float, float] | None = None
-    """For ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: least and largest gap [m]."""
+    """For ``left_of``, ``right_of``, ``in_front_of`` and ``behind``: minimum and maximum gap [m]."""
     between: tuple[str, str] | None = None
     """On the line between two other objects, to within ``within``."""
     at: tuple[float, float] | None = None
@@ -74,7 +74,7 @@ class GoalTerm(Config):
     """Most of its contents are in the other one."""
     share: Share = 0.7
     spilled: Share = 0.1
-    """Least fraction poured, and largest fraction lost."""
+    """Minimum fraction poured, and maximum fraction lost."""
     pressed: float | bool | None = None
     """A finger has pressed on it from above, with at least this force [N]; true: 0.5 N. At its named ``point``, if that
     is given."""

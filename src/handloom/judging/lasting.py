@@ -17,7 +17,7 @@ REST = 1.0
 SHOWN_REST = 1.0 / 6.0
 """Part of it that belongs to the demonstration [s]; a longer one would teach policies to wait."""
 REST_SPEED = 0.02
-"""Fastest motion [m/s] of a handled object at the end of that time."""
+"""Maximum speed [m/s] of a handled object at the end of that time."""
 STILL = 0.5
 """Time for which handled objects must lie still [s]."""
 CREEP = 0.0015

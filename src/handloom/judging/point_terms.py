@@ -14,7 +14,7 @@ from handloom.scene.named_points import named_point, point_of
 SAME_LEVEL = 0.04
 """Largest height difference between the lowest points of objects on one support [m]: plates and mats have a foot."""
 NOTHING = 0.02
-"""Least force that counts as a touch [N]."""
+"""Minimum force that counts as a touch [N]."""
 BOTH = 2
 """Number of hands that hold an object together."""
 ASTRAY = 0.03
@@ -34,7 +34,7 @@ def apart_along(
         object: The object.
         target: Reference object for left of, right of, in front of or behind.
         way: Unit vector (2,) along a world axis from the target to the object.
-        low: Least gap between their boxes along that direction [m].
+        low: Minimum gap between their boxes along that direction [m].
         high: Largest gap [m].
         level: Largest difference of their lowest points [m].
     """
@@ -67,7 +67,7 @@ def pressed_at(
         object: What is pressed.
         point: Where.
         way: Direction of the press (3,), in the frame of the point's body.
-        force: Least force along that direction [N].
+        force: Minimum force along that direction [N].
         joint: Joint that must have moved; None requires no motion.
         start: Initial position of that joint [m or rad].
         travel: Signed motion that it must have made [m or rad].
@@ -104,10 +104,10 @@ def used_on(
         target: What it touches.
         point: Its point that must touch; None: any part of it.
         target_point: Named point of the target that must be touched; None: any part of it.
-        force: Least force between the two [N].
+        force: Minimum force between the two [N].
         within: Largest distance of the contact from the points [m].
         stroke: Index of the stroke; several strokes come in order.
-        apart: Whether the two must not touch at all instead, as between two strokes.
+        apart: Whether the two must instead not touch at all, as between two strokes.
     """
     if not in_hand(scene, object=object):
         return False
@@ -135,7 +135,7 @@ def swings(scene: Scene, *, object: str, way: Sequence[float], speed: float, str
         scene: The scene.
         object: What is shaken.
         way: Unit vector (3,) in the world.
-        speed: Least speed along it [m/s].
+        speed: Minimum speed along it [m/s].
         stroke: Index of the stroke; those of a shake come in order.
     """
     twist = np.asarray(scene.world.body_velocity(scene.body_of(object)), float)

@@ -47,7 +47,7 @@ def relation_terms(
         within: For ``beside``: largest gap [m].
         upright: False allows upright objects to lie; True or an angle [deg] applies to any object; None to usually
             upright ones.
-        gap: For ``left_of`` and the like: least and largest gap [m]; None allows any up to ``within``.
+        gap: For ``left_of`` and the like: minimum and maximum gap [m]; None allows any up to ``within``.
         lean: For ``on``: whether it leans on the target's slope.
     """
     pair = {"object": name, "target": target, "part": part}

@@ -18,7 +18,7 @@ from handloom.scene.named_points import named_point
 MOST = 0.5
 """Fraction of an object's points that must be enclosed if its foot is not."""
 BEARING = 0.3
-"""Least upward component of the force direction with which something supports an object."""
+"""Minimum upward component of the force direction with which something supports an object."""
 TOUCHING = 0.004
 """Largest distance between objects that count as touching side by side [m]."""
 FALLEN = 0.7
@@ -26,13 +26,13 @@ FALLEN = 0.7
 THIN = 0.008
 """Objects on a mat thinner than this also touch the table [m]."""
 INSET = 0.008
-"""Least distance of an object's middle inside the edge of its support [m]."""
+"""Minimum distance of an object's middle inside the edge of its support [m]."""
 INWARDS = 0.004
 """Distance from a contact at which a point is tested, towards the centre of the object [m]."""
 RISES = (0.003, 0.012, 0.024)
 """Heights above it [m]: walls have holes."""
 SUNK = 0.4
-"""Least fraction of an object's height between the walls for it to be wedged in a cavity, not lying on its rim."""
+"""Minimum fraction of an object's height between the walls for it to be wedged in a cavity, not lying on its rim."""
 GAP = float(np.deg2rad(150.0))
 """Largest angle between neighbouring contacts with a rim that holds an object from all around [rad]."""
 RING, LEVELS = (0.1, 0.9), 24
@@ -40,7 +40,7 @@ RING, LEVELS = (0.1, 0.9), 24
 HOLE = 0.25
 """Fraction of these levels below which a ring does not hold an object that is free below: 0.3 of its height."""
 WIPING = 0.01
-"""Least speed at which an object touching a surface wipes it [m/s]."""
+"""Minimum speed at which an object touching a surface wipes it [m/s]."""
 PART = 0.025
 """Contacts within this distance of a named point belong to it [m]."""
 STEEP = 0.5
@@ -255,7 +255,7 @@ def wipes(scene: Scene, *, object: str, target: str, part: str | None = None, sp
         object: The wiping object.
         target: What is wiped.
         part: Body or named point of the object that must touch, to ``PART`` around a point; absent: any part.
-        speed: Least speed of the contact over the target [m/s].
+        speed: Minimum speed of the contact over the target [m/s].
     """
     world, tool, below = scene.world, scene.body_of(object), scene.body_of(target)
     bodies, points = world.subtree(tool), scene.assets[object].keypoints

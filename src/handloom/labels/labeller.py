@@ -48,8 +48,8 @@ class EpisodeLabeller:
 
     Example::
 
-        labeller = EpisodeLabeller(scene, record, ("boxes", "traces"), folder) for frame, images in
-        enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
+        labeller = EpisodeLabeller(scene, record, ("boxes", "traces"), folder)
+        for frame, images in enumerate(rendered_frames(scene, record, preset="fast", kinds=labeller.images)):
             labeller.add(frame, images)
         labeller.finish()
 

@@ -266,7 +266,7 @@ def make_object(
     """Make one object: the same generator state or the same parameters give the same object.
 
     Args:
-        category: A name in the library, or ``my_module:my_function`` for your own drawing.
+        category: A name in the library, or ``my_module:my_function`` for a function of your own.
         rng: Random generator for missing parameters; not needed if ``parameters`` is complete.
         scale: Factor on all lengths, or one for each axis; masses follow with the volume. Default 1.
         color: Colour word of the main part, e.g. ``"red"``.
@@ -313,7 +313,7 @@ class CategoryRanges:
     parameters: Mapping[str, Offer]
     """Range of each parameter; lengths in m, angles in rad."""
     smallest: Array
-    """Least width, depth and height of all variants drawn (3,) [m]."""
+    """Minimum width, depth and height of all variants drawn (3,) [m]."""
     largest: Array
 
 

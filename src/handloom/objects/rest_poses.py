@@ -32,7 +32,7 @@ _NEAR = math.cos(math.radians(35.0))
 _UPRIGHT = math.cos(math.radians(12.0))
 """Tolerance of the usual pose: a fork lies on its handle and the bend of its tines, a few degrees off."""
 _STARTS = 40
-"""Most facets examined; only finely curved bodies have more, for which any start will do."""
+"""Maximum number of facets examined; only finely curved bodies have more, for which any start will do."""
 
 
 @dataclass(frozen=True, kw_only=True)

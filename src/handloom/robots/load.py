@@ -71,7 +71,7 @@ def load_robot(name_or_path: str | Path, *, overrides: Mapping[str, Any] | None 
     file, name = _find(name_or_path)
     document = read_document(file)
     if not isinstance(document.values, dict):
-        raise ConfigError(f"{file}: a robot file has keys and values, this has {type(document.values).__name__}")
+        raise ConfigError(f"{file}: a robot file must be a mapping of keys, not a {type(document.values).__name__}")
     folder = file.parent
     if "model" not in document.values and not (folder / "model.xml").is_file():
         folder = _folder_of_class(document)

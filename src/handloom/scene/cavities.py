@@ -26,11 +26,11 @@ ROOFED = 0.25
 CELLS = 16
 """Number of cells along the longest side of the object's box in the search for cavities."""
 FINEST = 0.003
-"""Least size of a cell [m]."""
+"""Minimum size of a cell [m]."""
 FEWEST = 12
-"""Least number of cells of a cavity."""
+"""Minimum number of cells of a cavity."""
 NARROWEST = 0.01
-"""Least width of a cavity [m]."""
+"""Minimum width of a cavity [m]."""
 FAR = 1e3
 """Length of rays [m]."""
 STRAIGHT = 0.2
@@ -59,7 +59,7 @@ class Cavity:
 
     @property
     def width(self) -> float:
-        """Least extent across its opening [m]."""
+        """Minimum extent across its opening [m]."""
         size = self.box[1] - self.box[0]
         if self.opening is None:
             return float(size.min())

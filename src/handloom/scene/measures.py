@@ -108,7 +108,7 @@ def share_inside(scene: Scene, name: str, target: str, part: str | None = None) 
 
 
 def surface_height(scene: Scene, name: str, points: Array) -> float:
-    """Return the greatest height [m] of an object's solids at points (n, 2); -inf if no point is over it."""
+    """Return the maximum height [m] of an object's solids at points (n, 2); -inf if no point is over it."""
     world = scene.world
     bodies = [world.body_index(body) for body in world.subtree(scene.body_of(name))]
     solid = (world.model.geom_contype > 0) | (world.model.geom_conaffinity > 0)

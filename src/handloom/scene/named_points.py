@@ -150,7 +150,7 @@ def way_to(scene: Scene, side: str) -> Array:
 
 
 def work_spot(scene: Scene, at: Sequence[float]) -> Array:
-    """Return a spot of the work place (2,) in the world [m].
+    """Return a spot of the workplace (2,) in the world [m].
 
     Args:
         scene: The scene.

@@ -29,7 +29,7 @@ class TextureConfig(Config):
 
 
 MOST_TURN = 6.0
-"""Fastest turntable [rad/s]."""
+"""Maximum speed of a turntable [rad/s]."""
 
 
 class StrictInit(Config):
@@ -73,7 +73,7 @@ class ObjectConfig(Config):
     texture: TextureConfig | None = None
     """Covers the whole object."""
     mass: float | None = Field(default=None, gt=0)
-    """[kg]; absent keeps the asset's."""
+    """[kg]; absent: the mass of the asset."""
     apply_randomization: bool = False
     """Pick another asset, or another look of the category, in every episode."""
     randomization_scope: Literal["category", "full"] | tuple[str, ...] = "category"
@@ -81,15 +81,14 @@ class ObjectConfig(Config):
     orientation_mode: Literal["keep", "suggested", "random"] = "keep"
     """keep: as given; suggested: one of the object's stable poses; random: any."""
     scale_mode: Literal["keep", "suggested"] = "keep"
-    """keep: Whether ``scale`` applies; suggested: library objects and stand-ins have the usual size of their
-    category."""
+    """keep: ``scale`` applies; suggested: library objects and stand-ins have the usual size of their category."""
     gap: tuple[Metres, ...] | Literal[False] | None = None
     """Offsets along the world's x axis [m] of the places in a container; absent or false: ``gap.yaml`` beside the
     asset, else the slots of a library container, else its middle."""
     init_translation: Position | None = None
     """Start position of the object relative to ``init_parent`` [m], e.g. in a gripper."""
     init_orientation: Quaternion | None = None
-    """wxyz in the world, together with ``init_parent``; absent keeps the object's own."""
+    """wxyz in the world, together with ``init_parent``; absent: the object's own."""
     init_parent: str | None = None
     """Body the object starts at, e.g. ``franka/panda_hand``; a gripper that starts closed holds it."""
     optimize_2d_layout: bool = False

@@ -17,7 +17,7 @@ Sampler = Literal[
 ]
 
 MAX_DISTRACTORS = 100
-"""Most distractors; more would be a mistake and take minutes to simulate."""
+"""Maximum number of distractors; more would be a mistake and take minutes to simulate."""
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "A_on_B_region_sampler": ("pos_range", "yaw_rotation"),
@@ -112,7 +112,7 @@ class RegionConfig(Config):
     within_reach: bool = False
     """Only spots where the arms that handle the object can reach it, by the robot's reach map (ours)."""
     clear: Metres = 0.0
-    """Least distance from objects placed by other such regions, seen from above [m] (ours)."""
+    """Minimum distance from objects placed by other such regions, seen from above [m] (ours)."""
     target2: str | None = None
     """Second target of ``A_along_B_C``."""
     visible: Annotated[bool | None, UnusedKey("the reference system ignores it; visible of the object applies")] = None
@@ -160,7 +160,7 @@ class DistractorsConfig(Config):
     target: str
     """Surface on which they lie."""
     min_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
-    """Least number; if even these do not fit, ``handloom check`` reports it."""
+    """Minimum number; if even these do not fit, ``handloom check`` reports it."""
     max_num: int = Field(default=0, ge=0, le=MAX_DISTRACTORS)
     """Largest number; uniform from min_num to max_num, and those that do not fit are left out."""
     pos_range: tuple[Position, Position] | tuple[tuple[Metres, Metres], tuple[Metres, Metres]]

@@ -17,9 +17,9 @@ MAX_BYTES = 64_000_000
 MODEL_PARENTS = 3
 """Number of folder levels above a robot's model in which its meshes may be."""
 MAX_FILES = 500
-"""Most files a model may include."""
+"""Maximum number of files a model may include."""
 MAX_DIRECTORIES = 50
-"""Most folders for meshes and textures that a model may name."""
+"""Maximum number of folders for meshes and textures that a model may name."""
 MOST = {"nbody": 1_000, "njnt": 300, "ngeom": 5_000, "nmeshvert": 5_000_000, "ntexdata": 500_000_000}
 """Size limit for a robot: several humanoids. Robots are compiled many times, so the limit is stricter than for a single
 compilation."""
@@ -160,7 +160,7 @@ def read_xml(file: Path) -> bytes:
     try:
         size = file.stat().st_size
         if size > MAX_BYTES:
-            raise FileError(f"{file}: is {size / 1e6:.0f} MB; a model file has at most {MAX_BYTES / 1e6:.0f} MB")
+            raise FileError(f"{file} has {size / 1e6:.0f} MB; a model file may have at most {MAX_BYTES / 1e6:.0f} MB")
         text = file.read_bytes()
     except OSError as error:
         if isinstance(error, FileError):

@@ -31,7 +31,7 @@ class UrdfJoint:
     lower: float = -np.inf
     upper: float = np.inf
     velocity: float = np.inf
-    """Greatest speed [rad/s or m/s]."""
+    """Maximum speed [rad/s or m/s]."""
     mimic: tuple[str, float, float] | None = None
     """Joint it follows, multiplier, offset."""
 

@@ -43,7 +43,7 @@ NEAR_ROOM = 0.25
 LOOK = WaitConfig(name="wait", wait_steps=15, gripper_state=1, success_threshold=1.0)
 """Phase of a hand that has lost an object: it waits, open, until the object comes to rest."""
 MOST_STEPS = 4
-"""Most drives towards the object for the skills of one arm in a block."""
+"""Maximum number of drives towards the object for the skills of one arm in a block."""
 RETRY = 10
 """Frames after which a skill without a plan is retried while another arm is working."""
 
@@ -87,7 +87,7 @@ class Schedule:
         self.scene = scene
         self._make_controller = controller
         self.retries = retries
-        """Most restarts per arm and block of skills that were disturbed or failed."""
+        """Maximum number of restarts per arm and block of skills that were disturbed or failed."""
         self.failure: Failure | None = None
         self.timeline: list[SkillSpan] = []
         self.recording = True

@@ -85,7 +85,7 @@ def reach_on_table(robot: str, setups: Path) -> TableReach:
     """Return the collision-free reach of a robot's arms in its setup, by inverse kinematics.
 
     Args:
-        robot: A robot of the zoo, a robot folder or file; without its own work place or setup, it stands at the edge of
+        robot: A robot of the zoo, a robot folder or file; without its own workplace or setup, it stands at the edge of
             a table.
         setups: Folder of the setups.
     """

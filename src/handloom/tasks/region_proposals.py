@@ -37,13 +37,13 @@ ABOVE = 0.03
 GAP = 0.05
 """Free space between objects [m]."""
 EDGE = 0.03
-"""Least distance of an object from the table's edge [m]."""
+"""Minimum distance of an object from the table's edge [m]."""
 SPREAD = 0.03
 """Half the side length of the square from which an object's place is drawn [m]."""
 APART = 0.07
 """Spots nearer than this to one that failed are not tried [m]."""
 SPOTS = 8
-"""Most spots tried for an object."""
+"""Maximum number of spots tried for an object."""
 SCENES = 4
 """Number of scenes rehearsed per proposal."""
 

@@ -21,7 +21,7 @@ from handloom.values import RobotInstance, TaskInstance
 STEP = 0.06
 """Distance between places that are tried [m]."""
 MARGIN = 0.02
-"""Least distance of objects from the table's edge [m]."""
+"""Minimum distance of objects from the table's edge [m]."""
 ASKEW = 0.15
 """Largest angle of a handle from straight ahead of an arm of five joints [rad]."""
 YAW = 0.1
@@ -31,7 +31,7 @@ RIM = -0.03
 FRONT = 0.045
 """Distance from a drawer's handle to its usable volume [m]."""
 MOST = 60
-"""Most places that are tried before giving up."""
+"""Maximum number of places that are tried before giving up."""
 
 
 def tried(

@@ -1,4 +1,4 @@
-"""The arguments of ``handloom view``: datasets, runs, evaluations and tasks, by their keys in addresses."""
+"""The arguments of ``handloom view``: datasets, runs, evaluations and tasks, by their keys in URLs."""
 
 import threading
 from collections.abc import Iterator, Sequence

@@ -146,14 +146,14 @@ def test_a_folder_with_other_things_in_it_is_not_replaced(tmp_path, monkeypatch,
     (tmp_path / "work" / "src" / "main.py").write_text("mine")
     monkeypatch.chdir(tmp_path / "work")
     assert main(["object", "add", str(tmp_path / "download"), "-o", "."]) == 0
-    assert "left out: src: src holds something else" in capsys.readouterr().out
+    assert "left out: src: src contains other files" in capsys.readouterr().out
     assert (tmp_path / "work" / "src" / "main.py").read_text() == "mine"
     for _ in range(2):  # What was added before is replaced, unless somebody put something beside it.
         assert main(["object", "add", str(tmp_path / "download"), "-o", "library"]) == 0
         assert "2 of 2 objects" in capsys.readouterr().out
     (tmp_path / "work" / "library" / "src" / "notes.txt").write_text("mine")
     main(["object", "add", str(tmp_path / "download"), "-o", "library"])
-    assert "holds something else (notes.txt)" in capsys.readouterr().out
+    assert "contains other files (notes.txt)" in capsys.readouterr().out
 
 
 def test_models_of_a_package_name_no_file_outside_it(tmp_path, monkeypatch, capsys):

@@ -96,6 +96,6 @@ def test_channels_need_an_id_of_16_bytes_room_for_a_message_and_short_messages()
     with pytest.raises(InputError, match="must be > 0"):
         message_channel_config("none", CHANNEL, outbound_queue_capacity=0)
     source, _ = message_channel_config("small", CHANNEL, max_message_size=2)
-    with pytest.raises(InputError, match="has 3 bytes, the limit is 2"):
+    with pytest.raises(InputError, match="has 3 bytes; the limit is 2"):
         source.get_tracker().send_message(Line(), Message(b"abc"))
     assert MessageChannelConnectionStatus(77) is MessageChannelConnectionStatus.UNKNOWN

@@ -1,4 +1,4 @@
-"""Deed files: one task for every robot, in the frame of the work place."""
+"""Deed files: one task for every robot, in the frame of the workplace."""
 
 from pathlib import Path
 
@@ -106,7 +106,7 @@ def test_a_region_on_another_object_is_in_that_objects_own_axes(tmp_path):
         ),
         ("robot: lift2", "workplace: table", "deed.yaml:2: workplace: a task in this form needs a robot"),
         ("robot: lift2\n", "", "deed.yaml:6: regions.0: a task in this form needs a robot"),
-        ("robot: lift2", "robot: lift2\nworkplace: moon", "deed.yaml:3: workplace: there is no work place 'moon'"),
+        ("robot: lift2", "robot: lift2\nworkplace: moon", "deed.yaml:3: workplace: there is no workplace 'moon'"),
         ("at: [-0.1, 0.0]", "at: 3", "deed.yaml:8: regions.1.at: a spot [x, y] or a rectangle"),
         ("yaw: [-60, 60]", "yaw: [60, -60]", "deed.yaml:8: regions.1.yaw: degrees"),
         (

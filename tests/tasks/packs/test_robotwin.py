@@ -37,7 +37,7 @@ def test_the_pack_has_fifty_deeds_and_a_published_rate_for_each() -> None:
 @pytest.mark.parametrize("name", sorted(PACK.tasks))
 def test_every_deed_loads_for_every_robot(name: str, robot: str) -> None:
     task = load_task(f"robotwin/{name}", robot=robot)
-    assert [entry.name for entry in task.config.robots], "the robot brings its work place"
+    assert [entry.name for entry in task.config.robots], "the robot brings its workplace"
     words = (task.config.data.language_instruction, *task.config.data.paraphrases)
     assert len(set(words)) >= 6, "one sentence and five more that say the same"
 

@@ -1,4 +1,4 @@
-"""Robots that the library does not know get a work place of their own and do its deeds."""
+"""Robots that the library does not know get a workplace of their own and do its deeds."""
 
 import shutil
 from pathlib import Path

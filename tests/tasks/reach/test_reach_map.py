@@ -1,4 +1,4 @@
-"""Reach maps: they ship for every work place, say the same as inverse kinematics, and cut regions."""
+"""Reach maps: they ship for every workplace, say the same as inverse kinematics, and cut regions."""
 
 import re
 from dataclasses import replace

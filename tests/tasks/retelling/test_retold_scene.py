@@ -1,4 +1,4 @@
-"""A recorded scene at another robot's work place."""
+"""A recorded scene at another robot's workplace."""
 
 from dataclasses import replace
 

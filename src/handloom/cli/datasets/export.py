@@ -55,7 +55,7 @@ def run(
         output: File or folder to write.
         format: Format to write.
         no_images: hdf5 and zarr: leave out the camera images, for a hundredth of the size.
-        jpeg: hdf5: keep images as JPEG files, for a tenth of the size; robomimic needs arrays and cannot read these.
+        jpeg: hdf5: keep images as JPEG files, for a fifth of the size; robomimic needs arrays and cannot read these.
         no_models: hdf5: leave out the MuJoCo model of every episode, otherwise stored as MJCF.
         next_obs: hdf5: also write the observation that follows each frame, under next_obs; this doubles the file, and
             readers can take the next frame of obs instead.

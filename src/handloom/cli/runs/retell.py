@@ -47,7 +47,7 @@ def run(
         episodes: Use only the first N demonstrations. Default: all.
         output: Folder of the new run. Default: out/TASK_ROBOT_retold.
         overwrite: Delete the run in that folder and start over; a folder with anything else in it is left alone.
-        task: The task, if DATASET is a dataset without its run. Default: the task as it was recorded.
+        task: The task, if RUN is a dataset without its run. Default: the task as it was recorded.
         same_view: Also render the original room cameras, moved with the scene, as told_NAME in the dataset.
         work: Where attempts are made.
         writing: What is rendered and written.

@@ -76,7 +76,7 @@ class DatasetFlags:
         backend: Renderer: cpu, or cuda for NVIDIA GPUs (extra gpu); the images are the same.
         codec: Video codec: h264 or av1.
         columns: Names of the columns: canonical (observation.state, action, poses), reference (states.*, actions.*,
-            master_actions.*) or both.
+            master_actions.*), detailed (velocities, efforts, object poses and more); several may be given.
         lerobot_features: Optional features to write: depth (a stream per camera, for LeRobot 0.6 and later),
             segmentation (instance ids per camera), language (sub-tasks in the frames, for LeRobot 0.6 and later).
         labels: Kinds of labels to write beside the archives, exact and per frame, or all; docs/reference/labels.md

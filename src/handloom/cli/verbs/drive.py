@@ -37,7 +37,7 @@ def run(
             metre of it; default 0.05, for legs 0.15.
         output: The image to write; by default ROBOT_PATH.png in this folder. The video is written beside it.
         view: Also draw the robot along its track, beside the plot.
-        video: Also write a video of the last lap, MP4.
+        video: Write a video of the last lap, MP4, unless this flag is given.
         json: Print one JSON object instead of a table.
     """
     from json import dumps

@@ -9,9 +9,9 @@ from handloom.retarget import SO101PositionClutchRetargeter
 class SO101ClutchRetargeter(WatchedPoseClutchRetargeter):
     """The clutch of the revision that matches the arguments.
 
-    With a ``home_base_T_ee``, this is ``SO101PoseClutchRetargeter`` of release 1.5, which needs one. Without, it is
-    ``SO101PositionClutchRetargeter`` of the published SO-101 page, which takes the live end effector as its home. Has
-    the port names of both.
+    With a ``home_base_T_ee``, this is ``SO101PoseClutchRetargeter`` of release 1.5, which needs one. Without it, this
+    is ``SO101PositionClutchRetargeter`` of the published SO-101 page, which takes the live end effector as its home.
+    Has the port names of both.
     """
 
     ROBOT_EE_POS_INPUT = SO101PositionClutchRetargeter.ROBOT_EE_POS_INPUT

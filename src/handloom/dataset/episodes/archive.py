@@ -261,12 +261,12 @@ def record_of_archive(archive: EpisodeArchive) -> EpisodeRecord:
 
 
 def _rows(arrays: Mapping[str, NDArray[Any]], name: str, *, count: int | None = None) -> Array:
-    """Return an array (count, n) of an archive; raise an error if it is something else."""
+    """Return an array (count, n) of an archive; raise an error if it has another type or shape."""
     array = arrays.get(name)
     if array is None or array.dtype != np.float64 or array.ndim != 2 or (count is not None and len(array) != count):
         found = "missing" if array is None else f"{array.dtype} of shape {array.shape}"
         wanted = "a table" if count is None else f"a table of {count} rows"
-        raise FileError(f"the archive does not hold an episode record: {name!r} must be {wanted}, it is {found}")
+        raise FileError(f"the archive does not hold an episode record: {name!r} must be {wanted}, but is {found}")
     return array
 
 

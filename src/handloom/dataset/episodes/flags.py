@@ -68,7 +68,7 @@ def write_flag(root: Path, key: str, note: str | None) -> FlagEntry | None:
         flags.pop(key, None)
     else:
         if len(note) > LONGEST_NOTE:
-            raise InputError(f"a note has at most {LONGEST_NOTE} characters, got {len(note)}")
+            raise InputError(f"a note may have at most {LONGEST_NOTE} characters, got {len(note)}")
         if len(flags) >= MOST_FLAGS and key not in flags:
             raise InputError(f"at most {MOST_FLAGS} episodes can be flagged")
         at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -23,7 +23,7 @@ def check_replaceable(out: Path) -> None:
     """Refuse a path whose contents may not be replaced.
 
     Raises:
-        FileError: It is a file, a link, a folder that is not a dataset of Handloom's, or a dataset with changed files.
+        FileError: It is a file, a link, a folder that is not a Handloom dataset, or a dataset with changed files.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         what = "a link" if out.is_symlink() else "a file"
@@ -117,7 +117,7 @@ def remove_unnamed(work: Path) -> None:
     """Remove the leftovers of an interrupted merge; its receipt is removed last, so that this can also be interrupted.
 
     Raises:
-        FileError: It is something else.
+        FileError: Something else is at that path.
     """
     if not os.path.lexists(work):
         return

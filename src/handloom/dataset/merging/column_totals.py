@@ -136,7 +136,7 @@ class ColumnTotals:
         """Read what ``write`` wrote.
 
         Raises:
-            FileError: It is damaged, or something else.
+            FileError: It is damaged, or is not such a file.
         """
         with damage_named(path), open_parquet(path) as file:
             schema = file.schema_arrow

@@ -148,8 +148,8 @@ class VideoWriter:
 
     Example::
 
-        feature = video_feature("observation.images.head", height=224, width=224) with VideoWriter(Path("head.mp4"),
-        feature, fps=30) as video:
+        feature = video_feature("observation.images.head", height=224, width=224)
+        with VideoWriter(Path("head.mp4"), feature, fps=30) as video:
             for image in images:  # (224, 224, 3) uint8
                 video.add(image)
     """

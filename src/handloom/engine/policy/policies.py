@@ -167,8 +167,8 @@ class OnnxPolicy:
         action = np.asarray(found)
         if action.ndim < 2 or action.dtype.kind not in "fiu":
             raise InputError(
-                f"{self._file}: the first output must hold numbers of shape (1, n) or (1, k, n), it has shape "
-                f"{action.shape} and the type {action.dtype}"
+                f"{self._file}: the first output must hold numbers of shape (1, n) or (1, k, n), but has shape "
+                f"{action.shape} and type {action.dtype}"
             )
         return action[0]
 

@@ -95,7 +95,7 @@ def read_part(file: Path) -> Iterator[Receipt]:
     """Yield the receipts of a part.
 
     Raises:
-        FileError: It is damaged, or is something else.
+        FileError: It is damaged, or is not such a file.
     """
     with damage_named(file), open_parquet(file) as stored:
         names = stored.schema_arrow.names

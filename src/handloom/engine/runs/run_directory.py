@@ -51,7 +51,7 @@ class RunDirectory:
         """Start a run, or continue an existing one with the same settings, which keeps its unit size.
 
         Raises:
-            ConfigError: Another run, or something else, is in that folder.
+            ConfigError: The folder contains another run or other files.
         """
         if not (path / MANIFEST).is_file():
             if path.exists() and (not path.is_dir() or any(_foreign(path))):

@@ -7,7 +7,7 @@ from handloom.labels.words.things import APART, SIDES, SceneFacts, Thing
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 SIZE_RATIO = 1.2
-"""Least size ratio of the largest to all others, and of all others to the smallest."""
+"""Minimum size ratio of the largest to all others, and of all others to the smallest."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,7 +66,7 @@ class PlanContext:
             name, side = tree.joint_names[worst], "above" if given[worst] > tree.upper[worst] else "below"
             return self.fail(
                 status,
-                f"the {what} has joint {name} at {given[worst]:.4f}, {excess[worst]:.4f} {side} its range "
+                f"joint {name} of the {what} is at {given[worst]:.4f}, {excess[worst]:.4f} {side} its range "
                 f"[{tree.lower[worst]:.4f}, {tree.upper[worst]:.4f}]",
                 joint=name,
                 excess=float(excess[worst]),

@@ -37,9 +37,9 @@ MARKERS = {"goal", "target"}
 SMALLEST, LARGEST = 0.004, 3.0
 """Smallest and largest longest side of an accepted object [m]: a grain of rice, a wardrobe."""
 LIGHTEST = 1e-4
-"""Least mass of an accepted object [kg]."""
+"""Minimum mass of an accepted object [kg]."""
 MOST_NAMES = 40
-"""Most names listed in a message."""
+"""Maximum number of names listed in a message."""
 REPORT = "report.txt"
 LISTING_SECONDS = 120.0
 """CPU time limit for searching a package [s]."""
@@ -219,6 +219,8 @@ def _clear(folder: Path) -> None:
     others = [entry for entry in entries if entry.name not in own or entry.is_symlink() or not entry.is_file()]
     if others or not (folder / REPORT).is_file():
         there = f" ({others[0].name})" if text and others else ""
-        raise InputError(f"{folder} holds something else{there}; move it away, or choose another folder with -o")
+        raise InputError(
+            f"{folder} contains other files{there} or is not a folder; move it away, or choose another folder with -o"
+        )
     for entry in entries:
         entry.unlink()

@@ -188,7 +188,7 @@ class SO101PoseClutchRetargeter(Clutch):
     MEASURED_BASE_T_EE_INPUT = "measured_base_T_ee"
     """Optional measured pose; its position is read on the latch frame only."""
     ENGAGE_PERMITTED_INPUT = "engage_permitted"
-    """Optional permission to latch; absent means permitted, and it does not end an engagement."""
+    """Optional permission to latch; absent: permitted. It does not end an engagement."""
     PERMITTED_INDEX = 0
     """Slot of the permission."""
 

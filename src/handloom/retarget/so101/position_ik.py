@@ -17,7 +17,7 @@ class PositionIkConfig:
     damping: float = 0.01
     """Lambda of the damped least squares [m/rad]; the published default."""
     iterations: int = 20
-    """Most steps per target."""
+    """Maximum number of steps per target."""
     tolerance: float = 1e-5
     """Distance at which a target counts as reached [m]."""
     largest_step: float = 0.2

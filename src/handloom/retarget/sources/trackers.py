@@ -181,6 +181,6 @@ class MessageChannelTracker(Tracker):
         if len(message.payload) > self.max_message_size:
             raise InputError(
                 f"channel {self.channel_name or self.channel_uuid.hex()!r}: a message has {len(message.payload)} "
-                f"bytes, the limit is {self.max_message_size}"
+                f"bytes; the limit is {self.max_message_size}"
             )
         session.send(self.channel_uuid, bytes(message.payload))

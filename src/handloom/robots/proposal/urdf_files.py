@@ -20,7 +20,7 @@ from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")
 MOST_DRAWN = 8000
-"""Most triangles of a converted visual mesh; CAD exports have a hundred thousand."""
+"""Maximum number of triangles of a converted visual mesh; CAD exports have a hundred thousand."""
 PACKAGE_PATH = "ROS_PACKAGE_PATH"
 """Environment variable with the folders in which ROS looks for packages."""
 

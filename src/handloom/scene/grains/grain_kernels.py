@@ -21,7 +21,7 @@ PAIR_REACH, SOLID_REACH = 2.2, 1.5
 """Before the first pass of a step, grains closer together than this many radii, centre to centre, may touch in that
 step; grains farther than this from a solid in a pass do not touch it in a later pass."""
 SLABS = 64
-"""Most slabs into which grains are sorted to find neighbours."""
+"""Maximum number of slabs into which grains are sorted to find neighbours."""
 STRIDE = 8
 """Contacts of grains are visited with this stride: neighbours in the list share a grain, so the processor would stall
 until the first one is written."""

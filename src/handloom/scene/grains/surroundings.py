@@ -19,7 +19,7 @@ CELL = 0.0015
 GRID_EXTENT = 0.4
 """Bodies with a longer side [m] have no grid: their solids are queried directly."""
 MOST_NODES = 400_000
-"""Most nodes of a grid; a larger grid is made coarser."""
+"""Maximum number of nodes of a grid; a larger grid is made coarser."""
 MOST_GRIDS = 16
 """Number of cached grids, 2 to 5 MB each."""
 Bits = NDArray[np.bool_]

@@ -19,7 +19,7 @@ from handloom.scene.rooms.furnish import Room, Standing, planar, yaw_of
 from handloom.spatial import invert_pose, quat_from_matrix
 
 GAP = 0.015
-"""Least distance between two objects, and from an edge [m]."""
+"""Minimum distance between two objects, and from an edge [m]."""
 TRIES = 24
 """Number of positions tried for one object."""
 REACHED = 1.15

@@ -69,7 +69,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """A furnished room in the frame of its work place."""
+    """A furnished room in the frame of its workplace."""
 
     kind: str
     layout: str

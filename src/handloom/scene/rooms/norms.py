@@ -32,7 +32,7 @@ HOOD = COUNTER + 0.68
 SILL = 1.46
 """Lower edge of a window above a worktop."""
 WAY = 1.0
-"""Least aisle width between facing runs, and between a run and an island."""
+"""Minimum aisle width between facing runs, and between a run and an island."""
 WIDTHS: Final = {
     "drawers": 0.60,
     "cabinet": 0.60,

@@ -26,7 +26,7 @@ from handloom.values import Command, Failure, FunnelStage
 CANDIDATES = 64
 """Number of hand poses that are solved; the arm chooses among them."""
 EASED = 24
-"""How many of these are tried in each easing."""
+"""How many of these are tried with each relaxed setting."""
 WAYS = 3
 """Candidates with a complete path along the joint, nearest first, to which a free approach is planned."""
 BLOCKED = 4
@@ -36,7 +36,7 @@ SEEDS = 4
 PACE, APPROACH_PACE = 0.5, 0.7
 """Fractions of the expert's pace while the hand moves a joint, and while it approaches one."""
 CLOSE_FRAMES, OPEN_FRAMES = 40, 20
-"""Most frames for the fingers to close or to open; published: 40."""
+"""Maximum number of frames for the fingers to close or to open; published: 40."""
 HOLD_FRAMES = 10
 """Frames for which a hand that keeps hold of a handle waits for the joint to come to rest."""
 BALANCED = 1.3
@@ -112,7 +112,7 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         return []
 
     def _free_ways(self) -> list[JointPath]:
-        """Return ways that begin with an empty hand: as configured, or else eased if the fingers have no room."""
+        """Return ways that begin with an empty hand: as configured, or relaxed if the fingers have no room."""
         try:
             goals = self._goals()
         except ConstraintError as error:

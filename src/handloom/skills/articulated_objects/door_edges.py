@@ -25,7 +25,7 @@ from handloom.skills.articulated_objects.joint_strategies import (
 from handloom.skills.configs.articulated import PlannerSetting
 
 UPRIGHT = 0.9
-"""Least vertical component of a hinge axis for which the door has an upper edge."""
+"""Minimum vertical component of a hinge axis for which the door has an upper edge."""
 INSET = 0.015
 """Distance of the grasp from the free edge of a leaf [m]: half the width of fingers."""
 DEPTH = 0.015

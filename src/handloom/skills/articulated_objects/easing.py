@@ -20,12 +20,12 @@ DEPTHS = (1.0, 0.6, 0.2)
 """Fractions of the path from the goal to the contact: with short fingers, the palm meets an edge before they reach full
 depth."""
 ACROSS = 0.7
-"""Least component of the closing direction along the joint's motion for which moving aside makes room."""
+"""Minimum component of the closing direction along the joint's motion for which moving aside makes room."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Easing:
-    """One way to ease a setting."""
+    """One way to relax a planner setting."""
 
     aside: float
     """Fraction of the room in the gripper's opening by which the hand is shifted in the opening direction of the
@@ -35,7 +35,7 @@ class Easing:
 
 
 def easings(setting: PlannerSetting) -> Iterator[Easing]:
-    """Yield easings of a setting, smallest first."""
+    """Yield the ways to relax a setting, smallest change first."""
     count = max(0, setting.contact_pose_index - len(setting.pre_actuation_motions) - 1)
     depths = DEPTHS if count else DEPTHS[:1]
     for aside, depth in sorted(((a, d) for a in ASIDE for d in depths), key=lambda e: e[0] + 1.0 - e[1]):

@@ -23,7 +23,7 @@ SHY = 0.012
 PRESS = 0.003
 """How far fingers keep pressing after a joint has met its stop [m]."""
 LEAD = 1.08
-"""Fraction of a joint's motion that the hand makes: more than 1, as a handle yields between the fingers."""
+"""Fraction of a joint's motion that the hand makes: more than 1, since a handle yields between the fingers."""
 OPENED = 0.85
 """Fraction of the wanted motion that counts as opened or turned."""
 SHUT = 0.03
@@ -195,7 +195,7 @@ def push_setting(link: Link, delta: float, tip: float, threshold: float, wider: 
         link: The moving part.
         delta: Motion of the joint.
         tip: Distance of the fingertips beyond the hand's ``tool_head`` [m].
-        threshold: Least motion of the joint, or largest distance from closed [m or rad].
+        threshold: Minimum motion of the joint, or largest distance from closed [m or rad].
         wider: How much further than usual the hand may tilt from the surface's normal [rad].
     """
     move: Motion = ("rotate" if link.kind == "hinge" else "slide", delta)

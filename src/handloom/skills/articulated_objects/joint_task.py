@@ -30,7 +30,7 @@ from handloom.values import Check
 SHARES = 4
 """Number of fractions of a joint's range tried from ``amount`` down to ``least_amount``."""
 LEVEL = 0.5
-"""Largest vertical component of a level hinge axis, and least upward component of the face normal of a lying lid."""
+"""Largest vertical component of a level hinge axis, and minimum upward component of the face normal of a lying lid."""
 BEYOND = 1.2
 """How far a stand-in is opened, as a multiple of the amount that the task counts as open."""
 HEAVY = 1.6

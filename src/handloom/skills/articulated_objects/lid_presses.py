@@ -44,7 +44,7 @@ extra tilt [rad], tried in this order."""
 PIVOTS = (1.0, 0.5, 0.0)
 """Fraction of a door's rotation followed by a finger that is parallel to the hinge, tried in this order."""
 UPWARDS = 0.7
-"""Least upward component of the face normal of a shut lid."""
+"""Minimum upward component of the face normal of a shut lid."""
 RIM = 0.015
 """Points this near to the outermost point of a lid belong to its free edge [m]."""
 BAR = 0.006

@@ -72,7 +72,7 @@ class PlannerSetting(Config):
     """Key frame at which the hand touches: 0 is its current pose, followed by the motions before the goal, the goal,
     and the motions after it."""
     success_threshold: float
-    """Least motion of the joint, or largest distance from closed [m or rad]."""
+    """Minimum motion of the joint, or largest distance from closed [m or rad]."""
     success_mode: Literal["abs", "normal", "zero", "dis_to_init"] | None = None
     """Absent: ``abs`` when opening, ``zero`` when closing."""
     update_art_joint: Annotated[bool, UnusedKey("joints stay by their own friction; nothing drives an object")] = False

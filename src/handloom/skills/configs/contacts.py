@@ -23,7 +23,7 @@ class PressConfig(Tolerances, Filters):
     amount: float = Field(default=0.9, gt=0, le=1)
     """Fraction of the joint's remaining travel; two thirds of it count as pressed."""
     force: float = Field(default=1.0, gt=0, le=50)
-    """Least force along the press on a point without a joint [N]."""
+    """Minimum force along the press on a point without a joint [N]."""
     depth: float = Field(default=0.006, ge=0, le=0.05)
     """How far beyond a surface without a joint the fingertips aim [m]."""
     tilt: float = Field(default=40.0, ge=0, le=80)
@@ -63,7 +63,7 @@ class UseConfig(Tolerances):
     times: int = Field(default=1, ge=1, le=20)
     """How often."""
     force: float = Field(default=0.0, ge=0, le=50)
-    """Least force between the two [N]; 0 requires only a touch."""
+    """Minimum force between the two [N]; 0 requires only a touch."""
     depth: float = Field(default=0.004, ge=0, le=0.05)
     """How far beyond the contact the hand aims [m]."""
     lift: float = Field(default=0.06, gt=0, le=0.5)
@@ -93,11 +93,11 @@ class PushConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 1
     to: tuple[Metres, Metres] | None = None
-    """Target of its middle, in the frame of the work place [m]: to the right of the robot, and away from it."""
+    """Target of its middle, in the frame of the workplace [m]: to the right of the robot, and away from it."""
     relation: Literal["left_of", "right_of", "in_front_of", "behind"] | None = None
     """Target relative to ``objects[1]`` instead."""
     gap: tuple[Metres, Metres] | None = None
-    """With a relation: least and largest gap between the two [m]; absent: 3 to 6 cm, checked up to 10 cm."""
+    """With a relation: minimum and maximum gap between the two [m]; absent: 3 to 6 cm, checked up to 10 cm."""
     by: tuple[Metres, Metres] | None = None
     """Displacement instead of a target [m]: to the right of the robot, and away from it."""
     within: float = Field(default=0.03, gt=0, le=1)

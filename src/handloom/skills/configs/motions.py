@@ -186,14 +186,14 @@ class PourMotion(SkillConfig):
     tilt: float = Field(default=115.0, gt=0, le=170)
     """How far the container is tilted about its lip [deg]."""
     height: float = Field(default=0.025, ge=0)
-    """Least height of the lip above the rim of the target [m]."""
+    """Minimum height of the lip above the rim of the target [m]."""
     aim: float = Field(default=0.35, ge=0, lt=1)
     """Distance of the lip from the middle of the target, towards the container, as a fraction of the target's inner
     radius."""
     pace: float = Field(default=0.5, gt=0, le=1)
     """Speed of the tilt, as a fraction of the arm's usual speed; half of it while grains may flow."""
     drain_steps: int = Field(default=90, ge=1)
-    """Most frames for which the container stays tilted; it turns back as soon as nothing flows."""
+    """Maximum number of frames for which the container stays tilted; it turns back as soon as nothing flows."""
 
 
 class PourConfig(PourMotion):
@@ -201,7 +201,7 @@ class PourConfig(PourMotion):
 
     objects_needed: ClassVar[int] = 2
     poured: float = Field(default=0.7, gt=0, le=1)
-    """Least fraction of all grains that must be in the target."""
+    """Minimum fraction of all grains that must be in the target."""
     spilled: float = Field(default=0.1, ge=0, le=1)
     """Largest fraction of all grains that may be in neither of the two."""
 

@@ -29,7 +29,7 @@ class PlaceConfig(Tolerances, Filters):
     at_point: str | None = None
     """Named point of the target, such as ``burner_1``, in place of ``at`` (ours)."""
     at_frame: Literal["target", "work"] = "target"
-    """``work``: ``at`` is in the frame of the work place, x to the right of the robot and y away from it (ours)."""
+    """``work``: ``at`` is in the frame of the workplace, x to the right of the robot and y away from it (ours)."""
     facing: Annotated[float, Field(ge=-360, le=360)] | Literal["left", "right", "away", "toward"] | None = None
     """Direction of the object's ``front``, or of its x axis if it has no front: a word as seen by the robot, or
     degrees, 0 to the right of the robot and 90 away from it; checked to within 15 degrees (ours)."""
@@ -37,7 +37,7 @@ class PlaceConfig(Tolerances, Filters):
     """Named point of the held object, such as the tip of a pen, that points down, to within 15 degrees; checked to
     within 45 (ours)."""
     gap: tuple[Metres, Metres] | None = None
-    """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: least and largest gap between the two
+    """With a relation ``left_of``, ``right_of``, ``in_front_of`` or ``behind``: minimum and maximum gap between the two
     [m]; absent: 3 to 6 cm, checked up to 10 cm (ours)."""
     ratio_widest: Range | None = None
     """Ratios along x and y to use instead if the place is already occupied (ours)."""
@@ -91,7 +91,7 @@ class PlaceConfig(Tolerances, Filters):
     """Lower the object from the place until it touches something below, and only then release it (ours); a published
     place drops it from ``place_z_offset``."""
     gripper_change_steps: int = Field(default=10, ge=0)
-    """Most frames for the gripper to open; it stops when the fingers do."""
+    """Maximum number of frames for the gripper to open; it stops when the fingers do."""
     hesitate_steps: int = Field(default=0, ge=0)
     """Frames to wait at the place before opening."""
     post_place_vector: Triple | None = None
@@ -191,7 +191,7 @@ class DexPlaceConfig(Tolerances):
     objects_needed: ClassVar[int] = 2
     camera_axis_filter: tuple[AxisDirection, AxisDirection] | None = None
     """Direction of the hand's z axis in the arm base, and the range of angles [deg] by which the hand tilts from the
-    line of sight; absent keeps the current roll of the hand."""
+    line of sight; absent: the current roll of the hand is kept."""
     place_part_prim_path: str | None = None
     gripper_change_steps: int = Field(default=10, ge=0)
 
@@ -206,7 +206,7 @@ class MoveConfig(SkillConfig):
     """Waypoints relative to the goal [m]."""
     press: float | None = Field(default=None, ge=0, le=0.02)
     """Wipe: after the first waypoint, the held object is lowered onto the target and pressed by this much [m] at all
-    others; absent keeps the height (ours)."""
+    others; absent: the height is kept (ours)."""
     press_part: str | None = None
     """With ``press``: the part of the held object, a body or a named point of it, that must touch the target, and move
     over it; absent: any (ours)."""
@@ -240,7 +240,7 @@ class CarryConfig(Tolerances, Filters):
     pre_grasp_offset: float = Field(default=0.07, gt=0)
     """Distance in front of the grasps at which the straight approach starts [m]."""
     gripper_change_steps: int = Field(default=20, ge=1)
-    """Most frames for the grippers to close and to open; they stop when the fingers do."""
+    """Maximum number of frames for the grippers to close and to open; they stop when the fingers do."""
     lift: float = Field(default=0.1, gt=0, le=1)
     """How high above both places the object is carried [m]."""
     pace: float = Field(default=0.7, gt=0, le=1)
@@ -283,7 +283,7 @@ class ApproachRotateConfig(SkillConfig):
     success_threshold: float = Field(gt=0)
     """[m]"""
     rotate: RotationGoal | None = None
-    """How the object is turned; absent keeps its orientation."""
+    """How the object is turned; absent: its orientation is kept."""
     approach_axis: Literal["+x", "-x", "+y", "-y"] = "+x"
     """World direction from the other object to this one."""
     obj_yaw_offset: float = 0.0
@@ -349,7 +349,7 @@ class HangConfig(Tolerances):
 
     objects_needed: ClassVar[int] = 2
     peg: str | None = None
-    """Keypoint at the tip of the peg, as ``peg_0``; absent takes any."""
+    """Keypoint at the tip of the peg, such as ``peg_0``; absent: any peg."""
     share: Range = (0.55, 0.68)
     """Release point along the peg, from its root at 0 to its tip at 1."""
     drop: float = Field(default=0.003, ge=0)

@@ -26,9 +26,9 @@ BEFORE = 0.004
 CLOSE_FRAMES = 12
 """Frames for the fingers to close."""
 FACES_IN = 0.3
-"""Least cosine at which the motion of a joint counts as into the pressed surface."""
+"""Minimum cosine at which the motion of a joint counts as into the pressed surface."""
 ALONG_DOWN, SIDEWAYS = 0.5, 85.0
-"""Least cosine at which a press counts as downward, and largest tilt of the hand at any other press [deg]."""
+"""Minimum cosine at which a press counts as downward, and largest tilt of the hand at any other press [deg]."""
 SOMETIME = 1e-3
 """Fraction of a skill's frames that amounts to at least one frame."""
 BUTTONS = ("button", "top")

@@ -18,7 +18,7 @@ from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, FunnelStage
 
 TESTED = 48
-"""Most pairs of grasps that are tested."""
+"""Maximum number of pairs of grasps that are tested."""
 LOWERING = 0.6
 """Pace at which the object is put down, as a fraction of the carrying pace."""
 HELD_SHARE = 0.3

@@ -16,7 +16,7 @@ from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec
 from handloom.values import Check
 
 SPEED = 0.06
-"""Least speed of a stroke [m/s]."""
+"""Minimum speed of a stroke [m/s]."""
 LASTS = 0.1
 """Time for which a stroke must have that speed [s]."""
 RISES = (1.0, 0.6, 0.3, 1.5, 0.0)

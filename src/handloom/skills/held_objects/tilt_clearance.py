@@ -14,9 +14,9 @@ from handloom.objects import ObjectAsset
 from handloom.spatial import invert_pose
 
 CLEARANCE = 0.012
-"""Least gap between the container and the target's support [m]."""
+"""Minimum gap between the container and the target's support [m]."""
 RIM_GAP = 0.008
-"""Least gap between container or hand and the rim of the target [m]."""
+"""Minimum gap between container or hand and the rim of the target [m]."""
 SPACING = 0.006
 """Spacing of the points that represent a vessel and a hand [m]."""
 SHARES = np.linspace(0.0, 1.0, 7)[:, None, None]

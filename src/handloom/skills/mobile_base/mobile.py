@@ -33,7 +33,7 @@ STOPS_WITHIN = (0.01, math.radians(1.0))
 HAND_WITHIN = (0.02, 0.1)
 """Tolerances at its goal of a hand that moved along [m], [rad]; it sags a little."""
 TRIED = 12
-"""Most stances of base and arm to which a path is planned."""
+"""Maximum number of stances of base and arm to which a path is planned."""
 PITCHES = np.deg2rad([45.0, 60.0, 75.0])
 """Downward angles of a hand that arrives with the base [rad]."""
 SETTLE = 8

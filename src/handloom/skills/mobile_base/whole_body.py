@@ -36,9 +36,9 @@ TURN_COSTS = 0.3
 FARTHEST = 0.7
 """Longest path to a place [m]: a task that needs more must contain a driving skill."""
 TRIALS = 14
-"""Most places from which a skill is planned; a failed plan takes up to three seconds of CPU time."""
+"""Maximum number of places from which a skill is planned; a failed plan takes up to three seconds of CPU time."""
 APART = 0.2
-"""Least distance of a place from those already tried, including rotations [m]."""
+"""Minimum distance of a place from those already tried, including rotations [m]."""
 STAGES = frozenset({FunnelStage.REACH, FunnelStage.PLAN})
 """Stages in which a skill fails if the robot stands in the wrong place."""
 REACHING = "reaching"

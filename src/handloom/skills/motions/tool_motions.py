@@ -43,7 +43,7 @@ HANGS = 0.35
 WIDER = 4
 """Factor on the number of candidates if places around a position are also tried."""
 OFFERED = 6
-"""Most poses at which an object is offered to another hand until it finds a grasp."""
+"""Maximum number of poses at which an object is offered to another hand until it finds a grasp."""
 DISTANCE, ANGLE = 5e-3, 0.087
 """The goal counts as reached within one of these [m], [rad]; published values."""
 

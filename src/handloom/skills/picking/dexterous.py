@@ -191,7 +191,7 @@ class DexPlace(Skill[DexPlaceConfig]):
         file, ranges = asset_notes(self.scene.assets[held], RANGES_FILE)
         given = [ranges.get(key, DEFAULT_RANGE) for key in ("x_range", "y_range")]
         if np.shape(given) != (2, 2):
-            raise FileError(f"{file}: x_range and y_range are two numbers each, got {given}")
+            raise FileError(f"{file}: x_range and y_range must be two numbers each, got {given}")
         box = world_box(self.scene, config.objects[1], config.place_part_prim_path)
         low, high = np.array(given, float).T
         points = np.full((DRAWS, 3), box[0, 2] + ABOVE_BOTTOM)

@@ -44,13 +44,13 @@ STEADY = 0.2
 APPROACH_SECONDS = 0.6
 """Shortest duration of the straight approach, during which the hand moves along with the object."""
 TESTED = 64
-"""Most candidates that are tested."""
+"""Maximum number of candidates that are tested."""
 TRIES = 3
 """Meeting points that are drawn before giving up."""
 CARRIED_TRIES = 8
 """The same for an object in another hand, as the hands must not come too near to each other."""
 CARRIED_SPEED = 0.01
-"""Least speed of an object in another hand while it is taken [m/s]."""
+"""Minimum speed of an object in another hand while it is taken [m/s]."""
 MET = 0.05
 """Fraction of the skill's frames in which it must move that fast between the fingers."""
 FORESEEN = 24

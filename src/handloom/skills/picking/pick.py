@@ -41,9 +41,9 @@ WIDER = 3
 WIDER_FILTERS = (20.0, 25.0)
 """Steps by which the filters of a stand-in's grasps are widened [deg]: they were written for another object."""
 TESTED = 128
-"""Most candidates that are tested."""
+"""Maximum number of candidates that are tested."""
 FREE: tuple[Source, ...] = ("any", "lying", "as_it_lies")
-"""Most grasps checked one by one against the next skill; ``ENOUGH`` of a kind are a choice."""
+"""Maximum number of grasps checked one by one against the next skill; ``ENOUGH`` of a kind are a choice."""
 ENOUGH = 8
 NEARER = 0.4
 """Fraction of the straight paths in and out that is kept if no grasp can be reached with all of them: at the end of its

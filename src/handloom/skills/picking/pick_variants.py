@@ -30,7 +30,7 @@ STANDOFF = 0.05
 INCLINED = (-40.0, -20.0, 20.0, 40.0)
 """Rotations of the hand about the closing line of its fingers that are tried with a stand-in [deg]."""
 TESTED = 128
-"""Most misses that are tested; published: 30."""
+"""Maximum number of misses that are tested; published: 30."""
 
 
 class ManualPick(Pick):

@@ -16,7 +16,7 @@ STEPS = 60
 REACH = 0.3
 """Largest distance checked below the object [m]."""
 NEARLY = 0.01
-"""Tolerance below the greatest depth within which an object counts as fitting into a compartment [m]."""
+"""Tolerance below the maximum depth within which an object counts as fitting into a compartment [m]."""
 BESIDE_POSES = np.zeros((4, 4, 4))
 """Shifts of a pose by half a centimetre to all four sides [m]."""
 BESIDE_POSES[:, :2, 3] = [[0.005, 0.0], [-0.005, 0.0], [0.0, 0.005], [0.0, -0.005]]

@@ -11,7 +11,7 @@ from handloom.skills.arms.arm_controller import ArmController
 FORESEEN = 8
 """Poses tested per grasp when a pick looks ahead."""
 LINES = 3
-"""Most of these that are tested for the straight path down."""
+"""Maximum number of these tested for the straight path down."""
 
 
 def ways_to_places(

@@ -20,7 +20,7 @@ CANDIDATES = 32
 PULL = 0.1
 """A hand whose retreat has a larger component than this along the peg takes the object with it."""
 RAISED = 0.05
-"""Least height of the hanging object above the foot of the target [m]."""
+"""Minimum height of the hanging object above the foot of the target [m]."""
 STILL = 0.05
 """Largest speed of a hanging object [m/s]."""
 ROOT = "_root"

@@ -18,7 +18,7 @@ from handloom.spatial import matrix_from_rotvec
 from handloom.values import Check
 
 BESIDE = (0.03, 0.06)
-"""Least and largest gap between an object and its neighbour if put beside it [m]."""
+"""Minimum and maximum gap between an object and its neighbour if put beside it [m]."""
 STOOD_UP = float(np.deg2rad(3.0))
 """Largest deviation from upright at the release of an object that was lying before [rad]."""
 LYING = float(np.cos(np.deg2rad(30.0)))
@@ -162,7 +162,7 @@ def leaning(axis_up: Array, along: Array, normal: Array) -> Array:
     Args:
         axis_up: Up of the object in its own frame (3,).
         along: Its long side (3,), which goes up the slope or down.
-        normal: Unit vector (3,) out of the slope, in the world.
+        normal: Unit normal of the slope (3,), in the world.
     """
     rise = np.array([0.0, 0.0, 1.0]) - normal[2] * normal
     rise /= max(float(np.linalg.norm(rise)), 1e-9)

@@ -8,7 +8,7 @@ from handloom.scene import Scene
 from handloom.scene.scene import SceneArm
 
 ROOM = 0.003
-"""Least gap between the open fingers and the container [m]."""
+"""Minimum gap between the open fingers and the container [m]."""
 
 
 def opens_into(scene: Scene, arm: SceneArm, target: str, q: Array, joints: dict[str, float]) -> bool:

@@ -19,7 +19,7 @@ ABOVE_FLOOR = 0.012
 SMALL = 0.15
 """Cavities with less than this fraction of the largest one's volume count as gaps."""
 ROOM = 0.004
-"""Least extra width of a cavity over the object [m]."""
+"""Minimum extra width of a cavity over the object [m]."""
 INTO = ("front", 30.0)
 """Direction of a hand that reaches in through a front."""
 OTHERWISE = ((("front", 50.0), 0.0), (INTO, 0.07), (("front", 50.0), 0.07), (("front", 70.0), 0.07))
@@ -28,7 +28,7 @@ close have no room for a long one."""
 INSIDE_MODES = frozenset(("3diou", "xybbox", "flower"))
 """Published success modes that an object in a container fulfils."""
 UPWARD = 0.7
-"""Least upward component of the direction out of a container."""
+"""Minimum upward component of the direction out of a container."""
 SHALLOW = 0.022
 """Targets no deeper than this count as plates or trays: objects lie on them wherever they are put [m]."""
 OUTSIDE = 0.05

@@ -45,7 +45,7 @@ HELD_ANGLE = 0.05
 DOWN = float(np.deg2rad(15.0))
 """Largest deviation from straight down of a point that goes down [rad]."""
 OVER_RIM = (0.05, 0.015)
-"""Least height above a holder of an object's lower end, before and at the place [m]."""
+"""Minimum height above a holder of an object's lower end, before and at the place [m]."""
 FINGER = 0.012
 """Half the height of fingertips: their height above a holder's rim when the object is at the bottom [m]."""
 CLEAR = 0.02
@@ -288,9 +288,7 @@ class PlacePoses(Skill[PlaceConfig]):
             return pre, place
         shifts, steady = steady_shifts(self.scene, name, invert_pose(T_base_world) @ place @ T_tool_object)
         if not steady.any():
-            detail = (
-                f"{name} would tip over at {list(config.at)} on {target}: an edge, or something else, is in the way"
-            )
+            detail = f"{name} would tip over at {list(config.at)} on {target}: an edge or another object is in the way"
             self.fail(FunnelStage.PLAN, "no_footing", f"{detail}; choose another spot, or omit at")
             return pre[:0], place[:0]
         level = translation(np.column_stack([shifts, np.zeros(len(shifts))]) @ T_base_world[:3, :3].T)

@@ -1,4 +1,4 @@
-"""Spots required by a place: at a point of the work place, or on one side of another object with a gap."""
+"""Spots required by a place: at a point of the workplace, or on one side of another object with a gap."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ MOST_INSIDE = 0.01
 FREE_STEP = 0.015
 """Distance of the spots that are tried on a target on which something lies already [m]."""
 FREE_GAP = 0.005
-"""Least gap between the boxes of what lies there and of the object [m]."""
+"""Minimum gap between the boxes of what lies there and of the object [m]."""
 OVER = 0.05
 """Objects up to this height above a target lie on it or stick out of it [m]."""
 SIDEWAYS = 0.3

@@ -37,7 +37,7 @@ def arm_of_step(step: Any, given: Any, arms: Sequence[str] | None, what: str) ->
         blocks = isinstance(step, dict) and set(SIDES) & step.keys()
         two = isinstance(step, dict) and any(word in (*step, step.get("name")) for word in TWO_HANDED)
         if given == BOTH or two or (blocks and len(step) > 1):
-            raise ConfigError(f"{what}: this takes both arms, and the robot has one; take a robot with two arms")
+            raise ConfigError(f"{what}: this takes both arms, and the robot has one; use a robot with two arms")
         return arms[0], step
     if given == BOTH and (step == "home" or (isinstance(step, dict) and "home" in step)):
         return SIDES[0], {side: [step] for side in SIDES}

@@ -1,4 +1,4 @@
-"""Deed files: tasks without a fixed robot, written in the frame of the work place.
+"""Deed files: tasks without a fixed robot, written in the frame of the workplace.
 
 ``robot: lift2`` (or ``--robot``) brings the robot, its table and its cameras from the library's
 ``workplaces/<workplace>/<robot>.yaml``; regions are written in short form, ``{object: box, at: [[-0.05, 0.1], [0.05,
@@ -32,7 +32,7 @@ ANY_TURN, FACING_ROBOT = [-180.0, 180.0], [-8.0, 8.0]
 
 
 def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, Path]:
-    """Return the robots that work at a work place, by name, with the files of their setups.
+    """Return the robots that work at a workplace, by name, with the files of their setups.
 
     Args:
         shipped: Folder of the task library.
@@ -45,9 +45,9 @@ def workplaces(shipped: Path, workplace: str = DEFAULT_WORKPLACE) -> dict[str, P
 def expand_deed(
     document: Document, root: KeyPath, *, shipped: Path, robot: str | None = None, allow_outside: bool = False
 ) -> tuple[str, ...] | None:
-    """Complete a deed file in place with the work place of its robot.
+    """Complete a deed file in place with the workplace of its robot.
 
-    A robot of the library has a work place there; a user's own robot, named by its folder, gets a suitable one.
+    A robot of the library has a workplace there; a user's own robot, named by its folder, gets a suitable one.
 
     Args:
         document: The task file.
@@ -120,9 +120,7 @@ def _expand_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> 
 def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark: Mark) -> Path:
     places = sorted(folder.name for folder in (shipped / "workplaces").iterdir() if folder.is_dir())
     if workplace not in places:
-        raise ConfigError(
-            f"{where}: workplace: there is no work place {workplace!r}; {suggest(str(workplace), places)}"
-        )
+        raise ConfigError(f"{where}: workplace: there is no workplace {workplace!r}; {suggest(str(workplace), places)}")
     known = workplaces(shipped, workplace)
     if not isinstance(name, str) or name not in known:
         raise ConfigError(
@@ -135,7 +133,7 @@ def _workplace_file(shipped: Path, workplace: Any, where: Mark, name: Any, mark:
 def _own_workplace(
     document: Document, workplace: Any, name: Any, mark: Mark, *, allow_outside: bool
 ) -> Document | None:
-    """Return the work place of a robot that is named by its folder; None for any other."""
+    """Return the workplace of a robot that is named by its folder; None for any other."""
     if not isinstance(name, str) or "/" not in name:
         return None
     if workplace != DEFAULT_WORKPLACE:
@@ -148,7 +146,7 @@ def _own_workplace(
 
 
 def _merge_workplace(document: Document, root: KeyPath, place: Document) -> None:
-    """Add the work place of a robot to a task as its base file."""
+    """Add the workplace of a robot to a task as its base file."""
     size = len(root)
     own = Document(
         _at(document.values, root),
@@ -166,7 +164,7 @@ def _merge_workplace(document: Document, root: KeyPath, place: Document) -> None
 
 
 def _arms(task: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the arms of a work place's robot."""
+    """Return the names of the arms of a workplace's robot."""
     entry = task["robots"][0]
     return tuple(arm.name for arm in load_robot(entry["robot_config_file"]).arms)
 

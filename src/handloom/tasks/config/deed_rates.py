@@ -11,7 +11,7 @@ from handloom.tasks.config.loading import shipped
 RATES = "deed_rates.json"
 """File in the folder of the library; a copy of the record of ``handloom bench deeds``."""
 ENOUGH = 20
-"""Least number of attempts for a meaningful rate of a cell."""
+"""Minimum number of attempts for a meaningful rate of a cell."""
 OUT_OF_REACH = "out_of_reach"
 """Reason given for a scene in which no region is within reach."""
 

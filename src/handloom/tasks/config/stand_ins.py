@@ -28,7 +28,7 @@ TUNED = (ApproachRotateConfig, RotateObjConfig, JointCtrlConfig, WaitConfig)
 TILT = 105.0
 """Tilt of a stand-in vessel [deg]; published vessels are tilted by 90 to 120."""
 POURED, SPILLED = 0.5, 0.3
-"""Least fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; the
+"""Minimum fraction of the grains that a pour with stand-ins brings into the target, and largest that it spills; the
 task's own check then decides whether that is enough."""
 
 ENTERING: dict[str, Any] = {
@@ -88,8 +88,8 @@ def _poured(lane: Sequence[Any], vessel: str, target: str) -> tuple[Any, ...]:
 def with_own_entries(task: Task) -> tuple[Task, tuple[str, ...]]:
     """Return a task whose places into missing assets from the side go through the openings of their stand-ins.
 
-    The second value holds lines about it. Axes, ratios and lengths of such a place belong to the missing file: its
-    front, and the width and height of its room. The check of the place stays that of the task.
+    The second value is a list of messages about these replacements. Axes, ratios and lengths of such a place belong to
+    the missing file: its front, and the width and height of its room. The check of the place stays that of the task.
     """
     missing = {entry.name for entry in task.config.objects if is_missing(task, entry)}
     entered = list[str]()

@@ -87,7 +87,8 @@ class EnvMapConfig(Config):
     rotation_range: tuple[Degrees, Degrees] = (0.0, 180.0)
     """Lowest and highest rotation [deg]."""
     lamps: tuple[Annotated[int, Field(ge=1, le=8)], Annotated[int, Field(ge=1, le=8)]] = (2, 2)
-    """Fewest and most lamps; the first casts shadows, those after the second are tinted and hang anywhere (ours)."""
+    """Minimum and maximum number of lamps; the first casts shadows, those after the second are tinted and hang anywhere
+    (ours)."""
     vary_surroundings: bool = False
     """Draw another sky or room around the scene: windows, panels, warm and cold light (ours)."""
     light_type: Annotated[str, UnusedKey("light comes from a sky and lamps here")] = "DomeLight"
@@ -162,7 +163,7 @@ class PhysicsNoise(Config):
     mass_scale: Range = (1.0, 1.0)
     """Factor on the mass of every movable object."""
     friction: Range | None = None
-    """Sliding friction of movable objects; absent keeps the library's values."""
+    """Sliding friction of movable objects; absent: the library's values."""
     gain_scale: Range = (1.0, 1.0)
     """Factor on stiffness and damping of every robot's drives."""
 

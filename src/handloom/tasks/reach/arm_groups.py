@@ -11,7 +11,7 @@ from handloom.tasks.config.task_config import Block, TaskConfig
 LETS_GO = frozenset({"place", "dexplace", "carry", "hang", "flip"})
 """Skills after which a hand no longer holds their first object."""
 MOST = 4096
-"""Most assignments of groups to arms that are considered."""
+"""Maximum number of assignments of groups to arms that are considered."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A work place for a robot outside the library: its place, its work point and its cameras."""
+"""A workplace for a robot outside the library: its place, its work point and its cameras."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -14,7 +14,7 @@ from handloom.robots.checks.robot_at_home import place_at_home
 SAMPLES = 2000
 """Random configurations for measuring the reach of an arm."""
 WORKS_AT = 0.52
-"""Best working distance of an arm, as a fraction of its reach, as in the work places of the library."""
+"""Best working distance of an arm, as a fraction of its reach, as in the workplaces of the library."""
 FULL_SIZE = 0.94
 """Reach above which the camera across the table is at its largest distance [m]."""
 AREA = [[-0.25, -0.12], [0.25, 0.12]]
@@ -24,7 +24,7 @@ TABLE_TOP = 0.75
 DEEPEST = 0.42
 """Largest distance behind the middle of the table at which a robot stands on it [m]; the edge is 0.5 m behind."""
 STANDS_ON_FLOOR = 0.35
-"""Least height of the arms' bases above the robot's own base for a robot that stands on the floor [m]."""
+"""Minimum height of the arms' bases above the robot's own base for a robot that stands on the floor [m]."""
 BEFORE_TABLE = 0.16
 """Distance of such a robot's arm bases in front of the table's edge [m]."""
 SHOULDERS_ABOVE = 0.12
@@ -58,7 +58,7 @@ class Stance:
 
 
 def own_workplace(robot: RobotDescription, file: str) -> dict[str, Any]:
-    """Return the work place of a user's own robot, in the form of the library's work place files.
+    """Return the workplace of a user's own robot, in the form of the library's workplace files.
 
     Small and medium arms are mounted on the table, facing it; a robot whose arms begin high above its base stands on
     the floor in front of a suitable table.

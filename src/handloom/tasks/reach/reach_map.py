@@ -1,6 +1,6 @@
 """Reach maps: the spots on a table, and heights above it, that an arm's fingertips can reach without collision.
 
-They are found by inverse kinematics once per robot, table and height. Those of the shipped work places lie beside them
+They are found by inverse kinematics once per robot, table and height. Those of the shipped workplaces lie beside them
 as text; others are computed on demand and kept in the cache.
 """
 
@@ -149,7 +149,7 @@ def reach_key(task: Task) -> str:
 
 
 def reach_map(task: Task, shipped: Path | None = None) -> ReachMap:
-    """Return the reach map of the first robot of a task; the same for every task at that work place.
+    """Return the reach map of the first robot of a task; the same for every task at that workplace.
 
     Args:
         task: The task.

@@ -27,14 +27,14 @@ BESIDE = 0.10
 """Distance, added to the half width of an object, at which another one is put beside it [m]."""
 SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1.0), "behind": (0.0, 1.0)}
 SPARE = 0.05
-"""Reach that an arm needs beyond an object, and for a handle also nearer than it [m]: at the ends of its reach, few
-hand poses are left."""
+"""Spare reach of an arm beyond an object, and for a handle also on the near side [m]: few hand poses are possible at
+the limits of its reach."""
 LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
 
 def knows_reach(task: Task) -> bool:
-    """Return whether there is a reach map for a task: it has one robot with arms, at the table of a work place."""
+    """Return whether there is a reach map for a task: it has one robot with arms, at the table of a workplace."""
     config = task.config
     fixtures = {fixture.name for fixture in task.arena.fixtures}
     return config.work_point is not None and config.room is None and config.work_surface in fixtures

@@ -1,1 +1,1 @@
-"""Retelling a demonstration with another robot: its scene at the other work place, its deeds for any robot."""
+"""Retelling a demonstration with another robot: its scene at the other workplace, its deeds for any robot."""

@@ -1,4 +1,4 @@
-"""A recorded scene at the work place of another robot: the layout is moved as a whole to within reach."""
+"""A recorded scene at the workplace of another robot: the layout is moved as a whole to within reach."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ OVERHANG = 0.01
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WorkFrame:
-    """The frame of a work place: on the table top, x to the right of the robot, y away from it."""
+    """The frame of a workplace: on the table top, x to the right of the robot, y away from it."""
 
     origin: Array
     """Origin in the world (3,) [m]."""
@@ -114,7 +114,7 @@ def retold_instance(task: Task, seed: int, episode: int, *, placement: int = 0) 
 
 @lru_cache(maxsize=32)
 def working_distance(robot: str) -> float | None:
-    """Return the best working distance ahead of a robot's base [m]; None without a work place."""
+    """Return the best working distance ahead of a robot's base [m]; None without a workplace."""
     places = workplaces(shipped())
     if robot not in places:
         return None
@@ -125,7 +125,7 @@ def working_distance(robot: str) -> float | None:
 def frame_of(instance: TaskInstance) -> WorkFrame:
     """Return the work frame of a scene.
 
-    An older task does not define it: its origin is then the best working point of the robot at its own work place or,
+    An older task does not define it: its origin is then the best working point of the robot at its own workplace or,
     for a robot without one, among the objects.
 
     Raises:
@@ -154,7 +154,7 @@ def _work_frame(task: Task, table: ObjectInstance, robots: Sequence[RobotInstanc
 
 
 def _fixtures(task: Task, source: TaskInstance, rng: np.random.Generator) -> tuple[ObjectInstance, ...]:
-    """Return the fixtures of the other work place, with the looks of those of the same name in the scene."""
+    """Return the fixtures of the other workplace, with the looks of those of the same name in the scene."""
     bare = replace(task, config=task.config.model_copy(update={"objects": ()}))
     looks = {obj.name: obj for obj in source.objects}
     return tuple(_looking_like(obj, looks.get(obj.name)) for obj in sample_props(bare, rng))
@@ -244,7 +244,7 @@ def _has_room(places: Mapping[str, Placed], table: Array, boxes: Sequence[Array]
 
 
 def _moved(obj: ObjectInstance, there: WorkFrame, here: WorkFrame) -> ObjectInstance:
-    """Return an object at its place in the other work place."""
+    """Return an object at its place in the other workplace."""
     position, quat = _point(there, here, obj.position), obj.quat
     turn = here.angle - there.angle
     if turn:

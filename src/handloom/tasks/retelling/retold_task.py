@@ -1,4 +1,4 @@
-"""A task for another robot that acts in recorded scenes: the robot's own work place, the deeds of the task."""
+"""A task for another robot that acts in recorded scenes: the robot's own workplace, the deeds of the task."""
 
 from copy import deepcopy
 from dataclasses import replace
@@ -23,7 +23,7 @@ from handloom.tasks.retelling.retold_skills import WorkPlace, flat_steps, object
 from handloom.tasks.sampling.robots import described
 
 KEPT = ("objects", "env_map", "neglect_collision_names", "fluid", "goal", "disturbance", "proxy_assets", "asset_root")
-"""Keys of a task about the scene and the deed; robots, table and cameras come from the other work place."""
+"""Keys of a task about the scene and the deed; robots, table and cameras come from the other workplace."""
 
 
 def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: bool = False) -> Task:
@@ -31,13 +31,13 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: 
 
     Args:
         source: The task that was recorded.
-        robot: The new robot, which must have its own work place.
+        robot: The new robot, which must have its own workplace.
         run: Folder of the run, which holds the scenes.
         scenes: Hash over the scenes.
         same_view: Whether the cameras of the room are kept.
 
     Raises:
-        InputError: The task needs something that the other robot or its work place lacks; the message names it.
+        InputError: The task needs something that the other robot or its workplace lacks; the message names it.
         NotFoundError: No such robot works at a table.
     """
     places = workplaces(shipped())
@@ -80,7 +80,7 @@ def retold_task(source: Task, robot: str, *, run: Path, scenes: str, same_view: 
 
 
 def _refusal(config: TaskConfig) -> str:
-    """Return what part of a task no other work place supports; empty if there is none."""
+    """Return what part of a task no other workplace supports; empty if there is none."""
     if config.room is not None:
         return "it is done in a room that is laid out for its robot, not at a table"
     if len(config.robots) > 1:
@@ -121,13 +121,13 @@ def _work_point(task: Task) -> tuple[float, float]:
 
 
 def _demand_objects(source: Task, task: Task) -> None:
-    """Refuse a task that uses a fixture missing from the other work place."""
+    """Refuse a task that uses a fixture missing from the other workplace."""
     known = {entry.name for entry in (*task.arena.fixtures, *task.config.objects)}
     for name in objects_of_steps(source.config):
         if name not in known:
             raise InputError(
                 f"{source.name} cannot be retold with another robot: {name} belongs to its arena "
-                f"({source.config.arena_file}), and the other work place does not have it"
+                f"({source.config.arena_file}), and the other workplace does not have it"
             )
 
 

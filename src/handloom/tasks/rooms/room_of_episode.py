@@ -17,16 +17,16 @@ from handloom.tasks.config.task_config import TaskConfig, placed_skills
 from handloom.values import ObjectInstance
 
 NEAR = 1.5
-"""Fixtures whose front is nearer than this to the work place [m], and those that the task names, have joints with dry
+"""Fixtures whose front is nearer than this to the workplace [m], and those that the task names, have joints with dry
 friction and catches; the joints of others move freely, which is cheaper to simulate."""
 
 
 FROM_WALL = 0.12
-"""Least distance of a camera from walls, floor and ceiling [m]."""
+"""Minimum distance of a camera from walls, floor and ceiling [m]."""
 BEFORE = 0.06
-"""Least distance of a camera from furniture [m]."""
+"""Minimum distance of a camera from furniture [m]."""
 FACED = (0.0, 0.2, 1.0)
-"""Point faced by a camera with an orientation: the work place [m]."""
+"""Point faced by a camera with an orientation: the workplace [m]."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def example_room(config: RoomConfig, where: str) -> Room:
     """Return the room of a task for looking up names.
 
     Raises:
-        ConfigError: There is no such fixture; begins with ``where``.
+        ConfigError: There is no such fixture; the message begins with ``where``.
     """
     try:
         return config.example()

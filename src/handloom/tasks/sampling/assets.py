@@ -238,7 +238,7 @@ SPANNED = 0.7
 LYING = 0.8
 """The same fraction for the width of an object that lies flat on a rack or a plate and is grasped from above."""
 SLENDER = 2.0
-"""Least ratio of length to width of an object whose own axis must be its length."""
+"""Minimum ratio of length to width of an object whose own axis must be its length."""
 TABLETOP = 0.2
 """Longest side of a stand-in for a shelf on a table [m]."""
 FLOOR_HEIGHT, FLOOR_WIDTH = 0.4, 0.36

@@ -26,9 +26,10 @@ from handloom.values import CameraSpec, ObjectInstance, RobotInstance
 from handloom.values.camera import R_GIVEN_OPENCV, Optics
 
 OPPOSITE = np.array([0.8, 0.0, 0.75])
-"""Direction from the target to a camera without its own place: away from the robot and up; its length is 1.1."""
+"""Direction from the target to a camera without a position of its own: away from the robot and up; its length is
+1.1."""
 NEAREST = 0.55
-"""Least distance of such a camera from its target [m]."""
+"""Minimum distance of such a camera from its target [m]."""
 FILL = 0.35
 """Fraction of the image's smaller side filled by half the spread of the objects; the rest is for the arm."""
 

@@ -34,7 +34,7 @@ ROLL_TIME = 2.0
 REDRAWS = 4
 """Objects drawn for each one missing from the minimum, and further attempts to place each of them."""
 LEAST_ROOM = 0.001
-"""Least clearance, even if the task sets none [m]."""
+"""Minimum clearance, even if the task sets none [m]."""
 ASSET_FILES = ("Aligned_obj.usd", "Aligned_obj.usda", "Aligned_obj.usdc", "Aligned_obj.obj", "model.xml")
 """File names tried in an instance folder, in this order."""
 
@@ -129,7 +129,7 @@ class Clutter:
 
     Args:
         task: The task.
-        objects: Distractors without a place.
+        objs: Distractors without a place.
         scratch: World with everything in it.
     """
 

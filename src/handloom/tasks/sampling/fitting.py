@@ -32,9 +32,10 @@ OPENING = 0.048
 ROOMY = 0.45
 """Largest fraction of the opening for one object, so that two have room."""
 SLENDER = 2.0
-"""Least ratio of length to width of an object that can be stood in a holder unchanged."""
+"""Minimum ratio of length to width of an object that can be stood in a holder unchanged."""
 LONG = 3.4
-"""Least length of an object, in widths of the opening, so that fingers hold its upper part when it is at the bottom."""
+"""Minimum length of an object, in widths of the opening, so that fingers hold its upper part when it is all the way
+down."""
 SURE = 1.25
 """Factor on the required overlap within the height of the holder, as the object sticks out."""
 
@@ -68,7 +69,7 @@ def fitting_a_holder(asset: ObjectAsset, axis: str, overlap: float) -> ObjectAss
     Args:
         asset: The object.
         axis: The object's axis, ``x``, ``y`` or ``z``, that is up when it stands.
-        overlap: Least ratio of the common volume of both boxes to their total volume.
+        overlap: Minimum ratio of the common volume of both boxes to their total volume.
     """
     asset = make_object(asset.category, parameters={**asset.parameters, "long_axis": axis})
     upright = "xyz".index(axis)

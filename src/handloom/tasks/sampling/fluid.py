@@ -22,9 +22,9 @@ from handloom.tasks.sampling.layouts.settling_world import STEP, SamplingError
 from handloom.values import FluidInstance, ObjectInstance
 
 WIDE = 0.1
-"""Least width of a stand-in for a receiving vessel [m]: grains of 3 to 5 mm scatter by a few diameters."""
+"""Minimum width of a stand-in for a receiving vessel [m]: grains of 3 to 5 mm scatter by a few diameters."""
 MAX_GRAINS = 500
-"""Most grains of a stand-in; the physics of 300 takes 0.15 to 0.2 s of computing per second."""
+"""Maximum number of grains of a stand-in; the physics of 300 takes 0.15 to 0.2 s of computing per second."""
 NARROW, WALL = 1.2, 0.004
 """Inner radius of a narrow one, as a multiple of the radius within which grains count, and its wall [m]."""
 SPARE = 1.5

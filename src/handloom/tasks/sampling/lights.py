@@ -49,7 +49,7 @@ def _tinted(name: str, strength: float, rng: np.random.Generator) -> LightInstan
 
 
 def color_of_kelvin(kelvin: float) -> np.ndarray:
-    """Return linear RGB (3,) of a black body of 1500 to 15000 K, the greatest channel 1.
+    """Return linear RGB (3,) of a black body of 1500 to 15000 K, the largest channel 1.
 
     Planck's law at the primaries of sRGB (610, 549, 468 nm), relative to 6504 K.
     """

@@ -109,7 +109,7 @@ def _physics(given: PhysicsNoise) -> PhysicsNoise:
 
 
 def _raised(entry: Any, shift: float) -> Any:
-    """Return a robot or camera raised by ``shift``; a camera without its own place follows its target."""
+    """Return a robot or camera raised by ``shift``; a camera without a position of its own follows its target."""
     if entry.translation is None:
         return entry
     x, y, z = entry.translation

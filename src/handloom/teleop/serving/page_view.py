@@ -24,7 +24,8 @@ class PageView:
     """Collects facts from the simulation and publishes them with the state of the session.
 
     Args:
-        live: Input of the operator. images: Renders the scene.
+        live: Input of the operator.
+        pictures: Renders the scene.
         publish: Sends a state to every page.
         task: Name of the task.
         keeps_failures: Whether failed attempts may be saved.

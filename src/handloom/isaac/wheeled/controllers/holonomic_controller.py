@@ -131,8 +131,8 @@ class HolonomicController(BaseController):
     at distance d moves at 2/3 of the commanded speed and turns at -1 / (3 d^2) times the commanded rate, unless
     ``linear_gain`` and ``angular_gain`` compensate.
 
-    ``kinematics="rigid_body"`` does ask it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the floor
-    then moves as commanded, without gains.
+    ``kinematics="rigid_body"`` does require it: ``x_i = d_i . (v + w z x p_i) / (r_i |sin angle_i|)``. A robot on the
+    floor then moves as commanded, without gains.
 
     If the wheels cannot produce a motion (e.g. all are parallel), both return the least-squares solution with the
     smallest wheel speeds; ``unreachable`` returns the missing part.

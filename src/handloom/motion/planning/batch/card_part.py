@@ -19,7 +19,7 @@ from handloom.motion.planning.planner_options import PlannerOptions
 Ways = tuple[tuple[float, float, int], ...]
 """Fraction of the tree step, fraction of the padding, and weight of a sample, for searches that run in parallel."""
 FIRST: Ways = ((1.0, 1.0, 1),)
-"""Every problem is searched once, as in the processor's first round."""
+"""Every problem is searched once, as in the CPU's first round."""
 THEN: Ways = (*((step, 1.0, 1) for step in (0.5, 1.0, 0.5, 1.0)), *((step, 0.0, 4) for step in (0.5, 1.0, 0.25, 0.5)))
 """The remaining problems are searched with several settings at once. The time of a random search has a long tail: the
 minimum of several is far below their mean. Without padding passages are wider; a path with padding is preferred unless

@@ -27,8 +27,8 @@ COARSE_CONCAVITY = 0.1
 """The same for a dented surface: with 0.05 decomposition takes five times as long, and ``MOST_PARTS`` parts lie no
 closer to the surface."""
 WORK = 1000.0
-"""Most cells that a dented surface may pass through on the grid that closes it before decomposition. Otherwise the grid
-is made coarser."""
+"""Maximum number of cells that a dented surface may pass through on the grid that closes it before decomposition.
+Otherwise the grid is made coarser."""
 COARSEST = 10
 """Cells of the coarsest such grid along the longest side of a surface."""
 DENTED = 1.2
@@ -36,10 +36,10 @@ SOLID = 0.5
 """A surface is dented if its area is this many times that of its hull, and it fills this fraction of the hull. Hollow
 vessels do not count: on a coarse grid their walls would fill their cavity."""
 THINNEST = 0.002
-"""Least thickness of a convex part [m], also given to a flat sheet."""
+"""Minimum thickness of a convex part [m], also given to a flat sheet."""
 COARSE = 1500
-"""Most triangles of a surface before decomposition; denser ones are thinned first, which moves the parts by less than
-decomposition does."""
+"""Maximum number of triangles of a surface before decomposition; denser ones are thinned first, which moves the parts
+by less than decomposition does."""
 MOST_VERTICES = 24
 """Hulls of 24 corners have at most 44 faces; the ray caster's cost grows with faces."""
 

@@ -12,7 +12,7 @@ from handloom.objects.importers.meshes.mesh_blueprint import SourceMesh, thinned
 from handloom.objects.parts import Surface
 
 MOST_TRIANGLES = 20_000
-"""Most triangles drawn per surface; denser ones are thinned."""
+"""Maximum number of triangles drawn per surface; denser ones are thinned."""
 MOST_PIXELS = 1024
 """Longest side of a texture [px]."""
 SWATCH = 4

@@ -90,7 +90,7 @@ def used_materials(file: Path, options: ImportOptions, draft: ReportDraft) -> li
 
 def _read_library(library: Path, options: ImportOptions, draft: ReportDraft) -> dict[str, ObjMaterial]:
     if library.stat().st_size > MAX_BYTES:
-        raise FileError(f"{library}: a file of materials has at most {MAX_BYTES / 1e6:.0f} MB")
+        raise FileError(f"{library}: a materials file may have at most {MAX_BYTES / 1e6:.0f} MB")
     found: dict[str, ObjMaterial] = {}
     blocks = re.split(r"^[ \t]*newmtl[ \t]+", library.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE)
     for block in blocks[1:]:

@@ -23,7 +23,7 @@ from handloom.sim.model_file import demand_files_inside, demand_parts_inside
 from handloom.sim.urdf import mujoco_compiler, urdf_element
 
 MOST_PIECES = 32
-"""Most objects of a file that collide separately; with more, all collide as one hull."""
+"""Maximum number of objects of a file that collide separately; with more, all collide as one hull."""
 _GROUP = re.compile(rb"^[ \t]*[og](?:[ \t][^\n]*)?$", re.MULTILINE)
 _BARE_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+[ \t]", re.MULTILINE)
 _FULL_FACE = re.compile(rb"^[ \t]*f[ \t]+-?\d+/", re.MULTILINE)

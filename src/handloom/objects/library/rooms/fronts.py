@@ -22,7 +22,7 @@ SWING = 1.57
 FRAME, PROUD = 0.055, 0.005
 """Width of the frame of a framed front, and how far it stands proud of the panel [m]."""
 FRAMED = 0.26
-"""Least side of a front that gets a frame [m]."""
+"""Minimum side of a front that gets a frame [m]."""
 
 
 @dataclass(frozen=True)

@@ -182,7 +182,7 @@ def find_groups(lanes, ids, spaces, height, share):
         ids: Geom of each group (GROUPS,), written.
         spaces: Spaces of each group (GROUPS, 3, 6), written.
         height: Height of ABOVE above the surface [m].
-        share: Height of BETWEEN, as a fraction of this.
+        share: Height of BETWEEN, as a fraction of ``height``.
 
     Returns:
         Number of groups. The last of GROUPS holds the rest and belongs to no geom, so its number is -1.

@@ -111,10 +111,10 @@ def _handed_over(
     what: str,
     arms: Sequence[str] | None,
 ) -> list[dict[str, Any]]:
-    """Return the blocks of a handover; if the hand has just picked the object, it begins with holding it out."""
+    """Return the blocks of a handover; if the hand has just picked up the object, it begins by holding it out."""
     blocks = stages[-1].get(robot, []) if stages else []
     if arms is not None and len(arms) < len(ARMS):
-        raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; take a robot with two arms")
+        raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; use a robot with two arms")
     if arms is not None and not {"from", "to"} & step.keys():
         step = {**step, "from": NEAREST, "to": OTHER}
     first = step.get("from", "left")

@@ -8,7 +8,7 @@ from handloom.objects import ObjectAsset
 from handloom.scene.named_points import ObjectPoint, known_points, reference
 
 TABLE = "table"
-"""Target of a spot that names none, if the work place does not set one."""
+"""Target of a spot that names none, if the workplace does not set one."""
 Asset = Callable[[str], ObjectAsset | None]
 """Name of an object > one such object of the library; None for those of files."""
 

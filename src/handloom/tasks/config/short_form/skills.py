@@ -44,7 +44,7 @@ PLACE: dict[str, Any] = {
     "o_eps": 0.1,
     "success_mode": "relation",
 }
-"""Keys of every short place: the middle of the object above the middle of the target, released just above contact."""
+"""Keys common to all short places: object centred above the target, released just above contact."""
 WHERE: dict[str, dict[str, Any]] = {
     "in": {"relation": "in", "keep_upright": 25, "keep_upright_widest": 80, "ratio_widest": [0.25, 0.75]},
     "on": {"relation": "on", "ratio_widest": [0.3, 0.7]},
