@@ -1,7 +1,6 @@
 """Reach maps: they ship for every work place, say the same as inverse kinematics, and cut regions."""
 
 import re
-import shutil
 from dataclasses import replace
 
 import numpy as np
