@@ -237,3 +237,57 @@ def test_what_includes_a_model_is_not_looked_for_behind_links(tmp_path):
     with pytest.raises(ConfigError) as told:
         propose_robot(tmp_path / "in" / "part.xml")
     assert "link.xml" not in str(told.value)
+
+
+CROSSING = """<link name="{name}"><inertial><origin xyz="0 0 0.06"/><mass value="0.05"/>
+<inertia ixx="5e-5" iyy="5e-5" izz="2e-5" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><origin xyz="0 {side} 0.06"/><geometry><box size="0.02 0.01 0.12"/></geometry></collision></link>
+<joint name="{name}" type="revolute"><parent link="hand"/><child link="{name}"/><origin xyz="0 {y} 0.06"/>
+<axis xyz="{axis} 0 0"/><limit lower="0" upper="1" effort="8" velocity="2"/></joint>"""
+
+
+def with_crossing_fingers() -> str:
+    """Two long hinged fingers that pass through each other: their tips meet after a third of the stroke."""
+    fingers = [
+        CROSSING.format(name=name, y=0.04 * side, side=0.005 * side, axis=side)
+        for name, side in (("finger_a", 1), ("finger_b", -1))
+    ]
+    return bare().removesuffix("</robot>") + "".join(fingers) + "</robot>"
+
+
+def test_the_tool_centre_of_fingers_that_cross_lies_where_their_tips_meet(tmp_path):
+    (file := tmp_path / "crossing.urdf").write_text(with_crossing_fingers())
+    proposal = propose_robot(file)
+    robot = load_robot(write_proposal(proposal, tmp_path / "crossing"))
+    assert 0.3 < proposal.values["left_gripper_closed"][0] < 0.4  # asin(0.04 / 0.12) = 0.34
+    arm = robot.arms[0]
+    home = RobotAtHome.build(robot)
+    tips = home.site_in_body(arm.tcp_site, "hand")[2, 3]
+    # 12 cm long, 20 degrees inwards from their hinges 6 cm along the hand: 15 mm of margin from 0.173 m.
+    assert tips == pytest.approx(0.06 + 0.12 * np.cos(0.34) - 0.015, abs=0.004)
+
+
+def test_a_gripper_drive_without_a_range_is_explained(tmp_path):
+    proposal = propose_robot(load_robot("fr3").model_file)
+    spec = proposal.spec
+    for name in (*proposal.values["left_gripper_names"], "finger_joint1", "finger_joint2"):
+        if (joint := spec.joint(name)) is not None:
+            joint.range, joint.limited = [0.0, 0.0], 0
+    for actuator in list(spec.actuators):
+        if not actuator.name or "finger" in actuator.name or "finger" in actuator.target:
+            spec.delete(actuator)
+    write_proposal(proposal, tmp_path / "free")
+    with pytest.raises(ConfigError, match=r"drives the gripper but has no range.*give it one"):
+        propose_robot(tmp_path / "free" / "model.xml")
+
+
+def test_a_link_whose_shape_is_on_a_body_fixed_to_it_is_no_fault(tmp_path):
+    head, _, rest = urdf().partition('<link name="link3">')
+    link, _, tail = rest.partition("</link>")
+    inertial, _, shape = link.partition("<collision>")
+    shell = f'<link name="shell"><collision>{shape}</link>'
+    joint = '<joint name="weld" type="fixed"><parent link="link3"/><child link="shell"/></joint>'
+    file = tmp_path / "shell.urdf"
+    file.write_text(f'{head}<link name="link3">{inertial}</link>{shell}{joint}{tail}')
+    report = check_robot(load_robot(write_proposal(propose_robot(file), tmp_path / "shell")))
+    assert report.ok, report.table()

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from handloom.robots import load_robot
 from handloom.scene.assets import outline_of
 from handloom.scene.measures import world_box
 from handloom.scene.region_config import RandomConfig, RegionConfig
@@ -14,7 +15,18 @@ from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import SamplingError, load_task, sample_task
 from handloom.tasks.config.deed_form import workplaces
 from handloom.tasks.config.loading import shipped
-from handloom.tasks.reach.reach_map import LEVELS, ReachMap, _bare_scene, reach_key, reach_map, shipped_maps
+from handloom.tasks.config.task import Task
+from handloom.tasks.reach.reach_map import (
+    LEVELS,
+    LONGEST,
+    ReachMap,
+    _bare_scene,
+    beyond_tool_centre,
+    computed,
+    reach_key,
+    reach_map,
+    shipped_maps,
+)
 from handloom.tasks.reach.within_reach import TaskReach
 from handloom.tasks.region_proposals import Proposal
 from handloom.tasks.work_area import reached_stepwise
@@ -138,3 +150,35 @@ def test_proposed_regions_have_the_form_of_the_file(tmp_path):
     assert copied is not None
     assert copied.pos_range is not None
     assert copied.pos_range[0] == pytest.approx((x - 0.1, y, 0.0))
+
+
+def with_tool_centre(robot: str, offset: float) -> Task:
+    """Return a task of a robot with its tool centre at another place between the fingers."""
+    task = load_task("pick_place", robot=robot)
+    entry = task.config.robots[0]
+    entry = entry.model_copy(update={"overrides": {**entry.overrides, "tcp_offset": offset}})
+    return replace(task, config=task.config.model_copy(update={"robots": (entry,)}), robot_sources={})
+
+
+def fingers_beyond(task: Task) -> float:
+    scene = _bare_scene(task)
+    return beyond_tool_centre(scene, next(iter(scene.robots.values())).arms[0])
+
+
+def test_long_fingers_are_tested_as_low_as_the_table_lets_them(monkeypatch):
+    offset, behind = load_robot("fr3").arms[0].tcp_offset, 0.05
+    monkeypatch.setattr("handloom.tasks.reach.reach_map.STEPS", {np.inf: 0.2})
+    usual, task = with_tool_centre("fr3", offset), with_tool_centre("fr3", offset - behind)
+    assert fingers_beyond(task) == pytest.approx(fingers_beyond(usual) + behind)
+    assert fingers_beyond(task) > LEVELS[0] + LONGEST, "with its tool centre so low, the fingers would be in the table"
+    assert computed(task).free("left", LEVELS[0], LEVELS[0]).sum() >= 4
+    monkeypatch.setattr("handloom.tasks.reach.reach_map.LONGEST", np.inf)
+    low = computed(task).arms["left"][0, 0].sum()
+    assert low < computed(usual).arms["left"][0, 0].sum() / 4
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_no_robot_of_the_zoo_has_fingers_so_long(robot):
+    scene = _bare_scene(load_task("pick_place", robot=robot))
+    for arm in (arm for there in scene.robots.values() for arm in there.arms):
+        assert beyond_tool_centre(scene, arm) <= LEVELS[0] + LONGEST, "its shipped map has another lowest level"

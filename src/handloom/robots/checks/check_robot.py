@@ -107,17 +107,25 @@ def check_actuators(home: RobotAtHome) -> CheckRow:
 
 
 def check_shapes(home: RobotAtHome) -> CheckRow:
-    """Every moving arm link has collision geoms and visible geoms."""
+    """Every moving arm link has collision geoms and visible geoms, of its own or of parts fixed to it."""
     model, faults = home.model, []
-    collides = {home.body_name(g) for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]}
-    visible = {home.body_name(g) for g in range(model.ngeom) if model.geom_group[g] <= 2}
+
+    def names(geom: int) -> set[str]:
+        """Return the names of a geom's body and of the link that this body is fixed to."""
+        body = int(model.geom_bodyid[geom])
+        return {model.body(body).name, model.body(model.body_weldid[body]).name}
+
+    solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
+    shown = [g for g in range(model.ngeom) if model.geom_group[g] <= 2]
+    collides, visible = (set().union(*map(names, geoms)) for geoms in (solid, shown))
     for arm in home.robot.arms:
         for joint in arm.joint_names:
             body = model.body(model.jnt_bodyid[model.joint(joint).id]).name
             faults += [f"body {body!r} has no collision geom"] if body not in collides else []
             faults += [f"body {body!r} has no visible geom (none in groups 0 to 2)"] if body not in visible else []
         faults += [f"finger {body!r} has no collision geom" for body in arm.finger_bodies if body not in collides]
-    return row("shapes", faults, f"{len(collides)} bodies collide, {len(visible)} are visible")
+    counts = [len({home.body_name(g) for g in geoms}) for geoms in (solid, shown)]
+    return row("shapes", faults, f"{counts[0]} bodies collide, {counts[1]} are visible")
 
 
 def check_self_collision(home: RobotAtHome) -> CheckRow:

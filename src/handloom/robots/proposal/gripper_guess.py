@@ -74,6 +74,11 @@ def guess_gripper(
             f"{', '.join(drives)} is driven from one end of its range to the other"
         )
     held = pairs[best]
+    # Fingers that can pass through each other close where they touch; beyond that, a linkage has folded them back.
+    if closed[best] < -TOUCHING:
+        shut = _touching(model, drives, shut, wide, held)
+        left = _gaps(model, settled(model, drives, shut), [held])[0]
+        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More: the linkage has not settled.
     # Pads of hinged fingers face each other when the gripper is slightly open, not when it is wide open.
     ajar = settled(model, drives, shut + AJAR * (wide - shut))
     T_hand_tool, offset = _tool(
@@ -85,10 +90,6 @@ def guess_gripper(
         square=pads is not None,
         pivot=drives[0] if pivots else None,
     )
-    if closed[best] < -TOUCHING:
-        shut = _touching(model, drives, shut, wide, held)
-        left = _gaps(model, settled(model, drives, shut), [held])[0]
-        closed[best] = np.clip(left, 0.0, 2.0 * opened[best] / 2**HALVINGS)  # More: the linkage has not settled.
     if pivots:
         wide = shut + PIVOT_SHARE * (wide - shut)
         opened = _gaps(model, settled(model, drives, wide), pairs)

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.errors import ConfigError
 from handloom.robots.proposal.arm_chains import ArmChain
 from handloom.robots.proposal.gripper_guess import GripperGuess
 
@@ -141,8 +142,15 @@ def _force_limits(model: mujoco.MjModel) -> dict[str, float]:
 
 
 def _strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """Return joint > range of its drive [m or rad]: that of its position actuator, within the joint's limits."""
-    found = {name: (float(model.joint(name).range[0]), float(model.joint(name).range[1])) for name in joints}
+    """Return joint > range of its drive [m or rad]: that of its position actuator, within the joint's limits.
+
+    Raises:
+        ConfigError: Neither the joint nor its actuator has a range.
+    """
+    found = {}
+    for joint in map(model.joint, joints):
+        low, high = joint.range if model.jnt_limited[joint.id] else (-np.inf, np.inf)
+        found[joint.name] = float(low), float(high)
     for i in range(model.nu):
         position = model.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_AFFINE and model.actuator_biasprm[i, 1] < 0
         if not (position and model.actuator_ctrllimited[i] and model.actuator_trntype[i] == mujoco.mjtTrn.mjTRN_JOINT):
@@ -152,6 +160,12 @@ def _strokes(model: mujoco.MjModel, joints: Iterable[str]) -> dict[str, tuple[fl
         # A range that the joint cannot follow belongs to another joint or another unit.
         if name in found and found[name][0] - 1e-6 <= low < high <= found[name][1] + 1e-6:
             found[name] = (low, high)
+    for name, ends in found.items():
+        if not np.all(np.isfinite(ends)):
+            raise ConfigError(
+                f"the joint {name!r} drives the gripper but has no range, so its open and closed ends are unknown; "
+                'give it one in the model: range="CLOSED OPEN" [m or rad], and limited="true"'
+            )
     return found
 
 

@@ -19,8 +19,8 @@ from handloom.cache import user_cache
 from handloom.dataset.files.durable import atomic_write
 from handloom.errors import FileError
 from handloom.safe_paths import safe_name
-from handloom.scene import Scene, build_scene
-from handloom.scene.measures import world_box
+from handloom.scene import Scene, SceneArm, build_scene
+from handloom.scene.measures import geom_points, world_box
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.objects import sample_props
@@ -31,7 +31,12 @@ from handloom.values import TaskInstance
 STEPS = {0.55: 0.03, np.inf: 0.06}
 """Largest reach of an arm from its base > distance between the spots of its map [m]."""
 LEVELS = (0.03, 0.12, 0.24)
-"""Heights of the fingertips above the table [m]."""
+"""Heights of the tool centre above the table [m]."""
+LONGEST = 0.01
+"""Fingers may extend this much further beyond the tool centre than a level is high: a tilted hand is shorter [m]. From
+above, a hand with longer fingers is tested as low as they allow, which is where it picks things up."""
+CLEARANCE = 0.005
+"""Distance of such fingers from the table [m]."""
 APPROACHES: tuple[Approach, ...] = ("slanted", "side")
 """From above, as steeply as the arm allows; level."""
 METHOD = 1
@@ -164,9 +169,14 @@ def shipped_maps() -> Path:
     return Path(__file__).parents[1] / "library" / "reach"
 
 
+def _own_maps() -> Path:
+    """Return the folder of maps computed here; ``reach`` has those from before long fingers were raised."""
+    return user_cache() / "reach_maps"
+
+
 @lru_cache(maxsize=32)
 def _known(key: str, shipped: Path) -> ReachMap | None:
-    for folder in (shipped, user_cache() / "reach"):
+    for folder in (shipped, _own_maps()):
         for file in sorted(folder.glob(f"*{key}.txt")):
             return ReachMap.from_text(file.read_text(encoding="utf-8"))
     return None
@@ -179,7 +189,7 @@ _MADE: dict[str, ReachMap] = {}
 def _made(task: Task, key: str) -> ReachMap:
     if key not in _MADE:
         _MADE[key] = computed(task)
-        folder = user_cache() / "reach"
+        folder = _own_maps()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(folder / safe_name(f"{key}.txt")) as file:
@@ -204,11 +214,30 @@ def computed(task: Task) -> ReachMap:
     grid = np.stack(np.meshgrid(x, y, indexing="ij"), axis=-1).reshape(-1, 2) + middle
     for name, controller in controllers.items():
         free = np.zeros((len(APPROACHES), len(LEVELS), len(x), len(y)), bool)
+        beyond = beyond_tool_centre(scene, controller.arm)
         for (a, approach), (k, level) in ((p, q) for p in enumerate(APPROACHES) for q in enumerate(LEVELS)):
-            points = np.column_stack([grid, np.full(len(grid), top + level)])
+            long = approach == "slanted" and beyond > level + LONGEST
+            points = np.column_stack([grid, np.full(len(grid), top + (beyond + CLEARANCE if long else level))])
             free[a, k] = reached_stepwise(controller, points, approach).reshape(len(x), len(y))
         result.arms[name] = free
     return result
+
+
+def beyond_tool_centre(scene: Scene, arm: SceneArm) -> float:
+    """Return how far the hand of an arm extends beyond its tool centre, along its approach, as it is now [m]."""
+    world = scene.world
+    model, data = world.model, world.data
+    wrist = model.body(model.jnt_bodyid[world.joint_index(arm.joint_names[-1])]).name
+    bodies = [world.body_index(body) for body in world.subtree(wrist)]
+    solid = (model.geom_contype > 0) | (model.geom_conaffinity > 0)
+    tool = data.body(arm.tool_body)
+    approach = tool.xmat.reshape(3, 3) @ arm.spec.approach
+    centre = tool.xpos + arm.spec.tcp_offset * approach
+    furthest = 0.0
+    for g in np.flatnonzero(solid & np.isin(model.geom_bodyid, bodies)).tolist():
+        points = geom_points(model, g) @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g]
+        furthest = max(furthest, float(np.max((points - centre) @ approach)))
+    return furthest
 
 
 def _height(task: Task) -> float | None:
