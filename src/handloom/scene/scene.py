@@ -105,6 +105,11 @@ class SceneArm:
         """Pose (4, 4) of the arm base."""
         return self.world.body_pose(self.base_body)
 
+    @property
+    def up(self) -> Array:
+        """Up in the world, in the arm base (3,), which leans with the waist of some robots."""
+        return self.T_world_base[2, :3]
+
 
 @dataclass(frozen=True, eq=False)
 class SceneRobot:

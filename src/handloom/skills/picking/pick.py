@@ -283,7 +283,7 @@ class Pick(Skill[PickConfig]):
                 grasps.T_base_tool[:, :3, :3] = R
         T_base_tool, taken = attainable_grasps(self, name, grasps)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(T_base_tool, config, self.controller.arm.spec.approach, side, T_base_object[1, 3])
+        passing = taken & filtered(T_base_tool, config, self.controller.arm, side, T_base_object[1, 3])
         T_base_tool = self.adjusted(T_base_tool)
         if config.largest_lever is not None:
             turns = levers(self, name, T_base_tool) > config.largest_lever
