@@ -107,8 +107,11 @@ class SceneArm:
 
     @property
     def up(self) -> Array:
-        """Up in the world, in the arm base (3,), which leans with the waist of some robots."""
-        return self.T_world_base[2, :3]
+        """Up in the world, in the arm base (3,), which leans with the waist of some robots.
+
+        Rounded, so that it is exactly z for an upright base.
+        """
+        return self.T_world_base[2, :3].round(12)
 
 
 @dataclass(frozen=True, eq=False)

@@ -226,13 +226,18 @@ class Pick(Skill[PickConfig]):
         return holds(self.scene, Check(name="lying_still", arguments={"objects": [name], "speed": STILL}))
 
     def moves(self, lift: float) -> GraspMoves:
-        """Return how the object is approached, grasped and lifted by ``lift`` [m]."""
+        """Return how the object is approached, grasped and lifted by ``lift`` [m].
+
+        ``approach`` is about the world, and so is the lift that follows; published picks lift along z of the arm base.
+        """
         config = self.config
+        x, y, z = (0.0, 0.0, 1.0) if config.approach is None else self.controller.arm.up.tolist()
         return GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
             close_steps=self.frames(config.gripper_change_steps),
             lift=lift,
+            lift_axis=(x, y, z),
             final_state=config.final_gripper_state,
             hold=config.pre_grasp_hold_vec_weight,
             back=config.return_to_pregrasp,
