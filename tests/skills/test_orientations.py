@@ -6,7 +6,7 @@ import pytest
 from handloom.skills.arms.orientations import BASE_AXIS as BASE
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations, widened
 from handloom.skills.configs.parts import Filters
-from handloom.spatial import make_pose, random_rotations
+from handloom.spatial import make_pose, matrix_from_rotvec, random_rotations
 
 Z = np.array([0.0, 0.0, 1.0])
 AXES = {
@@ -31,7 +31,7 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
     negative = direction in ("backward", "rightward", "downward")
     key = f"filter_{'xyz'[column]}_dir"
     kept = direction_mask(
-        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]}), Z
+        poses, Filters.model_validate({key: [direction, *(angles if not negative else sorted(angles))]}), Z, Z
     )
     angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, column] @ AXES[direction], -1, 1)))
     if negative:
@@ -45,7 +45,7 @@ def test_a_filter_keeps_axes_in_its_cone(poses, direction, column, angles):
 
 
 def test_no_filter_keeps_everything(poses):
-    assert direction_mask(poses, Filters(), Z).all()
+    assert direction_mask(poses, Filters(), Z, Z).all()
 
 
 AXIS, DIRECTION = np.array([0.6, 0.0, 0.8]), np.array([0.0, 0.28, 0.96])
@@ -57,7 +57,7 @@ def alignment(degrees: float) -> Alignment:
 
 @pytest.mark.parametrize("degrees", [0.1, 1.0, 12.0, 90.0])
 def test_narrow_tolerances_are_met_by_every_orientation(degrees):
-    R = sample_orientations(np.random.default_rng(0), 200, Filters(), alignment(degrees), approach_axis=AXIS)
+    R = sample_orientations(np.random.default_rng(0), 200, Filters(), alignment(degrees), approach_axis=AXIS, up=Z)
     assert len(R) == 200
     assert alignment(degrees).passes(R).all()
     np.testing.assert_allclose(R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (200, 1, 1)), atol=1e-12)
@@ -77,7 +77,7 @@ def test_aligned_orientations_are_spread_as_those_found_by_trying():
 
 def test_an_axis_that_is_to_be_level_points_anywhere_around():
     level = Alignment(axis_tool=AXIS, axis_base=DIRECTION, tolerance=np.deg2rad(8.0), across=True)
-    R = sample_orientations(np.random.default_rng(0), 400, Filters(), level, approach_axis=AXIS)
+    R = sample_orientations(np.random.default_rng(0), 400, Filters(), level, approach_axis=AXIS, up=Z)
     off = np.rad2deg(np.arcsin(R @ AXIS @ DIRECTION))
     assert len(R) == 400
     assert 7.0 < np.abs(off).max() < 8.0
@@ -101,17 +101,42 @@ def test_an_axis_that_is_to_be_level_points_anywhere_around():
     ],
 )
 def test_an_approach_means_the_same_whichever_axis_of_the_hand_reaches(poses, axis, given, direction, low, high):
-    kept = direction_mask(poses, Filters.model_validate({"approach": given}), np.array(axis, float))
+    kept = direction_mask(poses, Filters.model_validate({"approach": given}), np.array(axis, float), Z)
     angle = np.rad2deg(np.arccos(np.clip(poses[:, :3, :3] @ np.array(axis, float) @ np.array(direction, float), -1, 1)))
     np.testing.assert_array_equal(kept, (angle >= low) & (angle <= high))
     assert kept.any()
 
 
+@pytest.mark.parametrize(
+    ("given", "direction", "low", "high"),
+    [
+        (["down", 20], (0, 0, -1), 0, 20),
+        (["side", 20], (0, 0, 1), 70, 110),
+        (["front", 30], (1, 0, 0), 0, 30),
+        (["front", 30], (np.cos(0.7), np.sin(0.7), 0), 0, 30),
+    ],
+)
+def test_an_approach_is_about_the_world_on_an_arm_whose_base_leans_with_a_waist(poses, given, direction, low, high):
+    heading = np.arctan2(direction[1], direction[0]) if given[0] == "front" else 0.4
+    R_world_base = matrix_from_rotvec([0.0, 0.0, heading]) @ matrix_from_rotvec([0.0, 0.63, 0.0])
+    kept = direction_mask(poses, Filters.model_validate({"approach": given}), Z, R_world_base[2])
+    in_world = R_world_base @ poses[:, :3, 2].T
+    angle = np.rad2deg(np.arccos(np.clip(np.array(direction, float) @ in_world, -1, 1)))
+    np.testing.assert_array_equal(kept, (angle >= low) & (angle <= high))
+    assert kept.any()
+
+
+def test_published_filters_keep_to_the_axes_of_a_leaning_base(poses):
+    filters = Filters(filter_z_dir=("downward", 140))
+    leaning = matrix_from_rotvec([0.0, 0.63, 0.0])[2]
+    np.testing.assert_array_equal(direction_mask(poses, filters, Z, leaning), direction_mask(poses, filters, Z, Z))
+
+
 @pytest.mark.parametrize("given", [("forward", 60), ("downward", 140), ("forward", 135, 45), ("downward", 120, 160)])
 def test_a_widened_filter_keeps_what_passed_and_lets_more_through(poses, given):
     filters = Filters(filter_z_dir=given)
-    before = direction_mask(poses, filters, Z)
-    after = direction_mask(poses, widened(filters, 20.0), Z)
+    before = direction_mask(poses, filters, Z, Z)
+    after = direction_mask(poses, widened(filters, 20.0), Z, Z)
     assert np.all(after[before])
     angle = np.rad2deg(np.arccos(poses[:, BASE[given[0]], 2]))
     added = angle[after & ~before]

@@ -14,9 +14,11 @@ from handloom.episode import replay
 from handloom.episode.columns import robot_series
 from handloom.scene import build_scene
 from handloom.skills.arms.arm_controller import ArmController
-from handloom.skills.configs.picks import ManualPickConfig
+from handloom.skills.configs.picks import ManualPickConfig, PickConfig
+from handloom.skills.picking.pick import Pick
 from handloom.skills.picking.pick_variants import ManualPick
 from handloom.spatial import make_pose, random_rotations, rotvec_from_matrix
+from handloom.tasks import load_task, sample_task
 from handloom.values import FunnelStage, TaskInstance
 
 MANUAL: dict[str, Any] = {
@@ -70,6 +72,30 @@ def test_a_shift_out_of_reach_says_so(instance: TaskInstance) -> None:
     assert record.failure is not None
     assert (record.failure.stage, record.failure.reason) == (FunnelStage.REACH, "goal_unreachable")
     assert record.failure.counts["given"] > 0
+
+
+@pytest.fixture(scope="module")
+def leaning() -> ArmController:
+    """An arm whose base leans forward with the waist of its robot."""
+    scene = build_scene(sample_task(load_task("genie1_pick_place"), 0, 0))
+    return ArmController(scene, scene.robot("genie1").arm("left"))
+
+
+@pytest.mark.parametrize(
+    ("given", "lifted"),
+    [({"approach": ["down", 30]}, [0.0, 0.0, 0.05]), ({"filter_z_dir": ["downward", 150]}, None)],
+)
+def test_a_pick_with_an_approach_lifts_straight_up_and_a_published_one_along_its_base(leaning, given, lifted):
+    R_world_base = leaning.arm.T_world_base[:3, :3]
+    assert R_world_base[2, 2] < 0.9
+    config = PickConfig.model_validate({"name": "pick", "objects": ["cube"], **given})
+    moves = Pick(leaning.scene, leaning, config, np.random.default_rng(0)).moves(0.05)
+    along = R_world_base @ moves.lift_axis * moves.lift
+    np.testing.assert_allclose(along, 0.05 * R_world_base[:, 2] if lifted is None else lifted, atol=1e-9)
+
+
+def test_up_is_exactly_z_in_an_upright_base(instance: TaskInstance) -> None:
+    assert build_scene(instance).robot("franka").arm("left").up.tolist() == [0.0, 0.0, 1.0]
 
 
 MISS: dict[str, Any] = {

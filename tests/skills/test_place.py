@@ -70,7 +70,7 @@ def test_orientations_pass_filter_and_alignment() -> None:
     rng = np.random.default_rng(1)
     axis, direction = np.array([0.0, 0.6, 0.8]), np.array([0.0, 0.0, 1.0])
     alignment = Alignment(axis_tool=axis, axis_base=direction, tolerance=np.deg2rad(6))
-    R = sample_orientations(rng, 32, config(filter_x_dir=("forward", 90)), alignment, approach_axis=Z)
+    R = sample_orientations(rng, 32, config(filter_x_dir=("forward", 90)), alignment, approach_axis=Z, up=Z)
     assert len(R) == 32
     assert np.all(R[:, 0, 0] >= 0.0)
     assert np.all(np.rad2deg(np.arccos(R @ axis @ direction)) < 6.0)
@@ -78,4 +78,4 @@ def test_orientations_pass_filter_and_alignment() -> None:
 
 def test_filters_nothing_can_pass_leave_no_orientation() -> None:
     impossible = config(filter_z_dir=("upward", 20), filter_x_dir=("upward", 20))
-    assert len(sample_orientations(np.random.default_rng(0), 8, impossible, approach_axis=Z)) == 0
+    assert len(sample_orientations(np.random.default_rng(0), 8, impossible, approach_axis=Z, up=Z)) == 0

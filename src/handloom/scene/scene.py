@@ -106,6 +106,14 @@ class SceneArm:
         """Pose (4, 4) of the arm base."""
         return self.world.body_pose(self.base_body)
 
+    @property
+    def up(self) -> Array:
+        """Up in the world, in the arm base (3,), which leans with the waist of some robots.
+
+        Rounded, so that it is exactly z for an upright base.
+        """
+        return self.T_world_base[2, :3].round(12)
+
     def chain(self) -> Chain:
         """Return the arm from its base to its end-effector frame; other joints are held where they are."""
         qpos = self.world.data.qpos

@@ -247,8 +247,8 @@ class _Rehearsal:
         if not taken.any():
             joints = controller.chain.dof
             return f"no grasp of {name} suits the {joints} joints of this arm: {self._where(name, pick)}"
-        axis, y = controller.arm.spec.approach, float(T_base_tool[0, 1, 3])
-        if filtered(T_base_tool[taken], pick.config, axis, None, y).any():
+        y = float(T_base_tool[0, 1, 3])
+        if filtered(T_base_tool[taken], pick.config, controller.arm, None, y).any():
             return (
                 f"{name} has grasps, but in all of them the hand touches what is around it: it lies too flat for this "
                 "hand or too near to something; stand it up, or move it, or give rim: true for plates and trays"

@@ -50,6 +50,19 @@ def test_every_work_place_ships_with_its_map(robot):
     assert any(found.gets_to(arm, (x, y), 0.03, 0.1) for arm in found.arms), "its work point is within reach"
 
 
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_level_hands_reach_handles_over_most_of_the_work_area(robot):
+    task = load_task("pick_place", robot=robot)
+    found = reach_map(task)
+    if task.config.robots[0].robot_config_file == "so101":
+        pytest.skip("five joints: its work areas are cut to where the short arm points")
+    corners = np.add(task.config.work_area, task.config.work_point)
+    x, y = found.spots()
+    inside = np.ix_((x >= corners[0, 0]) & (x <= corners[1, 0]), (y >= corners[0, 1]) & (y <= corners[1, 1]))
+    level = np.any([found.free(arm, LEVELS[1], LEVELS[2], ("side",))[inside] for arm in found.arms], axis=0)
+    assert level.mean() > 0.9, "doors, lids and drawers have their handles there"
+
+
 @pytest.mark.parametrize("robot", ["fr3", "lift2"])
 def test_a_map_survives_its_text_and_agrees_with_inverse_kinematics(robot):
     task = load_task("pick_place", robot=robot)

@@ -19,29 +19,36 @@ ROUNDS = 10
 """Rounds before the filters count as impossible; a single round, as published, finds nothing for narrow filters."""
 
 
-def direction_mask(T_base_tool: Array, filters: Filters, approach_axis: Array) -> NDArray[np.bool_]:
+def direction_mask(T_base_tool: Array, filters: Filters, approach_axis: Array, up: Array) -> NDArray[np.bool_]:
     """Return which poses (n, 4, 4) pass all direction filters of a config (n,).
+
+    ``approach`` is about the world. The published filters are about the axes of the arm base, also where a bent waist
+    tilts it: the angles in published files count from there.
 
     Args:
         T_base_tool: Poses of the tool in the arm base.
         filters: The filters.
         approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
+        up: Up in the world, in the arm base (3,).
     """
     keep = np.ones(len(T_base_tool), dtype=bool)
     if filters.approach is not None:
-        keep &= _approaches(T_base_tool[:, :3, :3] @ approach_axis, filters.approach)
+        keep &= _approaches(T_base_tool[:, :3, :3] @ approach_axis, filters.approach, up)
     for column, given in enumerate((filters.filter_x_dir, filters.filter_y_dir, filters.filter_z_dir)):
         if given is not None:
             keep &= _passes(T_base_tool[:, BASE_AXIS[given[0]], column], given)
     return keep
 
 
-def _approaches(direction: Array, approach: Approach) -> NDArray[np.bool_]:
+def _approaches(direction: Array, approach: Approach, up: Array) -> NDArray[np.bool_]:
     """Return which directions (n, 3) of the hand in the arm base ``approach`` allows."""
     word, angle = (approach, APPROACH_ANGLE[approach]) if isinstance(approach, str) else approach
+    rise = direction @ up
     if word == "side":
-        return np.abs(direction[:, 2]) <= np.sin(np.deg2rad(angle))
-    component = {"down": -direction[:, 2], "front": direction[:, 0], "any": np.ones(len(direction))}[word]
+        return np.abs(rise) <= np.sin(np.deg2rad(angle))
+    ahead = np.array([1.0, 0.0, 0.0]) - up[0] * up  # Level, in the direction of the base.
+    front = direction @ (ahead / np.linalg.norm(ahead))
+    component = {"down": -rise, "front": front, "any": np.ones(len(direction))}[word]
     return component >= np.cos(np.deg2rad(angle))
 
 
@@ -137,6 +144,7 @@ def sample_orientations(
     alignment: Alignment | None = None,
     *,
     approach_axis: Array,
+    up: Array,
     drawn: Callable[[int, np.random.Generator], Array] | None = None,
 ) -> Array:
     """Return up to ``count`` random orientations R_base_tool (n, 3, 3) that pass, possibly none.
@@ -147,6 +155,7 @@ def sample_orientations(
         filters: Direction filters.
         alignment: An axis of the held object that must point along a direction.
         approach_axis: Unit vector (3,) in the tool frame along which the hand reaches.
+        up: Up in the world, in the arm base (3,).
         drawn: Draws candidate orientations; None draws uniformly from all orientations.
     """
     kept, found = [np.empty((0, 3, 3))], 0
@@ -154,7 +163,7 @@ def sample_orientations(
         R = random_rotations(rng, DRAWS) if drawn is None else drawn(DRAWS, rng)
         if alignment is not None and drawn is None:
             R = alignment.applied(R, rng)
-        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters, approach_axis)
+        keep = direction_mask(make_pose(R, np.zeros((len(R), 3))), filters, approach_axis, up)
         if alignment is not None:
             keep &= alignment.passes(R)
         kept.append(R[keep])

@@ -44,7 +44,7 @@ def pointing(skill: Skill, filters: Filters, p_world: Array, along: Array, tilt:
     way, point = T_base_world[:3, :3] @ along, T_base_world[:3, :3] @ p_world + T_base_world[:3, 3]
     R = facing_along(skill.controller.commanded_pose[:3, :3], approach, way, tilt)
     T = make_pose(R, point - R @ tip)
-    T = T[direction_mask(T, filters, approach)]
+    T = T[direction_mask(T, filters, approach, arm.up)]
     taken, found = skill.controller.attainable(T, point_tool=tip, axis_tool=approach, angle=max(0.2, 0.3 * tilt))
     return taken[found]
 

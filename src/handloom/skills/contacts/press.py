@@ -11,16 +11,19 @@ from handloom.objects import ObjectAsset
 from handloom.objects.blueprint import ROOT
 from handloom.scene import Scene
 from handloom.scene.named_points import known_points, named_point, point_of
+from handloom.skills.arms.candidates import Chosen
 from handloom.skills.configs.contacts import PressConfig
 from handloom.skills.contacts.point_poses import choose_closed, pointing
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, matrix_from_rotvec
-from handloom.values import Check, FunnelStage
+from handloom.values import Check, Command, FunnelStage
 
 PRESSED = 2.0 / 3.0
 """Fraction of the requested travel that counts as pressed."""
 BEYOND = 0.003
 """How far beyond the end of a joint's travel the fingertips aim [m]: hands yield to springs."""
+DEEPER, REPEATS = 0.004, 3
+"""How much deeper each repetition of a press goes that was not deep enough [m], and how many there are."""
 BEFORE = 0.004
 """Distance of the fingertips in front of the point when the press begins [m]."""
 CLOSE_FRAMES = 12
@@ -99,7 +102,10 @@ def press_of(scene: Scene, config: PressConfig) -> Press:
 
 
 class PressPoint(Skill[PressConfig]):
-    """Closed fingers approach the point head-on, press it to its stop or with the given force, and retreat."""
+    """Closed fingers approach the point head-on, press it to its stop or with the given force, and retreat.
+
+    If that was not deep enough, because a hand yields or its shapes end before its box, they press again, deeper.
+    """
 
     Config: ClassVar = PressConfig
 
@@ -131,14 +137,50 @@ class PressPoint(Skill[PressConfig]):
         chosen, coming = choose_closed(self, moves)
         if chosen is None:
             return
-        before, touch, down = (T[chosen.index] for T in (before, touch, down))
-        own, without = config.ignore_substring, (*config.ignore_substring, *itself)
-        slow = {"straight": True, "pace": config.pace}
+        self._poses = tuple(T[chosen.index] for T in (before, touch, down))
+        self._repeated = 0
+        own = config.ignore_substring
+        before = self._poses[0]
         self.manip_list = [
             self.stay("update_pose_cost_metric"),
             self.stay("update_specific", ignore_substring=own),
             command_at(before, coming, **chosen.params(0)),
             *[command_at(before, "close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES),
+            *self._pressing(self._poses, chosen),
+        ]
+
+    def is_done(self) -> bool:
+        """Return whether nothing is left to do; a press that was not deep enough is repeated, deeper."""
+        if not super().is_done():
+            return False
+        if self.failure is not None or self._repeated >= REPEATS or self.is_success():
+            return True
+        self._repeated += 1
+        self._press_deeper()
+        return not self.manip_list
+
+    def _press_deeper(self) -> None:
+        """Write the commands of another press, if there is a way for it."""
+        before, touch, down = self._poses
+        R = invert_pose(self.controller.arm.T_world_base)[:3, :3]
+        down = down.copy()
+        down[:3, 3] += R @ (DEEPER * self._repeated * self._press.way)
+        itself = self.controller.obstacles_of(self.config.objects[0])
+        moves = [Move(T_base_tool=before[None]), Move(T_base_tool=touch[None], straight=True, ignore=itself)]
+        moves.append(Move(T_base_tool=down[None], straight=True, ignore=itself))
+        chosen, _ = choose_closed(self, moves)
+        if chosen is None:
+            self.failure = None  # That the press was not deep enough is the failure, and its term says so.
+            return
+        self.manip_list = self._pressing((before, touch, down), chosen)
+
+    def _pressing(self, poses: tuple[Array, ...], chosen: Chosen) -> list[Command]:
+        """Return the commands from in front of the point to the press and back."""
+        (before, touch, down), config = poses, self.config
+        itself = self.controller.obstacles_of(config.objects[0])
+        own, without = config.ignore_substring, (*config.ignore_substring, *itself)
+        slow = {"straight": True, "pace": config.pace}
+        return [
             command_at(before, "update_specific", ignore_substring=without),
             command_at(touch, "close_gripper", straight=True, **chosen.params(1)),
             command_at(down, "close_gripper", **slow, **chosen.params(2)),

@@ -207,7 +207,7 @@ class Carry(Skill[CarryConfig]):
         name, config = self.config.objects[0], self.config
         T, score, *_ = annotated_grasps(one, name, source="rim")
         if len(T):
-            passing = filtered(T, config, controller.arm.spec.approach, None, 0.0)
+            passing = filtered(T, config, controller.arm, None, 0.0)
             kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
             if len(kept) and not len(T):

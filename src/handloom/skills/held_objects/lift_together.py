@@ -87,7 +87,7 @@ class LiftTogether(Carry):
         self._preshaped(on=True)
         T, score, *_ = annotated_grasps(one, name, source=self._source)
         if len(T):
-            passing = filtered(T, config, controller.arm.spec.approach, None, 0.0)
+            passing = filtered(T, config, controller.arm, None, 0.0)
             passing = passing & self._at_points(controller, T) if config.points else passing
             kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])

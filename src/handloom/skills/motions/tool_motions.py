@@ -196,7 +196,8 @@ class GotoPose(Skill[GotoPoseConfig]):
             tolerance=float(np.deg2rad(config.align_obj_tol)),
         )
         count = WIDER * CANDIDATES if any(config.spread) else CANDIDATES
-        R = sample_orientations(self.rng, count, config, alignment, approach_axis=self.controller.arm.spec.approach)
+        arm = self.controller.arm
+        R = sample_orientations(self.rng, count, config, alignment, approach_axis=arm.spec.approach, up=arm.up)
         p = np.broadcast_to(position, (len(R), 3))
         if any(config.spread):
             # As near to the position as possible: the first candidates are there, the last ones anywhere around it.

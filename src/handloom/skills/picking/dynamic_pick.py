@@ -358,7 +358,7 @@ class DynamicPick(Skill[DynamicPickConfig]):
             T_base_tool[:, :3, :3] @= matrix_from_rotvec(angle[:, None] * np.array([0.0, 0.0, 1.0]))
         T_base_tool, taken = attainable_grasps(self, name, grasps)
         y = float((invert_pose(arm.T_world_base) @ self.scene.object_pose(name))[1, 3])
-        passing = taken & filtered(T_base_tool, config, arm.spec.approach, None, y)
+        passing = taken & filtered(T_base_tool, config, arm, None, y)
         level = len(gripper_of(self).position) - 1.0
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
         return T_base_tool[kept[drawn_by_score(self.rng, grasps.score[kept], TESTED)]]

@@ -40,7 +40,9 @@ class GraspMoves:
     close_steps: int
     """Frames for the gripper to close."""
     lift: float
-    """Lift along base z [m]."""
+    """Length of the lift [m]."""
+    lift_axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Unit vector of the lift in the arm base; published: its z."""
     final_state: int = CLOSED
     """Gripper state at the end, 1 open or -1 closed."""
     hold: Hold | None = None
@@ -180,7 +182,7 @@ class GraspMoves:
 
     def _lifted(self, T_base_tool: Array) -> Array:
         lifted = T_base_tool.copy()
-        lifted[..., 2, 3] += self.lift
+        lifted[..., :3, 3] += self.lift * np.asarray(self.lift_axis)
         return lifted
 
     def _sequence(self, skill: Skill, grasp: Array, chosen: Chosen) -> list[Command]:

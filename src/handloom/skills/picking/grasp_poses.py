@@ -31,6 +31,7 @@ from handloom.grasping import (
 from handloom.grasping.grasp_file import DEPTH, WIDTH
 from handloom.objects import ObjectAsset
 from handloom.robots import constrained_rows, tool_poses_of_grasps
+from handloom.scene import SceneArm
 from handloom.skills.arms.arm_motion import POSE
 from handloom.skills.arms.orientations import direction_mask
 from handloom.skills.configs.parts import Filters
@@ -277,11 +278,9 @@ def clear_grasps(
     return np.flatnonzero(clear)
 
 
-def filtered(
-    T_base_tool: Array, filters: Filters, approach_axis: Array, side: str | None, y: float
-) -> NDArray[np.bool_]:
+def filtered(T_base_tool: Array, filters: Filters, arm: SceneArm, side: str | None, y: float) -> NDArray[np.bool_]:
     """Return which grasps (n,) pass the direction filters and lie on the wanted side of ``y`` [m]."""
-    passing = direction_mask(T_base_tool, filters, approach_axis)
+    passing = direction_mask(T_base_tool, filters, arm.spec.approach, arm.up)
     if side is not None:
         left = T_base_tool[:, 1, 3] > y
         passing &= left if side == "left" else ~left

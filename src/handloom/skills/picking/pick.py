@@ -226,13 +226,18 @@ class Pick(Skill[PickConfig]):
         return holds(self.scene, Check(name="lying_still", arguments={"objects": [name], "speed": STILL}))
 
     def moves(self, lift: float) -> GraspMoves:
-        """Return how the object is approached, grasped and lifted by ``lift`` [m]."""
+        """Return how the object is approached, grasped and lifted by ``lift`` [m].
+
+        ``approach`` is about the world, and so is the lift that follows; published picks lift along z of the arm base.
+        """
         config = self.config
+        x, y, z = (0.0, 0.0, 1.0) if config.approach is None else self.controller.arm.up.tolist()
         return GraspMoves(
             object=config.objects[0],
             pre_grasp_offset=config.pre_grasp_offset,
             close_steps=self.frames(config.gripper_change_steps),
             lift=lift,
+            lift_axis=(x, y, z),
             final_state=config.final_gripper_state,
             hold=config.pre_grasp_hold_vec_weight,
             back=config.return_to_pregrasp,
@@ -283,7 +288,7 @@ class Pick(Skill[PickConfig]):
                 grasps.T_base_tool[:, :3, :3] = R
         T_base_tool, taken = attainable_grasps(self, name, grasps)
         T_base_object = invert_pose(self.controller.arm.T_world_base) @ self.scene.object_pose(name)
-        passing = taken & filtered(T_base_tool, config, self.controller.arm.spec.approach, side, T_base_object[1, 3])
+        passing = taken & filtered(T_base_tool, config, self.controller.arm, side, T_base_object[1, 3])
         T_base_tool = self.adjusted(T_base_tool)
         if config.largest_lever is not None:
             turns = levers(self, name, T_base_tool) > config.largest_lever

@@ -167,7 +167,8 @@ class FailPick(Skill[FailPickConfig]):
         if len(grasps.score) == 0:
             return grasps.T_base_tool
         T_base_tool, taken = attainable_grasps(self, name, grasps)
-        kept = np.flatnonzero(taken & direction_mask(T_base_tool, config, self.controller.arm.spec.approach))
+        arm = self.controller.arm
+        kept = np.flatnonzero(taken & direction_mask(T_base_tool, config, arm.spec.approach, arm.up))
         if len(kept) == 0:
             detail = f"none of {len(T_base_tool)} grasps of {name} passes; widen filter_x/y/z_dir"
             self.fail(FunnelStage.GRASP, "filters_leave_nothing", detail, candidates=len(T_base_tool))

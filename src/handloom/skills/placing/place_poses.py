@@ -212,10 +212,10 @@ class PlacePoses(Skill[PlaceConfig]):
             alignment = Alignment(axis_tool=axis, axis_base=R_start @ axis, tolerance=HELD_ANGLE)
         drawn = partial(kept.orientations, R_start) if isinstance(kept, HeldParts) else None
         axis = self.controller.arm.spec.approach
-        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, drawn=drawn)
+        sampled = sample_orientations(self.rng, CANDIDATES, config, alignment, approach_axis=axis, up=up, drawn=drawn)
         # The hand need only turn far enough to bring the object upright.
         unturned = R_start[None] if alignment is None else alignment.exact(R_start)[None]
-        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis)
+        fits = direction_mask(make_pose(unturned, np.zeros((1, 3))), config, axis, up)
         # Then small rotations first: the published priority is the joint distance, which mostly agrees.
         turn = np.einsum("nij,ij->n", sampled, R_start)
         return np.concatenate([unturned[fits], sampled[np.argsort(-turn, kind="stable")]])
