@@ -13,6 +13,7 @@ from handloom.judging.checks import holds
 from handloom.judging.judge import Judge
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
+from handloom.skills.contacts import press
 from handloom.tasks import load_task
 from handloom.values import Check, EpisodeRecord
 
@@ -84,6 +85,20 @@ def test_what_moves_is_pressed_by_fingers_at_its_point(tmp_path: Path, skill, th
     mujoco.mj_forward(scene.world.model, scene.world.data)
     scene.world.invalidate()
     assert not holds(scene, term)
+
+
+def test_a_press_that_was_not_deep_enough_is_repeated_deeper(tmp_path: Path, monkeypatch):
+    # The fingertips end in front of where the planner takes them to be, as with bent meshes in a box.
+    monkeypatch.setattr(press, "BEYOND", -0.004)
+    file = written(tmp_path, "{press: thing}", thing=BELL)
+    monkeypatch.setattr(press, "REPEATS", 0)
+    _, once = attempt(file)
+    assert once.failure is not None
+    assert once.failure.reason.endswith("not_pressed_at")
+    monkeypatch.setattr(press, "REPEATS", 3)
+    _, record = attempt(file)
+    assert record.success, record.failure
+    assert record.frames > once.frames
 
 
 def test_what_does_not_move_is_pressed_with_a_force(tmp_path: Path):
