@@ -29,8 +29,8 @@ REMEDIES = {
     "line_unreachable": "move the region nearer to the base, or to the arm's own side, or further from the base if "
     "it is very near; `approach: any` on `place`",
     "goal_in_collision": "move objects apart; if it is the other arm, send it home first: `{home: , arm: both}`",
-    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it hits an object placed earlier: a larger "
-    "target, or a separate position for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
+    "line_in_collision": "lower targets, more room, `pre_place_z_offset`; if it hits an object placed earlier: a "
+    "larger target, or a separate position for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
     "start_in_collision": "move the region away from the home pose, or from the first object in a container",
     "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
     "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
