@@ -77,7 +77,7 @@ def pressed_at(
         moved = scene.world.joint_position(f"{object}/{joint}") - start
         if moved * np.sign(travel) < abs(travel):
             return False
-    fingers = {body for robot in scene.robots.values() for arm in robot.arms for body in arm.finger_bodies}
+    fingers = {body for robot in scene.robots.values() for arm in robot.arms for body in arm.finger_parts}
     body = point_of(scene.assets[object], object, point).body
     along = scene.world.body_pose(f"{object}/{body}")[:3, :3] @ np.asarray(way, float)
     return _push(scene, fingers, object, named_point(scene, object, point), along, within) >= max(force, NOTHING)

@@ -64,6 +64,13 @@ class SceneArm:
         return tuple(self.prefix + name for name in self.spec.finger_bodies)
 
     @cached_property
+    def finger_parts(self) -> frozenset[str]:
+        """The finger bodies, and the bodies fixed to them: a pad may be a body of its own on its finger."""
+        model = self.world.model
+        rigid = {int(model.body_weldid[self.world.body_index(name)]) for name in self.finger_bodies}
+        return frozenset(model.body(b).name for b in range(model.nbody) if int(model.body_weldid[b]) in rigid)
+
+    @cached_property
     def qpos_index(self) -> NDArray[np.intp]:
         """Index of each arm joint in ``qpos``."""
         return np.array([self.world.qpos_index(name) for name in self.joint_names])

@@ -22,7 +22,7 @@ PRESSED = 2.0 / 3.0
 """Fraction of the requested travel that counts as pressed."""
 BEYOND = 0.003
 """How far beyond the end of a joint's travel the fingertips aim [m]: hands yield to springs."""
-DEEPER, REPEATS = 0.004, 3
+DEEPER, REPEATS = 0.003, 2
 """How much deeper each repetition of a press goes that was not deep enough [m], and how many there are."""
 BEFORE = 0.004
 """Distance of the fingertips in front of the point when the press begins [m]."""
