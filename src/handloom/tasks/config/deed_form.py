@@ -80,7 +80,8 @@ def expand_deed(
     name = task.pop("robot", None) if robot is None else robot
     task.pop("robot", None)
     workplace, where = task.pop("workplace", DEFAULT_WORKPLACE), document.mark((*root, "workplace"))
-    place = _own_workplace(document, workplace, name, mark, allow_outside=allow_outside)
+    # A folder that the user names may be anywhere; one that a file names may not.
+    place = _own_workplace(document, workplace, name, mark, allow_outside=allow_outside or robot is not None)
     if place is None:
         place = read_document(_workplace_file(shipped, workplace, where, name, mark), shipped=shipped)
     _merge_workplace(document, root, place)

@@ -106,6 +106,7 @@ def load_task(
         path=path,
         document=document,
         root=root,
+        own_folders=(Path(robot).expanduser().absolute(),) if robot is not None and "/" in robot else (),
     )
     check_task(task)
     unused = (*unused_keys(config), *unused_keys(task.arena, "arena"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handloom.config import Document, find_file
+from handloom.config.own_code import allowed_folders
 from handloom.config.search import asset_roots, demand_inside, search_folders
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.task_config import TaskConfig
@@ -32,6 +33,8 @@ class Task:
     stand_ins: tuple[str, ...] = field(default=(), compare=False)
     """One line per missing asset, with the library object that replaces it."""
 
+    own_folders: tuple[Path, ...] = field(default=(), compare=False)
+    """Folders that the user named, beside the file: that of ``--robot``."""
     _found: dict[tuple[str, str], Path | None] = field(default_factory=dict, repr=False, compare=False)
     """Earlier lookups; a task names the same few places many times."""
     _beginnings: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False, compare=False)
@@ -48,7 +51,7 @@ class Task:
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
         """Folders in which a relative asset path is looked up, in order."""
-        return (*self.folders_around, *asset_roots(self.asset_root, self.folders_around))
+        return (*self.folders_around, *asset_roots(self.asset_root, self.folders_around), *self.own_folders)
 
     @cached_property
     def folders_around(self) -> tuple[Path, ...]:
@@ -112,7 +115,7 @@ class Task:
             what: Start of the error message: file, line and key.
         """
         if not self.config.allow_outside:
-            demand_inside(place, self.asset_folders, what=what)
+            demand_inside(place, (*self.asset_folders, *allowed_folders()), what=what)
         return place
 
     @property
