@@ -10,7 +10,7 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import ConfigError, NotAllowedError
 from handloom.robots import load_robot
 from handloom.robots.load import ZOO_FOLDER
-from handloom.tasks import load_task, sample_task
+from handloom.tasks import load_task
 from handloom.tasks.reach.own_workplace import own_workplace, stance_of
 
 
@@ -62,10 +62,13 @@ def test_mistakes_about_a_robot_of_ones_own_are_said(my_arm: Path, tmp_path: Pat
         load_task("libero/KITCHEN_SCENE8_turn_off_the_stove", robot="robots/my_arm")
 
 
-def test_a_robot_may_be_anywhere_if_the_user_names_it_but_not_if_a_file_does(my_arm: Path, tmp_path: Path):
+def test_a_robot_may_be_anywhere_if_the_user_names_it_but_not_if_a_file_does(
+    my_arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HOME", str(tmp_path))  # Projects end below the home folder.
     shutil.copytree(my_arm, elsewhere := tmp_path / "elsewhere" / "my_arm")
     task = load_task("pick_cube", robot="../elsewhere/my_arm")
-    assert Path(sample_task(task, 0, 0).robots[0].robot).resolve() == elsewhere.resolve()
+    assert task.find(task.config.robots[0].robot_config_file, what="robot").resolve() == elsewhere.resolve()
     file = my_arm.parents[1] / "task.yaml"
     file.write_text(f"robot: {elsewhere}\nobjects: [{{name: cube, category: cube}}]\nskills: [{{pick: cube}}]\n")
     with pytest.raises(NotAllowedError, match="--allow-outside"):
