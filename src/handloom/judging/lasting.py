@@ -49,19 +49,39 @@ def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
 def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
     """Return the success terms that must hold at the end, by span.
 
-    These are all terms of each arm's last skill and, from earlier skills, the places of objects not picked up again
-    since.
+    These are all terms of each arm's last skill but those that another arm undid later, and, from earlier skills, the
+    places of objects not picked up again since.
     """
     last = {(span.robot, span.arm): span for span in timeline}
     goals = []
     for i, span in enumerate(timeline):
-        later = [(other.skill, other.objects) for other in timeline[i + 1 :]]
-        checks = still_standing(span.checks, span.objects, later)
+        since = timeline[i + 1 :]
+        checks = still_standing(span.checks, span.objects, [(other.skill, other.objects) for other in since])
         if span.kind == "mistake":
             checks = tuple(check for check in checks if NATURES[check.name] is Nature.CONTENTS)
         final = last[span.robot, span.arm] is span
-        goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
+        checks = _not_undone(span, since) if final else checks
+        goals.append((span, tuple(check for check in checks if not check.share)))
     return tuple(goals)
+
+
+def _not_undone(span: SkillSpan, since: Sequence[SkillSpan]) -> tuple[Check, ...]:
+    """Return the terms of an arm's last skill less those that other arms undid since: a door shut again, a cup taken."""
+    since = [other for other in since if other.success]
+    turned = {joint for other in since for check in other.checks if (joint := joint_of(check))}
+    moved = {other.objects[0] for other in since if other.objects and other.skill not in JOINT_SKILLS}
+    taken = bool(moved & set(span.objects[:1]))
+    return tuple(
+        check
+        for check in span.checks
+        if joint_of(check) not in turned and not (taken and NATURES.get(check.name) in (Nature.PLACED, Nature.CONTAINED))
+    )
+
+
+def joint_of(term: Check) -> tuple[str, str] | None:
+    """Return the object and the joint whose position a term is about; None for other terms."""
+    about = term.arguments
+    return (about["object"], about["joint"]) if NATURES.get(term.name) is Nature.JOINT and "joint" in about else None
 
 
 def still_standing(

@@ -11,7 +11,7 @@ from handloom.judging.ahead import RESTING, lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
-from handloom.judging.lasting import REST, at_rest, still_standing
+from handloom.judging.lasting import REST, at_rest, joint_of, still_standing
 from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
 from handloom.scene import Scene
@@ -115,11 +115,11 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         later = [other for other in steps[i + 1 :] if other.terms]
         standing = still_standing(step.terms, step.objects, [(other.skill, other.objects) for other in later])
         final = not any(other.objects[:1] == step.objects[:1] for other in later)
-        turned = [_joint_of(term) for other in later for term in other.terms]
+        turned = [joint_of(term) for other in later for term in other.terms]
         for term in step.terms:
             nature = NATURES[term.name]
             if nature is Nature.JOINT:
-                stands = _joint_of(term) not in turned
+                stands = joint_of(term) not in turned
             else:
                 stands = bool(term.seconds) or term in standing or (final and nature is Nature.MOMENT)
             goal += [term] if stands and term not in goal else []
@@ -136,12 +136,6 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
 def _handled(steps: Sequence[Step]) -> set[str]:
     """Return the objects that skills grasp: the first one that each skill names."""
     return {step.objects[0] for step in steps if step.objects}
-
-
-def _joint_of(term: Check) -> tuple[str, str] | None:
-    """Return the object and the joint that a term is about; None for other terms."""
-    about = term.arguments
-    return (about["object"], about["joint"]) if NATURES[term.name] is Nature.JOINT else None
 
 
 def deeds(scene: Scene, config: SkillConfig, joints: dict[tuple[str, str], float]) -> tuple[Check, ...]:
