@@ -74,7 +74,8 @@ def _not_undone(span: SkillSpan, since: Sequence[SkillSpan]) -> tuple[Check, ...
     return tuple(
         check
         for check in span.checks
-        if joint_of(check) not in turned and not (taken and NATURES.get(check.name) in (Nature.PLACED, Nature.CONTAINED))
+        if joint_of(check) not in turned
+        and not (taken and NATURES.get(check.name) in (Nature.PLACED, Nature.CONTAINED))
     )
 
 

@@ -11,6 +11,7 @@ from handloom.judging.ahead import RESTING, lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.judge import Judge, Step
+from handloom.judging.joint_terms import kept_terms, most_turn
 from handloom.judging.lasting import REST, at_rest, joint_of, still_standing
 from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
@@ -18,7 +19,12 @@ from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
-from handloom.skills.articulated_objects.joint_strategies import OPENED, shut_end, shut_terms
+from handloom.skills.articulated_objects.joint_strategies import (
+    OPENED,
+    shut_end,
+    shut_terms,
+    turns_by_angle,
+)
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
 from handloom.skills.configs.parts import SkillConfig
@@ -130,6 +136,7 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         goal += [replace(term, seconds=once) for term in undone]
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in RESTING)
     goal += at_rest(scene, [name for name in handled if name])
+    goal += kept_terms(scene, [term for step in steps for term in step.terms])
     return (*goal, *lasting_terms(scene, goal, _handled(steps)))
 
 
@@ -329,7 +336,12 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
         joints[name, link.joint] = end
         enough = np.inf if config.least_amount is None else config.least_amount * (high - low)
         wanted = {"threshold": min(OPENED * abs(end - start), enough), "mode": "abs"}
+        if turns_by_angle(config, link):
+            # Of a turn in several grasps, the whole may be off, not each part by itself.
+            whole = end - scene.world.joint_position(f"{name}/{link.joint}")
+            wanted["most"] = most_turn(whole) - abs(whole) + motion
     if told is not None:
+        wanted.pop("most", None)
         wanted["threshold"] = told.success_threshold
         wanted["mode"] = told.success_mode or ("zero" if isinstance(config, CloseConfig) else "abs")
     if config.momentary:

@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
+from handloom.judging.joint_terms import is_knob
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import Action
@@ -205,7 +206,9 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
         end = self._start + self._delta(self._keypoints.link)
         blocked = partial(self._part.runs_into, self._start, end)
-        return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts, blocked)
+        return joint_path(
+            self.controller, self.config.objects[0], self._strategy, q, layouts, blocked, self._touchable()
+        )
 
     def _free_path(self, ways: list[JointPath]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one; put that way first in the list."""
@@ -223,9 +226,9 @@ class ArticulatedSkill(JointTask[JointConfigT]):
 
     def _commands(self, way: JointPath, path: Array) -> list[Command]:
         """Return the commands: approach, motion along the joint, release, retreat."""
-        config, name = self.config, self.config.objects[0]
+        config = self.config
         own = config.ignore_substring
-        without = (*own, *self.controller.obstacles_of(name))
+        without = (*own, *self._touchable())
         start, contact = way.frames.approach[0], way.frames.approach[-1]
         end = (way.frames.actuation or [contact])[-1]
         coming = "open_gripper" if self._strategy.grips else "close_gripper"
@@ -250,6 +253,13 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands
+
+    def _touchable(self) -> tuple[str, ...]:
+        """Return the obstacles of the object that the hand may touch: all but the knobs beside one that it turns."""
+        name, link = self.config.objects[0], self._keypoints.link
+        beside = [m.name for m in self.scene.assets[name].joints if m.name != link.name and is_knob(m)]
+        kept = tuple(f"{name}/{knob}/" for knob in beside) if is_knob(link) else ()
+        return tuple(o for o in self.controller.obstacles_of(name) if not (kept and o.startswith(kept)))
 
     def _passes_zero(self) -> bool:
         """Return whether a joint closed by a task's setting could be pushed beyond zero, which counts as closed."""
