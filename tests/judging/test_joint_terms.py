@@ -21,7 +21,7 @@ CHEST = """
 base: setups/fr3.yaml
 cameras: []
 objects:
-  - {{name: chest, category: drawer_cabinet, target_class: ArticulatedObject, fix_base: true, parameters: {{drawers: 3}}}}
+  - {{name: chest, category: drawer_cabinet, fix_base: true, parameters: {{drawers: 3}}}}
 regions:
   - {{object: chest, target: table, random_config: {{pos_range: [[0, 0.4, 0], [0, 0.4, 0]], yaw_rotation: [0, 0]}}}}
 skills: {skills}

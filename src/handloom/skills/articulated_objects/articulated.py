@@ -1,7 +1,6 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -205,7 +204,11 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         """Return the path from joints (n,) before a goal (4, 4) to the end, or why there is none."""
         layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
         end = self._start + self._delta(self._keypoints.link)
-        blocked = partial(self._part.runs_into, self._start, end)
+        beside = [f"{self.config.objects[0]}/{knob}" for knob in self._knobs_beside()]
+
+        def blocked(path: Array) -> str:
+            return self._part.runs_into(self._start, end, path) or self._part.brushes(path, beside)
+
         return joint_path(
             self.controller, self.config.objects[0], self._strategy, q, layouts, blocked, self._touchable()
         )
@@ -256,10 +259,15 @@ class ArticulatedSkill(JointTask[JointConfigT]):
 
     def _touchable(self) -> tuple[str, ...]:
         """Return the obstacles of the object that the hand may touch: all but the knobs beside one that it turns."""
-        name, link = self.config.objects[0], self._keypoints.link
-        beside = [m.name for m in self.scene.assets[name].joints if m.name != link.name and is_knob(m)]
-        kept = tuple(f"{name}/{knob}/" for knob in beside) if is_knob(link) else ()
+        name = self.config.objects[0]
+        kept = tuple(f"{name}/{knob}/" for knob in self._knobs_beside())
         return tuple(o for o in self.controller.obstacles_of(name) if not (kept and o.startswith(kept)))
+
+    def _knobs_beside(self) -> tuple[str, ...]:
+        """Return the other knobs of the object, by body, if the hand turns one of several."""
+        link = self._keypoints.link
+        joints = self.scene.assets[self.config.objects[0]].joints
+        return tuple(m.name for m in joints if m.name != link.name and is_knob(m)) if is_knob(link) else ()
 
     def _passes_zero(self) -> bool:
         """Return whether a joint closed by a task's setting could be pushed beyond zero, which counts as closed."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
+from handloom.judging.joint_terms import is_knob
 from handloom.objects import Link
 from handloom.objects.parts import Point
 from handloom.robots import Arm
@@ -48,6 +49,8 @@ PIVOTS = (1.0, 0.5, 0.0)
 """How far the hand turns with a hinge if it may pivot on the handle, tried in this order."""
 WIDER = (0.0, 0.35, 0.7, 1.2)
 """How much further the hand may tilt at a handle or a surface, tried in this order [rad]: short wrists need it."""
+DRAWN_AGAIN = (1.2, 1.2, 1.2)
+"""Further tilts at a knob [rad]: few of the hand poses of one draw let a tilted hand turn round with it."""
 STANDING = 1.0
 """From this angle on [rad], a lid or door is swept shut from behind rather than pushed squarely."""
 ZERO_NEAR = 0.1
@@ -138,7 +141,8 @@ def holding(job: Job) -> Iterator[Strategy]:
     # With a bar along the hinge, the hand may turn less than the joint.
     along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
     pivots, contact = PIVOTS if along else PIVOTS[:1], hand_point(job.gripper.arm)
-    for wider in WIDER:
+    knob = is_knob(link) and lever_arm(link) <= LEVER
+    for wider in (*WIDER, *DRAWN_AGAIN) if knob else WIDER:
         setting = grasp_setting(link, job.delta, wider, lead=job.lead)
         if job.shuts:
             setting = setting.model_copy(update={"success_threshold": SHUT * (link.range[1] - link.range[0])})
