@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
+from handloom.judging.measured import unmet
 from handloom.scene import Scene
 from handloom.scene.measures import lying_still, world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
@@ -66,7 +67,7 @@ def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tupl
 
 
 def _not_undone(span: SkillSpan, since: Sequence[SkillSpan]) -> tuple[Check, ...]:
-    """Return the terms of an arm's last skill less those that other arms undid since: a door shut again, a cup taken."""
+    """Return the terms of an arm's last skill that no other arm undid since by shutting a door or taking a cup."""
     since = [other for other in since if other.success]
     turned = {joint for other in since for check in other.checks if (joint := joint_of(check))}
     moved = {other.objects[0] for other in since if other.objects and other.skill not in JOINT_SKILLS}
@@ -171,11 +172,10 @@ def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
     """Check the final terms once more; return those that do not hold."""
     for span, checks in standing_goals(timeline):
         still = at_rest(scene, span.objects) if checks else ()
-        broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
+        broken = [check for check in (*checks, *still) if not holds(scene, check)]
         if broken:
-            about = f" of {', '.join(span.objects)}" if span.objects else ""
-            detail = f"{REST:g} s after the end this no longer held{about}: {', '.join(broken)}"
-            return Failure(
-                stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
-            )
+            said = "; ".join(unmet(scene, check) for check in broken)
+            detail = f"{REST:g} s after the end this no longer held: {said}"
+            reason = f"not_lasting_{broken[0].name}"
+            return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail, skill=span.skill)
     return None

@@ -10,8 +10,8 @@ import numpy as np
 from handloom.judging.ahead import RESTING, lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
-from handloom.judging.judge import Judge, Step
 from handloom.judging.joint_terms import kept_terms, most_turn
+from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, joint_of, still_standing
 from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
