@@ -1,10 +1,15 @@
 """Joints of an object that a task names move as far as asked, and its other joints stay."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.runs.run_settings import RunSettings
+from handloom.engine.verification.resampled import goal_differs
+from handloom.episode import replay
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.scene import Scene, build_scene
 from handloom.skills.deeds import make_judge
@@ -77,6 +82,24 @@ def test_another_drawer_may_come_out_a_little(tmp_path):
     for share, kept in ((0.2, True), (0.3, False)):
         turned(scene, {"chest/drawer_2_joint": 0.8 * length, "chest/drawer_1_joint": share * length})
         assert all(holds(scene, term) for term in goal) == kept
+
+
+def test_a_recording_made_before_joints_were_bounded_is_judged_by_its_last_state(tmp_path):
+    (file := tmp_path / "task.yaml").write_text(STOVE.format(skills="[{turn: knob_3, by: 60}]"))
+    scene, record = simulate(task := load_task(file), 4711, 0, Stopwatch())
+    assert record.success, record.failure
+    run = RunSettings.of_task(task, seed=4711)
+    assert replay(record).exact
+    assert goal_differs(run, tmp_path, scene, record) == ""
+    state, other = (next(t for t in record.goal if t.name == name) for name in ("joint_state", "other_joints_kept"))
+    unbounded = replace(state, arguments={key: value for key, value in state.arguments.items() if key != "most"})
+    earlier = replace(record, goal=tuple(unbounded if t == state else t for t in record.goal if t != other))
+    assert goal_differs(run, tmp_path, scene, earlier) == ""
+    scene.world.restore_state(record.states[-1])
+    for joint, said in (("knob_3", "it moved by 120 degrees"), ("knob_2", "knob_2 moved by 120 degrees")):
+        turned(scene, {f"stove/{joint}_joint": np.deg2rad(120)})
+        wrong = replace(earlier, states=np.vstack([record.states[:-1], scene.world.save_state()[None]]))
+        assert said in goal_differs(run, tmp_path, scene, wrong)
 
 
 def test_a_part_left_alone_is_a_matter_of_joints(stove):
