@@ -88,7 +88,7 @@ def test_what_does_not_hold_is_said_with_what_is_measured(scene):
     assert lifted == "mug is 5 cm above its initial place (it is 0.0 cm above it)"
     knob = {"object": "panel", "joint": "knob_1_joint", "start": 0.0, "mode": "abs"}
     assert about("joint_state", **knob, threshold=0.890117918517108, most=1.308996938995747) == (
-        "panel: knob_1_joint has moved by 51 degrees, and 75 degrees at most (it moved by 0 degrees)"
+        "panel: knob_1_joint has moved by 51 degrees and at most 75 degrees (it moved by 0 degrees)"
     )
     drawer = {"object": "chest", "joint": "drawer_2_joint", "start": 0.0, "mode": "abs", "threshold": 0.0812345}
     assert about("joint_state", **drawer) == "chest: drawer_2_joint has moved by 81 mm (it moved by 0 mm)"

@@ -115,7 +115,7 @@ def _state_words(given: dict[str, Any], scene: Scene | None) -> str:
     if given["mode"] == "zero":
         return f"{name}: {joint} is closed"
     most = given.get("most")
-    above = "" if most is None else f", and {amount(most, scene, name, joint)} at most"
+    above = "" if most is None else f" and at most {amount(most, scene, name, joint)}"
     return f"{name}: {joint} has moved by {amount(abs(given['threshold']), scene, name, joint)}{above}"
 
 
