@@ -57,6 +57,23 @@ def test_a_mistake_on_purpose_leaves_no_goal():
     assert names(span("fail_pick", "cube", checks=(OVER,), kind="mistake"), span("home"))[0] == []
 
 
+def test_a_door_that_one_arm_opens_and_another_shuts_need_not_stay_open():
+    def moved(mode: str, joint: str = "door_joint") -> tuple[Check, ...]:
+        about = {"object": "oven", "joint": joint}
+        state = Check(name="joint_state", arguments={**about, "start": 0.0, "threshold": 0.5, "mode": mode})
+        return state, Check(name="joint_still", arguments={**about, "speed": 0.05})
+
+    opened, shut = span("open", "oven", checks=moved("abs")), span("close", "oven", arm="right", checks=moved("zero"))
+    assert names(opened, shut) == [["joint_still"], ["joint_state", "joint_still"]]
+    other = span("close", "oven", arm="right", checks=moved("zero", "drawer_joint"))
+    assert names(opened, other)[0] == ["joint_state", "joint_still"], "another part was shut"
+
+
+def test_an_object_that_another_arm_takes_away_need_not_stay_at_its_place():
+    place = span("place", "cube", "plate", checks=(OVER, HELD))
+    assert names(place, span("pick", "cube", arm="right")) == [["calm"], []]
+
+
 TASK = """
 base: setups/fr3.yaml
 objects:

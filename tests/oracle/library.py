@@ -43,7 +43,7 @@ def library_deeds(task: Task, scene: Scene) -> tuple[Deed, ...]:
         if skill.name in JOINT_VERBS and getattr(skill, "planner_setting", None) is None:
             joint = skill.joint or scene.assets[name].joints[0].name
             kind = JOINT_VERBS[skill.name]
-            deeds[name, joint] = Deed(kind=kind, obj=name, part=joint, amount=skill.amount)  # pyright: ignore
+            deeds[name, joint] = Deed(kind=kind, obj=name, part=joint, amount=skill.amount, by=_turned_by(skill))  # pyright: ignore
         elif skill.name == "place" and skill.success_mode in PLACES:
             part = skill.place_part_prim_path or ""
             part = part if part.startswith("drawer") else ""
@@ -56,6 +56,11 @@ def library_deeds(task: Task, scene: Scene) -> tuple[Deed, ...]:
         elif skill.name in MOVES or len(objects) > 1:
             deeds.pop(key, None)
     return tuple(deeds.values())
+
+
+def _turned_by(skill: Any) -> float:
+    """Return the angle by which a skill turns something, if it says one [deg]."""
+    return float(skill.by or 0.0) if skill.name == "rotate" else 0.0
 
 
 def main() -> int:

@@ -80,6 +80,8 @@ class Deed:
     """Drawer of ``in``; joint of ``open``, ``close`` and ``turn``."""
     side: str = "right"
     amount: float = 0.6
+    by: float = 0.0
+    """Of ``turn``: the angle that was asked for [deg], if it was."""
     upright: bool = True
     """Whether a thing that stands must stand."""
     gap: tuple[float, float] = (0.0, 0.1)
@@ -417,8 +419,42 @@ class Oracle:
     def is_turned(self, deed: Deed) -> Verdict:
         """Turned: by most of the share that was asked for, either way."""
         start, now, later = self._joint(deed)
+        if deed.by:
+            return self._is_turned_by(deed)
         share = min(abs(now - start), abs(later - start)) / deed.amount
         return Verdict(True if share >= 0.75 else False if share < 0.5 else None, f"turned {share:.0%} of the way")
+
+    def _is_turned_by(self, deed: Deed) -> Verdict:
+        """Turned by an angle: by most of it, and by no more than about a third above."""
+        name = f"{deed.obj}/{deed.part}_joint"
+        at = self.model.jnt_qposadr[self.model.joint(name).id]
+        turned = [abs(np.degrees(float(data.qpos[at]) - self.start.get(name, 0.0))) for data in (self.data, self.later)]
+        text = f"turned {turned[0]:.0f}, then {turned[1]:.0f} of {deed.by:.0f} degrees"
+        if min(turned) >= 0.8 * deed.by and max(turned) <= max(1.2 * deed.by, deed.by + 12.0):
+            return Verdict(True, text)
+        wrong = min(turned) < 0.65 * deed.by or max(turned) > max(1.35 * deed.by, deed.by + 20.0)
+        return Verdict(False if wrong else None, text)
+
+    def left_alone(self, deeds: Iterable[Deed]) -> Verdict:
+        """Return whether the parts beside those that deeds open, close or turn are as they were."""
+        deeds = [deed for deed in deeds if deed.kind in ("open", "close", "turn")]
+        meant = {f"{deed.obj}/{deed.part}_joint" for deed in deeds}
+        tied = {int(j) for j in (*self.model.eq_obj1id, *self.model.eq_obj2id)}
+        answer = Verdict(True)
+        for joint in range(self.model.njnt):
+            name, kind = self.model.joint(joint).name, self.model.jnt_type[joint]
+            turns = kind == mujoco.mjtJoint.mjJNT_HINGE
+            ours = name.partition("/")[0] in {deed.obj for deed in deeds} and name not in meant and joint not in tied
+            if not ours or not (turns or kind == mujoco.mjtJoint.mjJNT_SLIDE) or name not in self.start:
+                continue
+            moved = abs(float(self.data.qpos[self.model.jnt_qposadr[joint]]) - self.start[name])
+            share = moved / float(np.ptp(self.model.jnt_range[joint]))
+            knob = turns and "knob" in name.partition("/")[2]
+            if share > 0.35 or (knob and moved > np.radians(20.0)):
+                return Verdict(False, f"{name} was moved by {share:.0%} of its range")
+            if share > 0.2 or (knob and moved > np.radians(10.0)):
+                answer = Verdict(None, f"{name} was nudged by {share:.0%} of its range")
+        return answer
 
     def is_poured(self, deed: Deed) -> Verdict:
         """Poured: most grains are in the target, few are in neither."""
@@ -457,7 +493,7 @@ class Oracle:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""
         deeds = tuple(deeds)
         self.wanted_in_hand = {deed.obj for deed in deeds if deed.kind == "pick"}
-        answers = [self.asks(deed) for deed in deeds]
+        answers = [*(self.asks(deed) for deed in deeds), self.left_alone(deeds)]
         for wanted in (False, None):
             for answer in answers:
                 if answer.done is wanted:

@@ -9,9 +9,13 @@ import pytest
 from tests.oracle.grammar import KINDS, Written, write_task
 from tests.oracle.oracle import Deed
 from tests.oracle.planted import held_wrongs, make_bench, plant_wrongs
-from tests.oracle.run_oracle import Attempt, attempt, load_written
+from tests.oracle.run_oracle import Attempt, attempt, load_written, oracle_of
 
 from handloom.errors import HandloomError
+from handloom.judging import holds
+from handloom.scene import build_scene
+from handloom.skills.deeds import make_judge
+from handloom.tasks import load_task, sample_task
 
 IN_BIN = Written(
     "in_bin",
@@ -96,6 +100,35 @@ def test_the_oracle_tells_a_thing_in_a_bin_from_one_beside_it(tmp_path):
     bench.put("can", np.array([high[0] + 0.06, 0.5 * (low + high)[1], bench.table() + 0.001]))
     bench.settle()
     assert bench.verdict().done is False
+
+
+KNOBS = """
+base: setups/fr3.yaml
+cameras: []
+objects: [{name: panel, category: knob, fix_base: true, parameters: {knobs: 3}}]
+regions: [{object: panel, target: table, random_config: {pos_range: [[0, 0.35, 0], [0, 0.35, 0]]}}]
+skills: [{turn: panel.knob_1, by: 60}]
+"""
+
+
+def test_the_judge_agrees_with_the_oracle_on_knobs_turned_too_far_or_with_their_neighbours(tmp_path):
+    (file := tmp_path / "knobs.yaml").write_text(KNOBS)
+    task = load_task(file)
+    scene = build_scene(sample_task(task, 0, 0))
+    judge = make_judge(scene, task.config.skills, None)
+    first, deeds = scene.world.save_state(), (Deed(kind="turn", obj="panel", part="knob_1", by=60.0),)
+    told = []
+    for turned in (0.0, 30.0, 55.0, 60.0, 68.0, 95.0, 150.0):
+        for beside in (0.0, 5.0, 30.0, 90.0):
+            scene.world.restore_state(first)
+            for knob, angle in (("knob_1", turned), ("knob_2", beside)):
+                scene.world.data.qpos[scene.world.qpos_index(f"panel/{knob}_joint")] = np.deg2rad(angle)
+            state = scene.world.save_state()
+            verdict = oracle_of(scene, state, first).judge(deeds)
+            scene.world.restore_state(state)
+            assert verdict.done == all(holds(scene, term) for term in judge.goal), (turned, beside, verdict.why)
+            told.append(verdict.done)
+    assert told.count(True) == 6
 
 
 def test_the_grammar_writes_300_tasks_that_load_but_for_few(tmp_path):

@@ -71,9 +71,9 @@ def test_random_ranges_turn_and_shift_the_goal_in_the_hand():
     assert 5.0 < np.abs(angle).max() <= 10.0
 
 
-@pytest.mark.parametrize(("category", "leans"), [("faucet", True), ("knob", False)])
-def test_a_hand_may_lean_on_a_lever_and_not_on_a_knob(category, leans):
+@pytest.mark.parametrize("category", ["faucet", "knob"])
+def test_a_hand_may_lean_on_a_lever_and_on_a_knob_if_it_has_no_room_to_be_square(category):
     link = make_object(category, rng=np.random.default_rng(0)).joints[0]
     square, leaning = (grasp_setting(link, 0.5, wider).constraint_list[1].tolerance for wider in WIDER[:2])
     assert square < 0.1
-    assert (leaning > square) is leans
+    assert leaning > square

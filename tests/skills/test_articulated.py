@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from tests.skills.conftest import run_with, table_instance, thing
 
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode.loop import USER_INPUTS
 from handloom.objects.keypoints import write_keypoints
 from handloom.scene import build_scene
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.articulated_objects.mobile_open import Open
 from handloom.skills.configs import SKILL_CONFIGS
+from handloom.tasks import load_task
 
 
 def fixed(name, category, at, **keys):
@@ -85,6 +87,38 @@ def test_the_hand_overlaps_the_moving_part_by_less_than_two_millimetres(opened):
             if any(n.startswith("chest/") for n in names) and any(n.startswith("franka/") for n in names):
                 deepest = max(deepest, -float(c.dist))
     assert 0.0 < deepest < 2e-3
+
+
+def test_a_knob_turns_by_the_angle_that_was_asked_for_and_its_neighbours_do_not(tmp_path):
+    panel = fixed("panel", "knob", (0.0, 0.25), parameters={"knobs": 3, "height": 0.3})
+    turn = {"name": "rotate", "objects": ["panel"], "joint": "knob_1", "by": 60}
+    scene, record = run_with(table_instance(tmp_path, panel), turn)
+    assert record.success, record.failure
+    turned = {link.name: np.rad2deg(scene.world.joint_position(f"panel/{link.joint}")) for link in
+              scene.assets["panel"].joints}  # fmt: skip
+    assert turned.pop("knob_1") == pytest.approx(60.0, abs=4.0)
+    assert max(map(abs, turned.values())) < 2.0
+
+
+KITCHEN = """
+base: setups/kitchen_fr3.yaml
+room: {kind: kitchen, layout: [one_wall, l_island], style: any, at: stove}
+cameras: []
+skills: [{turn: knob_3, by: 60}, home]
+"""
+
+
+def test_an_arm_whose_stand_is_in_the_way_turns_a_knob_with_its_hand_tilted(tmp_path):
+    (file := tmp_path / "knob.yaml").write_text(KITCHEN)
+    scene, record = simulate(load_task(file), 4711, 1, Stopwatch())
+    assert record.success, record.failure
+    knobs = [np.rad2deg(scene.world.joint_position(f"stove/knob_{k}_joint")) for k in range(1, 5)]
+    assert knobs == pytest.approx([0.0, 0.0, 60.0, 0.0], abs=6.0)
+    stand = scene.world.subtree(scene.body_of("stand"))
+    arm = [body for body in scene.world.bodies if body.startswith("franka/") and not body.endswith("link0")]
+    for state in record.states[::5]:
+        scene.world.restore_state(state)
+        assert not scene.world.touching(arm, stand)
 
 
 @pytest.mark.parametrize("grasp", [False, True], ids=["pushed", "by its handle"])

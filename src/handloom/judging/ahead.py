@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.judging.checks import check, holds
 from handloom.judging.lasting import BELTS, at_rest, frames_of
-from handloom.judging.words import in_words
+from handloom.judging.measured import unmet
 from handloom.judging.world_terms import in_hand
 from handloom.scene import Scene
 from handloom.values import Check
@@ -116,7 +116,9 @@ def undone_after(scene: Scene, term: Check, goal: Sequence[Check]) -> str:
     about = dict(term.arguments)
     with imagined(scene, about.pop("let_go", ())):
         moving = _moving(scene, **about)
-        return moving or "; ".join(f"no longer holds: {in_words(other)}" for other in goal if not holds(scene, other))
+        return moving or "; ".join(
+            f"no longer holds: {unmet(scene, other)}" for other in goal if not holds(scene, other)
+        )
 
 
 @contextmanager

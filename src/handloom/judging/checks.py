@@ -302,31 +302,6 @@ def held_up(scene: Scene, *, object: str) -> bool:
     return not scene.world.touching(scene.world.subtree(scene.body_of(object)), supports)
 
 
-@check(Nature.JOINT)
-def joint_state(scene: Scene, *, object: str, joint: str, start: float, threshold: float, mode: str) -> bool:
-    """Return whether a joint of an object is at its target; all lengths and angles [m or rad].
-
-    Args:
-        scene: The scene.
-        object: The object.
-        joint: Name of the joint in the object.
-        start: Position of the joint at the start of the skill.
-        threshold: The limit of the mode.
-        mode: ``abs`` and ``dis_to_init``: it moved by at least the threshold; ``normal``: the same in positive
-            direction; ``zero``: it is at most the threshold away from closed.
-    """
-    q = scene.world.joint_position(f"{object}/{joint}")
-    if mode == "zero":
-        return abs(q) <= threshold
-    return (q - start if mode == "normal" else abs(q - start)) >= abs(threshold)
-
-
-@check()
-def joint_still(scene: Scene, *, object: str, joint: str, speed: float) -> bool:
-    """Return whether a joint of an object moves slower than ``speed`` [m/s or rad/s]."""
-    return abs(scene.world.joint_velocity(f"{object}/{joint}")) < speed
-
-
 @check()
 def fingers_only(scene: Scene, *, robot: str, arm: str, object: str, base: str) -> bool:
     """Return whether no forbidden link of an arm touches an object, and no finger touches its body ``base``."""

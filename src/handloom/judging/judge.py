@@ -11,6 +11,7 @@ from handloom.arrays import Array
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.lasting import BELTS, REST, frames_of
+from handloom.judging.measured import unmet
 from handloom.judging.words import in_words
 from handloom.judging.world_terms import FALLEN
 from handloom.scene import Scene
@@ -109,6 +110,10 @@ class Judge:
         """Frames per second of the scene."""
         return self._scene.instance.fps
 
+    def words(self, term: Check) -> str:
+        """Return a term of the goal or of a step in words, with units."""
+        return in_words(term, self._scene)
+
     def look(self, frame: int, *, fully: bool = True) -> None:
         """Judge the state after a number of frames; a second call for the same frame changes nothing.
 
@@ -171,7 +176,7 @@ class Judge:
         self._undone, self._now = next((undone for undone in found if undone), ""), ()
 
     def _said(self, term: Check) -> str:
-        return f"{in_words(term)}: {self._undone}" if term.name == LASTING else in_words(term)
+        return f"{in_words(term)}: {self._undone}" if term.name == LASTING else unmet(self._scene, term)
 
     def _fulfilled(self, index: int) -> bool:
         term = self.goal[index]

@@ -8,6 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
+from handloom.judging.measured import unmet
 from handloom.scene import Scene
 from handloom.scene.measures import lying_still, world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
@@ -49,19 +50,40 @@ def at_rest(scene: Scene, objects: Sequence[str]) -> tuple[Check, ...]:
 def standing_goals(timeline: Sequence[SkillSpan]) -> tuple[tuple[SkillSpan, tuple[Check, ...]], ...]:
     """Return the success terms that must hold at the end, by span.
 
-    These are all terms of each arm's last skill and, from earlier skills, the places of objects not picked up again
-    since.
+    These are all terms of each arm's last skill but those that another arm undid later, and, from earlier skills, the
+    places of objects not picked up again since.
     """
     last = {(span.robot, span.arm): span for span in timeline}
     goals = []
     for i, span in enumerate(timeline):
-        later = [(other.skill, other.objects) for other in timeline[i + 1 :]]
-        checks = still_standing(span.checks, span.objects, later)
+        since = timeline[i + 1 :]
+        checks = still_standing(span.checks, span.objects, [(other.skill, other.objects) for other in since])
         if span.kind == "mistake":
             checks = tuple(check for check in checks if NATURES[check.name] is Nature.CONTENTS)
         final = last[span.robot, span.arm] is span
-        goals.append((span, tuple(check for check in (span.checks if final else checks) if not check.share)))
+        checks = _not_undone(span, since) if final else checks
+        goals.append((span, tuple(check for check in checks if not check.share)))
     return tuple(goals)
+
+
+def _not_undone(span: SkillSpan, since: Sequence[SkillSpan]) -> tuple[Check, ...]:
+    """Return the terms of an arm's last skill that no other arm undid since by shutting a door or taking a cup."""
+    since = [other for other in since if other.success]
+    turned = {joint for other in since for check in other.checks if (joint := joint_of(check))}
+    moved = {other.objects[0] for other in since if other.objects and other.skill not in JOINT_SKILLS}
+    taken = bool(moved & set(span.objects[:1]))
+    return tuple(
+        check
+        for check in span.checks
+        if joint_of(check) not in turned
+        and not (taken and NATURES.get(check.name) in (Nature.PLACED, Nature.CONTAINED))
+    )
+
+
+def joint_of(term: Check) -> tuple[str, str] | None:
+    """Return the object and the joint whose position a term is about; None for other terms."""
+    about = term.arguments
+    return (about["object"], about["joint"]) if NATURES.get(term.name) is Nature.JOINT and "joint" in about else None
 
 
 def still_standing(
@@ -150,11 +172,10 @@ def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
     """Check the final terms once more; return those that do not hold."""
     for span, checks in standing_goals(timeline):
         still = at_rest(scene, span.objects) if checks else ()
-        broken = [check.name for check in (*checks, *still) if not holds(scene, check)]
+        broken = [check for check in (*checks, *still) if not holds(scene, check)]
         if broken:
-            about = f" of {', '.join(span.objects)}" if span.objects else ""
-            detail = f"{REST:g} s after the end this no longer held{about}: {', '.join(broken)}"
-            return Failure(
-                stage=FunnelStage.SUCCESS, reason=f"not_lasting_{broken[0]}", detail=detail, skill=span.skill
-            )
+            said = "; ".join(unmet(scene, check) for check in broken)
+            detail = f"{REST:g} s after the end this no longer held: {said}"
+            reason = f"not_lasting_{broken[0].name}"
+            return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail, skill=span.skill)
     return None

@@ -10,15 +10,21 @@ import numpy as np
 from handloom.judging.ahead import RESTING, lasting_terms
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.goal_config import GoalTerm, goal_terms
+from handloom.judging.joint_terms import kept_terms, most_turn
 from handloom.judging.judge import Judge, Step
-from handloom.judging.lasting import REST, at_rest, still_standing
+from handloom.judging.lasting import REST, at_rest, joint_of, still_standing
 from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.fixtures import FIXTURES
 from handloom.scene.measures import world_box
 from handloom.skills.arms.arm_controller import ArmController
-from handloom.skills.articulated_objects.joint_strategies import OPENED, shut_end, shut_terms
+from handloom.skills.articulated_objects.joint_strategies import (
+    OPENED,
+    shut_end,
+    shut_terms,
+    turns_by_angle,
+)
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, ArtPreplanConfig, CloseConfig
 from handloom.skills.configs.motions import PourConfig, PourWaterSuccConfig
 from handloom.skills.configs.parts import SkillConfig
@@ -115,11 +121,11 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         later = [other for other in steps[i + 1 :] if other.terms]
         standing = still_standing(step.terms, step.objects, [(other.skill, other.objects) for other in later])
         final = not any(other.objects[:1] == step.objects[:1] for other in later)
-        turned = [_joint_of(term) for other in later for term in other.terms]
+        turned = [joint_of(term) for other in later for term in other.terms]
         for term in step.terms:
             nature = NATURES[term.name]
             if nature is Nature.JOINT:
-                stands = _joint_of(term) not in turned
+                stands = joint_of(term) not in turned
             else:
                 stands = bool(term.seconds) or term in standing or (final and nature is Nature.MOMENT)
             goal += [term] if stands and term not in goal else []
@@ -130,18 +136,13 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
         goal += [replace(term, seconds=once) for term in undone]
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in RESTING)
     goal += at_rest(scene, [name for name in handled if name])
+    goal += kept_terms(scene, [term for step in steps for term in step.terms])
     return (*goal, *lasting_terms(scene, goal, _handled(steps)))
 
 
 def _handled(steps: Sequence[Step]) -> set[str]:
     """Return the objects that skills grasp: the first one that each skill names."""
     return {step.objects[0] for step in steps if step.objects}
-
-
-def _joint_of(term: Check) -> tuple[str, str] | None:
-    """Return the object and the joint that a term is about; None for other terms."""
-    about = term.arguments
-    return (about["object"], about["joint"]) if NATURES[term.name] is Nature.JOINT else None
 
 
 def deeds(scene: Scene, config: SkillConfig, joints: dict[tuple[str, str], float]) -> tuple[Check, ...]:
@@ -335,7 +336,12 @@ def _joint(scene: Scene, config: ArticulatedSkillConfig, joints: dict[tuple[str,
         joints[name, link.joint] = end
         enough = np.inf if config.least_amount is None else config.least_amount * (high - low)
         wanted = {"threshold": min(OPENED * abs(end - start), enough), "mode": "abs"}
+        if turns_by_angle(config, link):
+            # Of a turn in several grasps, the whole may be off, not each part by itself.
+            whole = end - scene.world.joint_position(f"{name}/{link.joint}")
+            wanted["most"] = most_turn(whole) - abs(whole) + motion
     if told is not None:
+        wanted.pop("most", None)
         wanted["threshold"] = told.success_threshold
         wanted["mode"] = told.success_mode or ("zero" if isinstance(config, CloseConfig) else "abs")
     if config.momentary:

@@ -3,9 +3,11 @@
 import numpy as np
 
 from handloom.judging.checks import CALM, TUMBLE
+from handloom.judging.measured import unmet
+from handloom.judging.words import in_words
 from handloom.scene import Scene
 from handloom.skills.skill import Skill, plan_failure
-from handloom.values import Failure, FunnelStage
+from handloom.values import Check, Failure, FunnelStage
 
 
 def planning_failure(skill: Skill) -> Failure:
@@ -22,13 +24,17 @@ def no_commands(skill: Skill) -> Failure:
 def unsuccessful(skill: Skill) -> Failure:
     """Return the failure of success terms that do not hold at the end of a skill."""
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
-    names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
+    words = "; ".join(_words(skill.scene, check) for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
-    if reason == "not_calm":
-        names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
-    return Failure(
-        stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
-    )
+    detail = f"at the end of the skill this did not hold: {words}"
+    return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail)
+
+
+def _words(scene: Scene, check: Check) -> str:
+    if check.name == "calm":
+        return f"{in_words(check, scene)} ({unrest(scene, check.arguments['object'])})"
+    # Of a term that must hold throughout the skill, the value at its end says nothing.
+    return f"{in_words(check, scene)}, throughout" if check.share else unmet(scene, check)
 
 
 def unrest(scene: Scene, object: str) -> str:

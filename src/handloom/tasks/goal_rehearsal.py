@@ -36,7 +36,7 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
         yield f"{task.where('goal')}: {error}" if task.config.goal else str(error)
         return
     if judge.goal and all(held for _, held in judge.terms):
-        said = "; ".join(in_words(term) for term in judge.goal)
+        said = "; ".join(in_words(term, scene) for term in judge.goal)
         yield f"{task.where('goal' if task.config.goal else 'skills')}: the goal holds before anything is done: {said}"
 
 
@@ -46,4 +46,4 @@ def goal_in_words(task: Task) -> tuple[str, ...]:
     goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
     if not goal:
         return ("every skill by its own terms: none of them changes anything but the robot",)
-    return tuple(in_words(term) + (", at some time" if term.seconds else "") for term in goal)
+    return tuple(in_words(term, scene) + (", at some time" if term.seconds else "") for term in goal)

@@ -15,6 +15,9 @@ from handloom.engine.sources import EXPERT, TELEOP
 from handloom.engine.trust import trusted_task
 from handloom.episode.columns import asked_controls
 from handloom.judging.ahead import LASTING, undone_after
+from handloom.judging.checks import holds
+from handloom.judging.joint_terms import other_joints_kept
+from handloom.judging.measured import unmet
 from handloom.scene import Scene
 from handloom.seeding import generator
 from handloom.skills.deeds import make_judge
@@ -83,8 +86,9 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
     """Return the differences of an episode's goal from that of the run's task; empty if equal.
 
-    Older recordings have no term that success must last, or a weaker one, and a forger would omit it: for all of
-    these, lasting success is tested on the last state.
+    Older recordings have no term that success must last, or a weaker one, none about the other joints of an object, and
+    no upper bound of a turn, and a forger would omit them: for all of these, what is missing is tested on the last
+    state.
 
     Args:
         run: The manifest.
@@ -104,13 +108,28 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
         scene.world.restore_state(record.states[-1])
         standing = [term for term in wanted if not term.seconds]
         undone = "; ".join(undone_after(scene, term, standing) for term in lasting if record.success)
+    scene.world.restore_state(record.states[-1])
+    older = [(term, _as_before(term, record.goal)) for term in wanted]
+    added = [term for term, before in older if before != (term,) and record.success and not term.seconds]
+    unasked = "; ".join(unmet(scene, term) for term in added if not holds(scene, term))
+    wanted = tuple(term for _, before in older for term in before)
     scene.world.restore_state(now)
+    if unasked:
+        return f"the goal in the archive does not require this, and it does not hold: {unasked}"
     if undone:
         return f"the goal in the archive does not require success to last, and it does not last: {undone}"
     wanted = tuple(_as_strict(term, record.goal) for term in wanted)
     there, right = ([from_json(dumps(asdict(term))) for term in terms] for terms in (judged_by, wanted))
     found = next(_tree_differs("goal", dict(enumerate(there)), dict(enumerate(right)), GOAL_TOLERANCE), "")
     return f"the episode was judged by a goal other than the task's: {found}" if found else ""
+
+
+def _as_before(term: Check, goal: Sequence[Check]) -> tuple[Check, ...]:
+    """Return a term as an archive has it that was made before joints were bounded: without the bound, or not at all."""
+    if term.name == other_joints_kept.__name__:
+        return () if all(other.name != term.name for other in goal) else (term,)
+    bare = replace(term, arguments={name: value for name, value in term.arguments.items() if name != "most"})
+    return (term,) if term in goal or bare not in goal else (bare,)
 
 
 def _as_strict(term: Check, goal: Sequence[Check]) -> Check:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
+from handloom.judging.words import in_words
 from handloom.retarget.graph.execution import GraphExecutable
 from handloom.retarget.graph.groups import TensorGroup, group_of
 from handloom.retarget.inputs import TransformMatrix
@@ -98,7 +99,7 @@ class TeleopSource:
             return
         broken = [check for check in self._checks if self._holds is not None and not self._holds(self._scene, check)]
         if broken:
-            terms = ", ".join(f"{check.name}({check.arguments})" for check in broken)
+            terms = "; ".join(in_words(check) for check in broken)
             self._failure = Failure(
                 stage=FunnelStage.SUCCESS,
                 reason=f"not_{broken[0].name}",

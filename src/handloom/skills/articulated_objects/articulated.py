@@ -1,13 +1,13 @@
 """Open, close and turn doors, drawers, lids and knobs by contact alone."""
 
 from dataclasses import replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
+from handloom.judging.joint_terms import is_knob
 from handloom.motion.planning import Move
 from handloom.objects import Link
 from handloom.objects.keypoints import Action
@@ -204,8 +204,14 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         """Return the path from joints (n,) before a goal (4, 4) to the end, or why there is none."""
         layouts = (self._frames(goal, setting, pivot) for pivot in self._strategy.pivots)
         end = self._start + self._delta(self._keypoints.link)
-        blocked = partial(self._part.runs_into, self._start, end)
-        return joint_path(self.controller, self.config.objects[0], self._strategy, q, layouts, blocked)
+        beside = [f"{self.config.objects[0]}/{knob}" for knob in self._knobs_beside()]
+
+        def blocked(path: Array) -> str:
+            return self._part.runs_into(self._start, end, path) or self._part.brushes(path, beside)
+
+        return joint_path(
+            self.controller, self.config.objects[0], self._strategy, q, layouts, blocked, self._touchable()
+        )
 
     def _free_path(self, ways: list[JointPath]) -> Array | None:
         """Return the path (m, n) to the first frame of the best way that has one; put that way first in the list."""
@@ -223,9 +229,9 @@ class ArticulatedSkill(JointTask[JointConfigT]):
 
     def _commands(self, way: JointPath, path: Array) -> list[Command]:
         """Return the commands: approach, motion along the joint, release, retreat."""
-        config, name = self.config, self.config.objects[0]
+        config = self.config
         own = config.ignore_substring
-        without = (*own, *self.controller.obstacles_of(name))
+        without = (*own, *self._touchable())
         start, contact = way.frames.approach[0], way.frames.approach[-1]
         end = (way.frames.actuation or [contact])[-1]
         coming = "open_gripper" if self._strategy.grips else "close_gripper"
@@ -250,6 +256,18 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         commands.append(command_at(way.back, coming, straight=True, path=way.retreat))
         commands.append(command_at(way.back, "update_specific", ignore_substring=own))
         return commands
+
+    def _touchable(self) -> tuple[str, ...]:
+        """Return the obstacles of the object that the hand may touch: all but the knobs beside one that it turns."""
+        name = self.config.objects[0]
+        kept = tuple(f"{name}/{knob}/" for knob in self._knobs_beside())
+        return tuple(o for o in self.controller.obstacles_of(name) if not (kept and o.startswith(kept)))
+
+    def _knobs_beside(self) -> tuple[str, ...]:
+        """Return the other knobs of the object, by body, if the hand turns one of several."""
+        link = self._keypoints.link
+        joints = self.scene.assets[self.config.objects[0]].joints
+        return tuple(m.name for m in joints if m.name != link.name and is_knob(m)) if is_knob(link) else ()
 
     def _passes_zero(self) -> bool:
         """Return whether a joint closed by a task's setting could be pushed beyond zero, which counts as closed."""

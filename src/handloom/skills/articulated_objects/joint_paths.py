@@ -49,6 +49,7 @@ def joint_path(
     q: Array,
     layouts: Iterable[KeyFrames],
     blocked: Callable[[Array], str],
+    itself: Sequence[str],
 ) -> JointPath | list[str]:
     """Return the path from joints (n,) through all frames of the first feasible layout, or why there is none.
 
@@ -59,12 +60,13 @@ def joint_path(
         q: Joints at the first frame.
         layouts: Frames of the hand, first choice first; they mostly differ only along the joint.
         blocked: Returns what stops the joint while the arm follows a path (k, n); empty if nothing does.
+        itself: Obstacles of the object that the hand may touch while it moves the joint and draws back.
     """
     why, approach, poses = list[str](), np.empty(0), list[Array]()
     for frames in layouts:
         if not _same(poses, frames.approach):
             poses, approach = frames.approach, np.empty(0)
-            ignore = () if strategy.grips else controller.obstacles_of(name)
+            ignore = () if strategy.grips else itself
             reached = _through(controller, q, poses[1:], ignore, None)
             if isinstance(reached, str):
                 why.append(reached)
@@ -76,7 +78,7 @@ def joint_path(
         elif not len(approach):
             continue
         for kept in _kept_parts(controller, strategy):
-            way = _way(controller, name, frames, approach, kept)
+            way = _way(controller, itself, frames, approach, kept)
             stopped = blocked(way.actuation) if isinstance(way, JointPath) and frames.actuation else ""
             way = stopped or way
             if isinstance(way, JointPath):
@@ -128,10 +130,9 @@ def _through(
 
 
 def _way(
-    controller: ArmController, name: str, frames: KeyFrames, approach: Array, kept: PointAndAxis | None
+    controller: ArmController, itself: Sequence[str], frames: KeyFrames, approach: Array, kept: PointAndAxis | None
 ) -> JointPath | str:
     """Return the path from the contact, at the end of an approach (m, n), or why there is none."""
-    itself = controller.obstacles_of(name)
     actuation = _through(controller, approach[-1], frames.actuation, itself, kept)
     if isinstance(actuation, str):
         return actuation

@@ -8,10 +8,17 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
+from handloom.judging.joint_terms import is_knob
 from handloom.objects import Link
 from handloom.objects.parts import Point
 from handloom.robots import Arm
-from handloom.skills.configs.articulated import KeypointConstraint, Motion, PlannerSetting
+from handloom.skills.configs.articulated import (
+    ArticulatedSkillConfig,
+    KeypointConstraint,
+    Motion,
+    PlannerSetting,
+    RotateConfig,
+)
 from handloom.spatial import matrix_from_rotvec
 
 APPROACH = 0.08
@@ -42,6 +49,8 @@ PIVOTS = (1.0, 0.5, 0.0)
 """How far the hand turns with a hinge if it may pivot on the handle, tried in this order."""
 WIDER = (0.0, 0.35, 0.7, 1.2)
 """How much further the hand may tilt at a handle or a surface, tried in this order [rad]: short wrists need it."""
+DRAWN_AGAIN = (1.2, 1.2, 1.2)
+"""Further tilts at a knob [rad]: few of the hand poses of one draw let a tilted hand turn round with it."""
 STANDING = 1.0
 """From this angle on [rad], a lid or door is swept shut from behind rather than pushed squarely."""
 ZERO_NEAR = 0.1
@@ -86,12 +95,19 @@ class Job:
     """Whether it is closed."""
     gripper: GripperShape
     """The hand."""
+    lead: float = LEAD
+    """Fraction of the joint's motion that a hand at its handle makes."""
 
     @property
     def enough(self) -> float:
         """How far the joint may be from closed, or must have moved, to count as shut or opened [m or rad]."""
         low, high = self.link.range
         return SHUT * (high - low) if self.shuts else OPENED * abs(self.delta)
+
+
+def turns_by_angle(config: ArticulatedSkillConfig, link: Link) -> bool:
+    """Return whether a hinge is to be turned by a given angle, and not by more, rather than at least so far."""
+    return isinstance(config, RotateConfig) and config.by is not None and link.kind == "hinge"
 
 
 def shut_end(link: Link) -> float:
@@ -125,8 +141,9 @@ def holding(job: Job) -> Iterator[Strategy]:
     # With a bar along the hinge, the hand may turn less than the joint.
     along = link.kind == "hinge" and abs(np.dot(link.axis, link.contact_axis)) > 0.9
     pivots, contact = PIVOTS if along else PIVOTS[:1], hand_point(job.gripper.arm)
-    for wider in WIDER:
-        setting = grasp_setting(link, job.delta, wider)
+    knob = is_knob(link) and lever_arm(link) <= LEVER
+    for wider in (*WIDER, *DRAWN_AGAIN) if knob else WIDER:
+        setting = grasp_setting(link, job.delta, wider, lead=job.lead)
         if job.shuts:
             setting = setting.model_copy(update={"success_threshold": SHUT * (link.range[1] - link.range[0])})
         yield Strategy(grips=True, setting=setting, contact=contact, pivots=pivots, wider=wider)
@@ -156,15 +173,16 @@ def pushing(job: Job) -> Iterator[Strategy]:
         yield sweep
 
 
-def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSetting:
+def grasp_setting(link: Link, delta: float, wider: float = 0.0, *, lead: float = LEAD) -> PlannerSetting:
     """Return the strategy in which a hand grasps a handle and moves the joint by ``delta`` [m or rad].
 
     Args:
         link: The moving part.
         delta: Motion of the joint.
         wider: How much further than usual the hand may tilt, about the handle and along it [rad].
+        lead: Fraction of that motion that the hand makes.
     """
-    move: Motion = ("rotate" if link.kind == "hinge" else "slide", LEAD * delta)
+    move: Motion = ("rotate" if link.kind == "hinge" else "slide", lead * delta)
     normal = link.held_from
     turns_in_hand = link.kind == "hinge" and abs(np.dot(link.axis, normal)) > 0.9
     if wider > 0.0 and turns_in_hand and lever_arm(link) > LEVER:
@@ -172,8 +190,9 @@ def grasp_setting(link: Link, delta: float, wider: float = 0.0) -> PlannerSettin
     return PlannerSetting(
         constraint_list=(
             meets("articulated_object_head", POINT),
-            hand_at("tool_tail", normal, 1.0, ROLL if turns_in_hand else TILT + wider),
-            hand_at("tool_tail", link.contact_axis, 0.0, ROLL + (0.0 if turns_in_hand else wider)),
+            # A hand that tilts at a knob turns round with it: a wrist close to the robot's stand has no other room.
+            hand_at("tool_tail", normal, 1.0, (ROLL if turns_in_hand else TILT) + wider),
+            hand_at("tool_tail", link.contact_axis, 0.0, ROLL + wider),
             hand_at("tool_side", link.contact_axis, 0.0, ROLL),
         ),
         modify_actuation_motion=None if wider == 0.0 else ("approach", -SHY),

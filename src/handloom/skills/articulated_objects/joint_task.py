@@ -9,10 +9,12 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from handloom.errors import ConfigError
+from handloom.judging.joint_terms import most_turn
 from handloom.objects import Link
 from handloom.objects.keypoints import Action, JointKeypoints, joint_keypoints, read_keypoints
 from handloom.skills.articulated_objects.door_edges import by_edge, upper_edge
 from handloom.skills.articulated_objects.joint_strategies import (
+    LEAD,
     Job,
     Strategy,
     hand_point,
@@ -20,6 +22,7 @@ from handloom.skills.articulated_objects.joint_strategies import (
     pushing,
     shut_end,
     shut_terms,
+    turns_by_angle,
 )
 from handloom.skills.articulated_objects.lid_presses import along_hinge, leaning, lid_edge, over_edge, under_handle
 from handloom.skills.configs.articulated import ArticulatedSkillConfig, PlannerSetting
@@ -77,6 +80,8 @@ class JointTask(Skill[JointConfigT]):
             "threshold": setting.success_threshold,
             "mode": setting.success_mode or self.mode,
         }
+        if config.planner_setting is None and turns_by_angle(config, self._keypoints.link):
+            state["most"] = most_turn(self._delta(self._keypoints.link))
         once = ONCE if config.momentary else 0.0
         terms = [Check(name="joint_state", arguments={"object": name, "joint": joint, **state}, share=once)]
         if config.process_valid:
@@ -174,7 +179,8 @@ class JointTask(Skill[JointConfigT]):
         holds = fingers and (config.grasp if config.grasp is not None else not shuts)
         if given is not None:
             yield Strategy(grips=holds, setting=given, contact=hand_point(self.controller.arm.spec), told=True)
-        job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self))
+        lead = 1.0 if turns_by_angle(config, link) else LEAD
+        job = Job(link=link, delta=self._delta(link), shuts=shuts, gripper=gripper_of(self), lead=lead)
         own = [pushing(job)] if not holds else []
         own += [self._pressed_by(job)] if shuts and not holds and link.kind == "hinge" else []
         own += [self._held_by(job)] if holds or (fingers and config.grasp is None) else []

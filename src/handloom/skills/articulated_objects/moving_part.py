@@ -24,6 +24,9 @@ INTO = "would run into"
 """Fragment of the message about such an obstacle."""
 NEAR = 0.01
 """Distances are measured up to this [m]."""
+APART = 0.006
+"""Distance that an arm keeps from the knobs beside the one it turns [m]: closing fingers shift a tilted hand by
+millimetres."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -135,4 +138,26 @@ class MovingPart:
                 if mujoco.mj_geomDistance(model, data, int(solids[i]), int(others[j]), NEAR, None) < 0.0:
                     link = model.body(int(model.geom_bodyid[others[j]])).name
                     return f"{self.body} {INTO} {link} when it is moved by {share:.0%}"
+        return ""
+
+    def brushes(self, path: Array, neighbours: Sequence[str]) -> str:
+        """Return text about the neighbour of the part that the arm would touch on a path (k, n); empty if none.
+
+        Args:
+            path: Joints of the arm while it moves the part.
+            neighbours: Bodies of the object in the scene that must stay where they are.
+        """
+        world, arm, model = self.scene.world, self.arm, self.scene.world.model
+        root = model.body(int(model.jnt_bodyid[world.joint_index(arm.joint_names[0])])).name
+        own, others = (solid_geoms_of(self.scene, bodies) for bodies in (world.subtree(root), neighbours))
+        for share in np.linspace(0.0, 1.0, PLACES) if len(others) else ():
+            q = path[round(share * (len(path) - 1))].tolist()
+            data = planned_state(self.scene, dict(zip(arm.joint_names, q, strict=True)))
+            for i in own:
+                for j in others:
+                    far = np.linalg.norm(data.geom_xpos[i] - data.geom_xpos[j])
+                    if far > model.geom_rbound[i] + model.geom_rbound[j] + APART:
+                        continue
+                    if mujoco.mj_geomDistance(model, data, int(i), int(j), 2 * APART, None) < APART:
+                        return f"the hand would brush {model.body(int(model.geom_bodyid[j])).name}"
         return ""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from handloom.judging.words import in_words
 from handloom.retarget import ExecutionState
 from handloom.scene import Scene
 from handloom.teleop.serving.picture_stream import PictureStream
@@ -124,7 +123,7 @@ class PageView:
                 {"skill": s.skill, "words": s.instruction, "objects": list(s.objects)} for s in source.judge.timeline
             ],
             goals=[
-                {"words": about or "the task", "terms": [[in_words(term), held] for term, held in terms]}
+                {"words": about or "the task", "terms": [[source.judge.words(term), held] for term, held in terms]}
                 for about, terms in _by_object(source.judge.terms)
             ],
         )

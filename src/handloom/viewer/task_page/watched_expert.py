@@ -17,7 +17,6 @@ from handloom.episode import run_episode
 from handloom.episode.columns import STATE
 from handloom.episode.disturbance import Disturbance
 from handloom.judging import Judge
-from handloom.judging.words import in_words
 from handloom.motion.planning import Move, PlanResult
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
@@ -202,7 +201,7 @@ class _WatchedSource:
 def terms_of(judge: Judge) -> list[dict[str, Any]]:
     """Return the terms of the goal in words, and whether each holds now."""
     return [
-        {"words": in_words(term) + (", at some time" if term.seconds else ""), "holds": bool(held)}
+        {"words": judge.words(term) + (", at some time" if term.seconds else ""), "holds": bool(held)}
         for term, held in judge.terms
     ]
 
