@@ -3,9 +3,14 @@
 import numpy as np
 
 from handloom.judging.checks import CALM, TUMBLE
+from handloom.objects import Link
 from handloom.scene import Scene
+from handloom.skills.arms.traffic import moving_bodies
 from handloom.skills.skill import Skill, plan_failure
-from handloom.values import Failure, FunnelStage
+from handloom.values import Check, Failure, FunnelStage
+
+BLOCKED = "blocked_by_hand"
+"""Reason given if the fingers closed on the robot's other hand."""
 
 
 def planning_failure(skill: Skill) -> Failure:
@@ -22,13 +27,44 @@ def no_commands(skill: Skill) -> Failure:
 def unsuccessful(skill: Skill) -> Failure:
     """Return the failure of success terms that do not hold at the end of a skill."""
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
-    names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
+    names = ", ".join(_words(skill.scene, check) for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
+    if reason == "not_grasped" and (hand := hand_in_the_way(skill)):
+        reason, names = BLOCKED, f"{skill.config.objects[0]} was not grasped, {hand}"
     if reason == "not_calm":
         names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
     return Failure(
         stage=FunnelStage.EXECUTE, reason=reason, detail=f"success check failed at the end of the skill: {names}"
     )
+
+
+def hand_in_the_way(skill: Skill) -> str:
+    """Return text about the other hand that the fingers of a skill's arm touch; empty if they touch none."""
+    arm, world = skill.controller.arm, skill.scene.world
+    for robot in skill.scene.robots.values():
+        for other in robot.arms:
+            if other is not arm and world.touching(arm.finger_bodies, moving_bodies(skill.scene, other)):
+                return f"blocked by the {other.name} hand"
+    return ""
+
+
+def _words(scene: Scene, check: Check) -> str:
+    """Return a success term in words, with measured values where they explain more than its arguments."""
+    given = check.arguments
+    if check.name == "joint_state" and given["object"] in scene.assets:
+        link = next((one for one in scene.assets[given["object"]].joints if one.joint == given["joint"]), None)
+        if link is not None:
+            return joint_words(scene, link, **given)
+    return f"{check.name}({', '.join(f'{k}={v}' for k, v in given.items())})"
+
+
+def joint_words(scene: Scene, link: Link, *, object: str, joint: str, start: float, threshold: float, mode: str) -> str:
+    """Return text about the position of a joint, and what it must be."""
+    unit, digits = ("rad", 2) if link.kind == "hinge" else ("m", 3)
+    at = f"{link.name} of {object} at {scene.world.joint_position(f'{object}/{joint}'):.{digits}f} {unit}"
+    if mode == "zero":
+        return f"{at}, must be below {threshold:.{digits}f}"
+    return f"{at}, must have moved by {abs(threshold):.{digits}f} from {start:.{digits}f}"
 
 
 def unrest(scene: Scene, object: str) -> str:

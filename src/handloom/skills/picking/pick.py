@@ -19,6 +19,7 @@ from handloom.skills.picking.grasp_poses import (
     annotated_grasps,
     attainable_grasps,
     clear_grasps,
+    clear_of_hands,
     drawn_by_score,
     filtered,
     grasp_file,
@@ -296,6 +297,8 @@ class Pick(Skill[PickConfig]):
         little = {"rim": Preshape.for_rims, "ring": Preshape.for_rings}.get(source)
         level = len(gripper.position) - 1.0 if little is None else little(gripper).level
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        if config.handed:
+            kept = clear_of_hands(self, grasps, T_base_tool, kept, config.pre_grasp_offset)
         if self.follower is not None and name in self.follower.config.objects[:1]:
             suited = self.follower.suits(T_base_tool[kept])
             kept = kept[suited] if suited.any() or only_suited else kept
