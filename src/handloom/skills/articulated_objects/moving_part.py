@@ -163,6 +163,7 @@ def grazes(part: MovingPart, path: Array, fingers: Mapping[str, float]) -> bool:
     solids = np.array(solid_geoms_of(scene, scene.world.subtree(part.body)), dtype=np.intp)
     if data is scene.world.data or not len(solids):
         return False
+    path = path if len(path) > 1 else np.repeat(path, 2, axis=0)
     counts = np.maximum(np.ceil(np.abs(np.diff(path, axis=0)).max(axis=1) / STEP), 1).astype(int)
     at = np.concatenate([k + np.arange(count) / count for k, count in enumerate(counts)])
     for k in (*at, len(path) - 1):

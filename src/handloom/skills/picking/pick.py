@@ -51,6 +51,8 @@ NEARER = 0.4
 reach, an arm has room for little more than the grasp."""
 JUST_LIFTED = 0.008
 """Extra lift of such a grasp [m]."""
+END_LIFTED = 0.03
+"""The same if only a part of the object may be grasped: held by one end, it sags between the fingers [m]."""
 RIM_WAY = 0.05
 """Length of the straight path to the rim of a stand-in [m]: hand-tuned places may need none."""
 
@@ -78,7 +80,7 @@ class Pick(Skill[PickConfig]):
         self._choose_or_concede(name)
         if self.manip_list or self.failure is None or not self._may_come_from_nearer():
             return
-        known, least = self.failure, config.lift_th + JUST_LIFTED
+        known, least = self.failure, config.lift_th + (JUST_LIFTED if config.constraints is None else END_LIFTED)
         self.config = config.model_copy(update={"pre_grasp_offset": NEARER * config.pre_grasp_offset})
         self._moves, self.failure = self.moves(min(float(lift), least)), None
         self._choose_or_concede(name)
