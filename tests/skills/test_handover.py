@@ -1,6 +1,7 @@
 """One hand holds an object out so that the other can take it, and takes it so that it can go on with it."""
 
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -14,12 +15,17 @@ from handloom.seeding import generator
 from handloom.skills import Schedule
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.arms.arm_motion import imagined_at
+from handloom.skills.configs import SKILL_CONFIGS
 from handloom.skills.motions.tool_motions import GotoPose
+from handloom.skills.picking.grasp_poses import annotated_grasps, clear_of_hands
 from handloom.skills.picking.meeting import Carried
 from handloom.skills.picking.pick import Pick
 from handloom.skills.placing.place import Place
+from handloom.skills.registry import make_skill
+from handloom.skills.skill_failures import unsuccessful
 from handloom.spatial import invert_pose, make_pose
 from handloom.tasks import load_task, sample_task, worded_skills
+from handloom.values import FunnelStage
 
 SEED = 777
 FAR_AND_HIGH = (
@@ -141,3 +147,57 @@ def test_a_hand_goes_on_slowly_without_turning(tmp_path: Path) -> None:
         np.testing.assert_allclose(at[:3, 3], goto["position"], atol=0.01)
         frames.append(span.end - span.start)
     assert frames[1] > 2.0 * frames[0]
+
+
+def picked_by_right(scene: Scene, **keys: Any) -> Pick:
+    def controller(robot: str, arm: str) -> ArmController:
+        return ArmController(scene, scene.robot(robot).arm(arm))
+
+    config = SKILL_CONFIGS["pick"].model_validate({"name": "pick", "objects": ["stick"], **keys})
+    pick = make_skill(scene, "lift2", "right", config, generator(0, 0, "pick", task=""), controller)
+    assert isinstance(pick, Pick)
+    pick.simple_generate_manip_cmds()
+    pick.failure = None
+    return pick
+
+
+def test_grasps_that_the_other_hand_blocks_are_left_out_with_the_name_of_that_hand(scene: Scene) -> None:
+    pick = picked_by_right(scene, handed=True)
+    grasps, left = annotated_grasps(pick, "stick"), scene.robot("lift2").arm("left")
+    T_base_left = invert_pose(pick.controller.arm.T_world_base) @ scene.world.body_pose(left.tool_body)
+    there = np.tile(T_base_left, (len(grasps.score), 1, 1))
+    beside = there.copy()
+    beside[:, 2, 3] += 0.5
+    every = np.arange(len(there))
+    assert len(clear_of_hands(pick, grasps, beside, every, 0.07)) == len(every)
+    assert pick.failure is None
+    assert len(clear_of_hands(pick, grasps, there, every, 0.07)) == 0
+    assert pick.failure is not None
+    assert pick.failure.reason == "blocked_by_hand"
+    assert "of stick are blocked by the left hand" in pick.failure.detail
+
+
+def test_fingers_that_closed_on_the_other_hand_are_told(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    pick = picked_by_right(scene)
+    assert unsuccessful(pick).reason == "not_grasped"
+    monkeypatch.setattr(Pick, "fulfilled", lambda *_: False)
+    monkeypatch.setattr(type(scene.world), "touching", lambda *_: True)
+    failure = unsuccessful(pick)
+    assert failure.reason == "blocked_by_hand"
+    assert failure.detail.endswith("(blocked by the left hand)")
+
+
+def test_at_the_end_of_its_reach_an_arm_lifts_what_it_holds_by_one_end_higher(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lifts: list[float] = []
+
+    def failing(pick: Pick, _: str) -> None:
+        lifts.append(pick._moves.lift)
+        pick.fail(FunnelStage.REACH, "goal_unreachable", "")
+
+    monkeypatch.setattr(Pick, "_choose_or_concede", failing)
+    keys = {"approach": ("down", 30), "approach_widest": 75, "lift_th": 0.01}
+    for constraints in (None, ("x", 0.0, 0.25)):
+        picked_by_right(scene, **keys, constraints=constraints)
+    assert lifts == pytest.approx([0.05, 0.018, 0.05, 0.04])

@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
-from handloom.skills.arms.traffic import MARGIN, Traffic
+from handloom.skills.arms.traffic import MARGIN, Traffic, moving_bodies
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig, Triple
 from handloom.skills.configs.places import MoveConfig
@@ -202,19 +202,13 @@ class Schedule:
         busy = [(lane, skill, c.arm) for lane in self._lanes if (skill := lane.active) for c in skill.controllers]
         for i, (lane, skill, arm) in enumerate(busy):
             for _, _, other in busy[:i]:
-                first, second = self._moving_bodies(arm), self._moving_bodies(other)
+                first, second = moving_bodies(self.scene, arm), moving_bodies(self.scene, other)
                 if self.failure is None and self.scene.world.touching(first, second):
                     names = f"{arm.robot_name}/{arm.name} and {other.robot_name}/{other.name}"
                     failure = Failure(
                         stage=FunnelStage.EXECUTE, reason="arms_touch", detail=f"{names} touched each other"
                     )
                     self._stop(skill, frame, lane, failure)
-
-    def _moving_bodies(self, arm: SceneArm) -> tuple[str, ...]:
-        """Return the bodies moved by the joints of an arm, including the hand and its fingers."""
-        world = self.scene.world
-        first = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
-        return world.subtree(world.model.body(first).name)
 
     def _activate(self, frame: int) -> bool:
         """Start the next skill of every free arm; return False if none is left or one cannot start."""

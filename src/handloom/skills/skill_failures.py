@@ -6,8 +6,12 @@ from handloom.judging.checks import CALM, TUMBLE
 from handloom.judging.measured import unmet
 from handloom.judging.words import in_words
 from handloom.scene import Scene
+from handloom.skills.arms.traffic import moving_bodies
 from handloom.skills.skill import Skill, plan_failure
 from handloom.values import Check, Failure, FunnelStage
+
+BLOCKED = "blocked_by_hand"
+"""Reason given if the fingers closed on the robot's other hand."""
 
 
 def planning_failure(skill: Skill) -> Failure:
@@ -26,6 +30,8 @@ def unsuccessful(skill: Skill) -> Failure:
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     words = "; ".join(_words(skill.scene, check) for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
+    if reason == "not_grasped" and (hand := hand_in_the_way(skill)):
+        reason, words = BLOCKED, f"{words} ({hand})"
     detail = f"at the end of the skill this did not hold: {words}"
     return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail)
 
@@ -35,6 +41,16 @@ def _words(scene: Scene, check: Check) -> str:
         return f"{in_words(check, scene)} ({unrest(scene, check.arguments['object'])})"
     # Of a term that must hold throughout the skill, the value at its end says nothing.
     return f"{in_words(check, scene)}, throughout" if check.share else unmet(scene, check)
+
+
+def hand_in_the_way(skill: Skill) -> str:
+    """Return text about the other hand that the fingers of a skill's arm touch; empty if they touch none."""
+    arm, world = skill.controller.arm, skill.scene.world
+    for robot in skill.scene.robots.values():
+        for other in robot.arms:
+            if other is not arm and world.touching(arm.finger_bodies, moving_bodies(skill.scene, other)):
+                return f"blocked by the {other.name} hand"
+    return ""
 
 
 def unrest(scene: Scene, object: str) -> str:

@@ -33,6 +33,8 @@ REMEDIES = {
     "larger target, or a separate position for each with `x_ratio_range: [0.2, 0.4]` and `[0.6, 0.8]`",
     "start_in_collision": "move the region away from the home pose, or from the first object in a container",
     "not_grasped": "a smaller or lighter object; another `approach`; more room around it",
+    "blocked_by_hand": "a longer object; let the first hand take one end of it: `constraints: [x, 0, 0.25]` on its "
+    "`pick`",
     "not_lifted": "a smaller or lighter object; another `approach`; more room around it",
     "not_released": "a wider target, a longer `retreat`",
     "too_late": "move `pick_range` further downstream, or slow down the belt",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.scene import Scene
+from handloom.scene import Scene, SceneArm
 from handloom.skills.arms.arm_controller import ArmController
 
 MARGIN = 0.01
@@ -65,11 +65,10 @@ class Traffic:
 
     def _solids(self, controller: ArmController) -> list[int]:
         """Return the solid geoms that the joints of an arm move."""
-        arm, world = controller.arm, self._scene.world
+        arm = controller.arm
         key = (arm.robot_name, arm.name)
         if key not in self._geoms:
-            root = int(self._model.jnt_bodyid[world.joint_index(arm.joint_names[0])])
-            self._geoms[key] = solid_geoms_of(self._scene, world.subtree(self._model.body(root).name))
+            self._geoms[key] = solid_geoms_of(self._scene, moving_bodies(self._scene, arm))
         return self._geoms[key]
 
 
@@ -93,6 +92,13 @@ class _Group:
         R, p = data.xmat[self._hand].reshape(3, 3), data.xpos[self._hand]
         data.geom_xpos[self._held] = self._position @ R.T + p
         data.geom_xmat[self._held] = (R @ self._rotation).reshape(-1, 9)
+
+
+def moving_bodies(scene: Scene, arm: SceneArm) -> tuple[str, ...]:
+    """Return the bodies moved by the joints of an arm, including the hand and its fingers."""
+    world = scene.world
+    first = world.model.jnt_bodyid[world.joint_index(arm.joint_names[0])]
+    return world.subtree(world.model.body(first).name)
 
 
 def solid_geoms_of(scene: Scene, bodies: Sequence[str]) -> list[int]:

@@ -15,10 +15,11 @@ from handloom.skills.arms.candidates import colliding
 from handloom.skills.articulated_objects.actuation import KeyFrames, perturbed
 from handloom.skills.articulated_objects.easing import easings, room_aside, shifted
 from handloom.skills.articulated_objects.joint_paths import JointPath, joint_path
-from handloom.skills.articulated_objects.joint_task import JointConfigT, JointTask
+from handloom.skills.articulated_objects.joint_task import STILL, JointConfigT, JointTask
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, solve_terms
-from handloom.skills.articulated_objects.moving_part import INTO, MovingPart
+from handloom.skills.articulated_objects.moving_part import INTO, MovingPart, grazes
 from handloom.skills.configs.articulated import CloseConfig, PlannerSetting, RotateConfig
+from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import command_at, plan_failure
 from handloom.spatial import translation
 from handloom.values import Command, Failure, FunnelStage
@@ -45,10 +46,20 @@ IMPOSSIBLE = "constraint_cannot_hold"
 """Reason given for a setting that no hand pose satisfies."""
 BACK = 0.05
 """How far a hand draws back from a joint once it is pushed far enough [m]."""
+REPLANS = 2
+"""Maximum number of new plans for a part that has moved before the hand touches it."""
+SETTLING = 2.0
+"""Time that such a part has to come to rest [s]."""
 
 
 class ArticulatedSkill(JointTask[JointConfigT]):
     """Base of opening, closing and turning: a hand pose from keypoints, and the joint's own path."""
+
+    _coming: Command | None = None
+    """The command that brings the hand to the start of the straight way to the contact."""
+    _replans: int = 0
+    _waited: int = 0
+    """Frames waited for the part to come to rest."""
 
     def simple_generate_manip_cmds(self) -> None:
         """Solve for hand poses, choose one whose whole path is possible, and write the commands."""
@@ -221,11 +232,40 @@ class ArticulatedSkill(JointTask[JointConfigT]):
             if result.ok:
                 ways.remove(way)
                 ways.insert(0, way)
-                return result.path
+                return result.path if self._strategy.grips else self._clear_of_part(way, result.path)
         if result is not None:
             failure = plan_failure(result)
             self.fail(failure.stage, failure.reason, failure.detail)
         return None
+
+    def _clear_of_part(self, way: JointPath, path: Array) -> Array:
+        """Return a path (m, n) on which fingers that close on the way leave the part alone, or the given one.
+
+        Paths are planned for the fingers as they are. Some fingertips reach further when they close.
+        """
+        closed = Preshape.at(gripper_of(self), 0.0).joints
+        if not grazes(self._part, path, closed):
+            return path
+        self.controller.fingers = closed
+        result = self.controller.plan_to_joints(way.approach[0])
+        self.controller.fingers = {}
+        return result.path if result.ok else path
+
+    def is_done(self) -> bool:
+        """Return whether no command is left; a part that has moved before the contact is approached anew."""
+        coming = bool(self.manip_list) and self.manip_list[0] is self._coming
+        done = super().is_done()
+        if not coming or done or self.manip_list[0] is self._coming or not self._part.has_moved_from(self._start):
+            return done
+        speed = self.scene.world.joint_velocity(f"{self.config.objects[0]}/{self._keypoints.link.joint}")
+        if abs(speed) > STILL and self._waited < SETTLING * self.scene.instance.fps and self._coming is not None:
+            self._waited += 1
+            self.manip_list.insert(0, self._coming)
+        elif self._replans < REPLANS:
+            self._replans += 1
+            self.manip_list, self.failure = [], None
+            self.simple_generate_manip_cmds()
+        return not self.manip_list
 
     def _commands(self, way: JointPath, path: Array) -> list[Command]:
         """Return the commands: approach, motion along the joint, release, retreat."""
@@ -237,7 +277,8 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         coming = "open_gripper" if self._strategy.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
         if not self._held:
-            commands.append(command_at(start, coming, path=path))
+            self._coming = command_at(start, coming, path=path)
+            commands.append(self._coming)
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))

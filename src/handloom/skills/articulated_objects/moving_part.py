@@ -1,6 +1,6 @@
 """The moving part of a jointed object relative to an arm: keypoints, joint axis, path."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -27,6 +27,12 @@ NEAR = 0.01
 APART = 0.006
 """Distance that an arm keeps from the knobs beside the one it turns [m]: closing fingers shift a tilted hand by
 millimetres."""
+GRAZED = 0.003
+"""Distance that closing fingers keep from the part on a free path [m]: drives follow within a few millimetres."""
+STEP = 0.02
+"""Largest joint motion between two checks of a path [rad]."""
+MOVED = 0.02
+"""Fraction of a joint's range by which a part must have moved for a new plan; the hand would miss it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,6 +106,11 @@ class MovingPart:
         way = np.cross(axis, self.in_world(self.link.head) - self.in_world(self.link.anchor))
         return way / max(float(np.linalg.norm(way)), 1e-9)
 
+    def has_moved_from(self, start: float) -> bool:
+        """Return whether the joint is no longer at a position [m or rad] for which the hand's motion was planned."""
+        low, high = self.link.range
+        return abs(self.scene.world.joint_position(f"{self.name}/{self.link.joint}") - start) > MOVED * (high - low)
+
     def how_far(self) -> str:
         """Return text with the position of the handle relative to the arm."""
         x, y, z = (self.in_world(self.link.head) - self.arm.T_world_base[:3, 3]).tolist()
@@ -161,3 +172,31 @@ class MovingPart:
                     if mujoco.mj_geomDistance(model, data, int(i), int(j), 2 * APART, None) < APART:
                         return f"the hand would brush {model.body(int(model.geom_bodyid[j])).name}"
         return ""
+
+
+def grazes(part: MovingPart, path: Array, fingers: Mapping[str, float]) -> bool:
+    """Return whether a hand comes too near to a part on a path with its fingers at other positions.
+
+    Args:
+        part: The part, where it is now, and the arm.
+        path: Joints (m, n) [rad].
+        fingers: Joints of the hand [m or rad], by name in the robot's model.
+    """
+    scene, arm, model = part.scene, part.arm, part.scene.world.model
+    data = planned_state(scene, {arm.prefix + name: value for name, value in fingers.items()})
+    hand = np.array(solid_geoms_of(scene, [*arm.finger_bodies, *scene.world.subtree(arm.tool_body)]), dtype=np.intp)
+    solids = np.array(solid_geoms_of(scene, scene.world.subtree(part.body)), dtype=np.intp)
+    if data is scene.world.data or not len(solids):
+        return False
+    path = path if len(path) > 1 else np.repeat(path, 2, axis=0)
+    counts = np.maximum(np.ceil(np.abs(np.diff(path, axis=0)).max(axis=1) / STEP), 1).astype(int)
+    at = np.concatenate([k + np.arange(count) / count for k, count in enumerate(counts)])
+    for k in (*at, len(path) - 1):
+        i = min(int(k), len(path) - 2)
+        data.qpos[arm.qpos_index] = path[i] + (k - i) * (path[i + 1] - path[i])
+        mujoco.mj_kinematics(model, data)
+        gaps = np.linalg.norm(data.geom_xpos[hand, None] - data.geom_xpos[None, solids], axis=2)
+        near = np.argwhere(gaps < model.geom_rbound[hand, None] + model.geom_rbound[None, solids] + GRAZED)
+        if any(mujoco.mj_geomDistance(model, data, int(hand[a]), int(solids[b]), NEAR, None) < GRAZED for a, b in near):
+            return True
+    return False

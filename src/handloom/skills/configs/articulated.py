@@ -107,8 +107,8 @@ class ArticulatedSkillConfig(SkillConfig):
     """Smallest acceptable fraction if the arm cannot move the joint by ``amount``; success requires this fraction;
     absent: only ``amount`` (ours)."""
     by: float | None = Field(default=None, gt=0, le=3600)
-    """Instead of ``amount``: motion of the joint when opened or turned, [deg] for a hinge, [m] for a slide; a hinge that
-    is turned may turn 15 degrees or 25 % further, not more (ours)."""
+    """Instead of ``amount``: motion of the joint when opened or turned, [deg] for a hinge, [m] for a slide; a turned
+    hinge may go 15 degrees or 25 % further, not more (ours)."""
     grasp: bool | None = None
     """Whether the hand grasps the handle or pushes with closed fingers, without ``planner_setting``; absent: it pushes
     to close, unless the joint slides across its front, and grasps to open and turn (ours)."""

@@ -34,9 +34,11 @@ from handloom.robots import constrained_rows, tool_poses_of_grasps
 from handloom.scene import SceneArm
 from handloom.skills.arms.arm_motion import POSE
 from handloom.skills.arms.orientations import direction_mask
+from handloom.skills.arms.traffic import moving_bodies, solid_geoms_of
 from handloom.skills.configs.parts import Filters
 from handloom.skills.configs.picks import GraspAnnotation
 from handloom.skills.skill import Skill
+from handloom.skills.skill_failures import BLOCKED
 from handloom.spatial import invert_pose, make_pose
 from handloom.values import FunnelStage
 
@@ -327,8 +329,8 @@ def _clear_around(
     skill: Skill, name: str, T_base_tool: Array, gripper: GripperShape, level: float, options: AnnotateOptions
 ) -> NDArray[np.bool_]:
     """Return which grasps (n,) keep parts of a gripper at a level clear of everything but the object and robots."""
-    scene, arm = skill.scene, skill.controller.arm
-    model, data = scene.world.model, scene.world.data
+    scene = skill.scene
+    model = scene.world.model
     skipped = (f"{name}/", *(f"{robot}/" for robot in scene.robots))
     geoms = [
         g
@@ -337,8 +339,42 @@ def _clear_around(
         and model.geom_type[g] not in UNBOUNDED
         and not model.body(model.geom_bodyid[g]).name.startswith(skipped)
     ]
+    return _clear_of_geoms(skill, geoms, T_base_tool, gripper, np.full(len(T_base_tool), level), options)
+
+
+def _clear_of_geoms(
+    skill: Skill, geoms: list[int], T_base_tool: Array, gripper: GripperShape, level: Array, options: AnnotateOptions
+) -> NDArray[np.bool_]:
+    """Return which grasps (n,) keep parts of a gripper, at levels (n,), clear of geoms of the scene."""
+    arm, model, data = skill.controller.arm, skill.scene.world.model, skill.scene.world.data
     around = convex_parts(model, geoms, data.geom_xpos[geoms], data.geom_xmat[geoms].reshape(-1, 3, 3))
     T_world_tool = arm.T_world_base @ T_base_tool
     R = T_world_tool[:, :3, :3] @ arm.spec.R_ee_graspnet
-    opened = np.full(len(R), level)
-    return clear_of(around, gripper, R, np.ascontiguousarray(T_world_tool[:, :3, 3]), opened, options)
+    return clear_of(around, gripper, R, np.ascontiguousarray(T_world_tool[:, :3, 3]), level, options)
+
+
+def clear_of_hands(
+    skill: Skill, grasps: Grasps, T_base_tool: Array, kept: NDArray[np.intp], approach: float
+) -> NDArray[np.intp]:
+    """Return the kept grasps in which the hand approaches and closes beside the robot's other hand.
+
+    None are left, after recording the other hand as the reason in the skill, if it blocks all of them.
+
+    Args:
+        skill: The calling skill.
+        grasps: All grasps.
+        T_base_tool: Their poses (n, 4, 4) as they would be taken.
+        kept: Indices of those to choose from.
+        approach: Length of the straight approach [m].
+    """
+    scene, own, given = skill.scene, skill.controller.arm, len(kept)
+    level, options = _contacts(skill, grasps)[1], AnnotateOptions(approach_length=approach)
+    for other in (arm for robot in scene.robots.values() for arm in robot.arms if arm is not own):
+        geoms = solid_geoms_of(scene, moving_bodies(scene, other))
+        if not geoms or not len(kept):
+            continue
+        kept = kept[_clear_of_geoms(skill, geoms, T_base_tool[kept], gripper_of(skill), level[kept], options)]
+        if not len(kept):
+            detail = f"all {given} grasps of {skill.config.objects[0]} are blocked by the {other.name} hand"
+            skill.fail(FunnelStage.GRASP, BLOCKED, detail, candidates=given)
+    return kept

@@ -19,6 +19,7 @@ from handloom.skills.picking.grasp_poses import (
     annotated_grasps,
     attainable_grasps,
     clear_grasps,
+    clear_of_hands,
     drawn_by_score,
     filtered,
     grasp_file,
@@ -50,6 +51,8 @@ NEARER = 0.4
 reach, an arm has room for little more than the grasp."""
 JUST_LIFTED = 0.008
 """Extra lift of such a grasp [m]."""
+END_LIFTED = 0.03
+"""The same if only a part of the object may be grasped: held by one end, it sags between the fingers [m]."""
 RIM_WAY = 0.05
 """Length of the straight path to the rim of a stand-in [m]: hand-tuned places may need none."""
 
@@ -77,7 +80,7 @@ class Pick(Skill[PickConfig]):
         self._choose_or_concede(name)
         if self.manip_list or self.failure is None or not self._may_come_from_nearer():
             return
-        known, least = self.failure, config.lift_th + JUST_LIFTED
+        known, least = self.failure, config.lift_th + (JUST_LIFTED if config.constraints is None else END_LIFTED)
         self.config = config.model_copy(update={"pre_grasp_offset": NEARER * config.pre_grasp_offset})
         self._moves, self.failure = self.moves(min(float(lift), least)), None
         self._choose_or_concede(name)
@@ -301,6 +304,8 @@ class Pick(Skill[PickConfig]):
         little = {"rim": Preshape.for_rims, "ring": Preshape.for_rings}.get(source)
         level = len(gripper.position) - 1.0 if little is None else little(gripper).level
         kept = clear_grasps(self, name, T_base_tool, passing, config.pre_grasp_offset, level)
+        if config.handed:
+            kept = clear_of_hands(self, grasps, T_base_tool, kept, config.pre_grasp_offset)
         if self.follower is not None and name in self.follower.config.objects[:1]:
             suited = self.follower.suits(T_base_tool[kept])
             kept = kept[suited] if suited.any() or only_suited else kept

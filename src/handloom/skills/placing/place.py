@@ -12,10 +12,10 @@ from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
-from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
-from handloom.skills.placing.opening import opens_into
+from handloom.skills.placing.leaving import WayOut, way_out
+from handloom.skills.placing.opening import release
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import ON, PlacePoses
 from handloom.skills.placing.spots import asked_spot
@@ -54,6 +54,8 @@ HEIGHT_DROP = 0.4
 
 class Place(PlacePoses):
     """The published place: random poses above the target, filters, plan, lower, open, retreat."""
+
+    _way_out: WayOut | None = None
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose place and orientation of the object, and write the commands."""
@@ -195,6 +197,8 @@ class Place(PlacePoses):
         if self._until_contact():
             goal, chosen = self._lowered(goal, chosen, invert_pose(self.controller.arm.T_world_base), T_tool_object)
         self._place_z = float(goal[2, 3])
+        inside = self._entry is not None and self._retreat is not None
+        self._way_out = way_out(self, self._entry, chosen.paths[-1]) if inside else None
         self.manip_list = self._commands(pre, goal, chosen, kept)
 
     def _by_depth(
@@ -350,7 +354,8 @@ class Place(PlacePoses):
             commands.append(command_at(pre, "update_pose_cost_metric", hold_vec_weight=after))
         lower = command_at(place, "close_gripper", straight=True, **chosen.params(1))
         commands += [lower, *[command_at(place, "close_gripper")] * self.frames(config.hesitate_steps)]
-        opened = self._let_go(chosen.paths[1])
+        out = self._way_out
+        opened = release(self, self._entry, *chosen.paths[1:], None if out is None else out.path)
         commands += [command_at(place, "open_gripper", until_still=True, **opened)] * self.frames(
             config.gripper_change_steps
         )
@@ -361,29 +366,10 @@ class Place(PlacePoses):
             commands.append(command_at(place, "update_specific", ignore_substring=without))
             retreat = place @ translation(self._retreat)
             commands.append(command_at(retreat, "open_gripper", straight=True, **chosen.params(2), **opened))
+            if out is not None:
+                commands.append(command_at(out.T_base_tool, "open_gripper", straight=True, path=out.path, **opened))
         elif self._rises and chosen.paths[1] is not None:
             commands.append(command_at(place, "update_specific", ignore_substring=self.controller.obstacles_of(name)))
             back = chosen.paths[1][::-1]
             commands.append(command_at(pre, "open_gripper", straight=True, path=back, **opened))
         return commands
-
-    def _let_go(self, down: Array | None) -> dict[str, Array]:
-        """Return how far the fingers open: fully, but little at a rim, and as little as needed if that is enough.
-
-        That is so with a single jaw, and in a container that another hand holds or that is too narrow: wide-open
-        fingers would push its walls apart.
-
-        Args:
-            down: Joints (n, m) on the way to the place; None if unknown.
-        """
-        gripper, arm = gripper_of(self), self.controller.arm
-        if self.config.rim or self.controller.by_rim:
-            return {"drive": Preshape.for_rims(gripper).drive}
-        enough = Preshape.to_let_go(gripper, arm.gripper_positions)
-        if not gripper.symmetric or self.config.target_held or self.controller.by_ring:
-            return {"drive": enough.drive}
-        if down is None or self._entry is None or not self._entry.from_above:
-            return {}
-        wide = Preshape.at(gripper, len(gripper.position) - 1)
-        narrow = opens_into(self.scene, arm, self.config.objects[1], down[-1], wide.joints)
-        return {"drive": enough.drive} if narrow else {}

@@ -8,6 +8,7 @@ from handloom.config.parsing import KeyPath
 from handloom.errors import ConfigError
 from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_form.deeds import unfolded
+from handloom.tasks.config.short_form.holding import from_holder, holders, in_the_other_hand
 from handloom.tasks.config.short_form.skills import VERBS, assets_of, library_objects, unknown_verb
 from handloom.tasks.config.short_form.verbs import handover
 
@@ -74,9 +75,8 @@ def nest(
         arm = step.pop("arm", None) if isinstance(step, dict) else None
         arm, step = arm_of_step(step, arm, arms, f"{mark}: skills.{i}")
         block |= isinstance(step, dict) and bool(set(ARMS) & step.keys())
-        if isinstance(step, dict) and "handover" in step:
-            step = _handed_over(task, stages, step, robot or robots[0], f"{mark}: skills.{i}", arms)
-            block = True
+        step = _in_hands(task, stages, step, arm, robot or next(iter(robots), ""), f"{mark}: skills.{i}", arms)
+        block |= isinstance(step, list)
         if robot is None:
             if len(robots) != 1:
                 known = ", ".join(robots)
@@ -103,6 +103,23 @@ def nest(
     task["skills"] = stages
 
 
+def _in_hands(
+    task: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
+    step: Any,
+    arm: str,
+    robot: str,
+    what: str,
+    arms: Sequence[str] | None,
+) -> Any:
+    """Return a step that fits what the hands hold before it; for a handover, its blocks."""
+    if isinstance(step, dict) and "handover" in step:
+        return _handed_over(task, stages, step, robot, what, arms)
+    if isinstance(step, dict) and arm in ARMS:
+        in_the_other_hand(step, arm, holders(stages, robot), what)
+    return step
+
+
 def _handed_over(
     task: Mapping[str, Any],
     stages: Sequence[Mapping[str, Any]],
@@ -111,21 +128,14 @@ def _handed_over(
     what: str,
     arms: Sequence[str] | None,
 ) -> list[dict[str, Any]]:
-    """Return the blocks of a handover; if the hand has just picked up the object, it begins by holding it out."""
-    blocks = stages[-1].get(robot, []) if stages else []
+    """Return the blocks of a handover; a hand that has picked up the object before begins by holding it out."""
     if arms is not None and len(arms) < len(ARMS):
         raise ConfigError(f"{what}: a handover takes both arms, and the robot has one; use a robot with two arms")
-    if arms is not None and not {"from", "to"} & step.keys():
+    name, asset = step["handover"], assets_of(library_objects(task))
+    held = holders(stages, robot).get(name) if isinstance(name, str) else None
+    if held is not None:
+        step = from_holder(step, held.arm, what)
+        held.leave_room(asset(name))
+    elif arms is not None and not {"from", "to"} & step.keys():
         step = {**step, "from": NEAREST, "to": OTHER}
-    first = step.get("from", "left")
-    lane = blocks[-1].get(first, []) if blocks and list(blocks[-1]) == [first] else []
-    held = (
-        bool(lane)
-        and isinstance(lane[-1], dict)
-        and step["handover"]
-        in (
-            lane[-1].get("pick"),
-            *(lane[-1].get("objects") or () if lane[-1].get("name") == "pick" else ()),
-        )
-    )
-    return handover(dict(step), assets_of(library_objects(task)), what, held=held)
+    return handover(dict(step), asset, what, held=held is not None)

@@ -47,6 +47,8 @@ HANDOVER: dict[str, Any] = {
 """Handover position: ahead of the midpoint between the arms, above their bases."""
 ENDS = ([0.0, 0.25], [0.6, 1.0])
 """Fractions of a long object's length at which the first and the second hand grasp it."""
+SAGS = 0.01
+"""Least lift of the middle of an object that is held by one end, where it sags between the fingers [m]."""
 LONG = 1.8
 """An object this many times as long as wide is grasped at its two ends."""
 
@@ -144,8 +146,10 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
         ConfigError: It names no object, or not both hands.
     """
     name = given.pop("handover")
-    first, second = str(given.pop("from", "left")), given.pop("to", None)
-    second = str(second or {"left": "right", "right": "left"}.get(first))
+    opposite = {"left": "right", "right": "left"}
+    first, second = given.pop("from", None), given.pop("to", None)
+    first = str(first or opposite.get(str(second), "left"))
+    second = str(second or opposite.get(first))
     if not isinstance(name, str) or {first, second} not in ({"left", "right"}, {NEAREST, OTHER}):
         raise ConfigError(
             f"{what}: handover: write {{handover: stick, from: left, to: right}}, "
@@ -187,6 +191,12 @@ def handover(given: dict[str, Any], asset: Asset, what: str, *, held: bool) -> l
             ]
         },
     ]
+
+
+def giver_keys(asset: ObjectAsset | None) -> dict[str, Any]:
+    """Return the keys of a pick that leave the other end of a long object to the hand that takes it over."""
+    axis, long = _long_axis(asset)
+    return {"constraints": [axis, *ENDS[0]], "lift_th": SAGS} if long else {}
 
 
 def spoken(arm: str) -> str:
