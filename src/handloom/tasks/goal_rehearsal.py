@@ -40,6 +40,25 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
         yield f"{task.where('goal' if task.config.goal else 'skills')}: the goal holds before anything is done: {said}"
 
 
+def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
+    """Yield a line for every place whose object the judge demands upright although the task does not say so."""
+    try:
+        goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
+    except HandloomError:
+        return
+    upright = {term.arguments["object"] for term in goal if term.name == "points_up"}
+    for keys, skill in placed_skills(task.config):
+        if not isinstance(skill, PlaceConfig) or skill.upright is not None or skill.success_upright is not None:
+            continue
+        if skill.objects[0] in upright and len(skill.objects) > 1:
+            name, target = skill.objects[:2]
+            where = f"{skill.relation} {target}" if skill.relation in ("in", "on") else f"at {target}"
+            yield (
+                f"{task.where(*keys)}: the judge demands that {name} ends upright {where}, as it starts "
+                "(upright: false in place allows it to lie)"
+            )
+
+
 def goal_in_words(task: Task) -> tuple[str, ...]:
     """Return the goal of a task in its first scene: one line for each term."""
     scene = build_scene(sample_task(task, 0, 0))
