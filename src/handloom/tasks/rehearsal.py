@@ -48,7 +48,7 @@ class Rehearsal(NamedTuple):
     unseen: tuple[str, ...] = ()
     """The mistakes that only concern images."""
     no_room: bool = False
-    """Whether the only mistake is that objects without regions of their own find no room together."""
+    """Whether the only mistake is that objects find no place in their regions, or without regions of their own."""
 
 
 def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
@@ -179,8 +179,13 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
 
 
 def no_room(task: Task, error: HandloomError) -> str:
-    """Return text about objects that get the default area and find no room in it together; empty for other errors."""
+    """Return text about regions that have no place for their objects, where other regions may; empty for others."""
     default = [region for i, region in enumerate(task.config.regions) if not task.wrote("regions", i, "object")]
+    if isinstance(error, SamplingError) and error.failure.reason == "out_of_reach":
+        starts = [(f"{task.where('regions', i)}: ", task.where("objects")) for i in range(len(task.config.regions))]
+        ours = [start for i, (start, _) in enumerate(starts) if not task.wrote("regions", i, "object")]
+        start = next((start for start in ours if str(error).startswith(start)), None)
+        return str(error) if start is None else f"{start.rpartition('regions.')[0]}{error.failure.detail}"
     if len(default) < 2 or not isinstance(error, SamplingError) or error.failure.reason != "no_layout":
         return ""
     first = next(i for i, entry in enumerate(task.config.objects) if entry.name == default[0].object)

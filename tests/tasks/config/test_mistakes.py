@@ -225,6 +225,33 @@ def test_objects_that_find_no_room_in_the_default_area_are_told_to_get_regions(t
     assert "pos_range" not in shown
 
 
+def test_a_task_whose_default_place_is_a_table_that_its_rooms_lack_is_told_what_to_write(tmp_path):
+    text = "robot: fr3\nroom: {kind: kitchen, layout: any, at: stove}\nobjects: [{name: bell, category: desk_bell}]\n"
+    (file := tmp_path / "task.yaml").write_text(text + "skills: [{press: bell}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_task(file)
+    said = str(caught.value)
+    assert re.search(r"task.yaml:3: objects.0: bell has no region of its own and is placed on 'table'", said), said
+    assert "write base: setups/kitchen_fr3.yaml or setups/kitchen_lift2.yaml instead of robot" in said
+
+
+def test_only_objects_with_joints_are_offered_to_a_skill_that_moves_one(tmp_path):
+    text = "robot: fr3\nobjects: [{name: oven, category: microwave}, {name: flour, category: can}]\nskills: [{close: door}]\n"
+    (file := tmp_path / "task.yaml").write_text(text)
+    with pytest.raises(
+        ConfigError, match=r"no object with joints named 'door'; known: oven; .*\{close: \{oven: door\}\}"
+    ):
+        load_task(file)
+
+
+def test_a_setup_can_be_shown_by_the_name_that_base_uses(capsys):
+    assert main(["show", "setups/kitchen_fr3.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "write base: setups/kitchen_fr3.yaml" in shown
+    assert "robot_stand" in shown
+    assert "robot_config_file: fr3" in shown, "its base is merged"
+
+
 def test_what_the_judge_demands_beyond_the_words_is_noted(tmp_path):
     text = TASK.replace("category: apple", "category: can").replace("category: bowl", "category: tray")
     (file := tmp_path / "task.yaml").write_text(text)

@@ -6,17 +6,19 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from handloom.cli.flags import Number, OptionalRobot, Output, Overrides, Preset, Task, Tasks
+from handloom.cli.flags import Number, OptionalNumber, OptionalRobot, Output, Overrides, Preset, Task, Tasks
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.trial import TRIES, Try, Verdict, better_than, in_words, of_places, tries_of, verdict_of
 from handloom.errors import HandloomError
+from handloom.scene import Scene
 from handloom.tasks import Task as LoadedTask
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
-from handloom.tasks.config.loading import variety_notes
+from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
-from handloom.tasks.region_proposals import proposals, unplaced
+from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
 
 PROPOSALS = 3
@@ -127,18 +129,21 @@ def _tell(line: str) -> None:
 
 def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     """Return regions in which the expert succeeds at a task, as lines to copy; without any, what to change."""
-    best: tuple[int, list[str]] = (0, [])
     tries = min(tries, PROPOSAL_TRIES)
-    _tell("looking for regions that the hands reach; this takes up to some minutes")
-    for number, proposal in enumerate(islice(proposals(task), PROPOSALS), 1):
-        good = better_than(proposal.of(task), tries, best[0], on_try=_TriesTold(f"proposed regions {number}, try"))
-        if good > best[0]:
-            best = (good, [f"  {line}" for line in proposal.lines(task)])
-        if good == tries:
-            break
-    good, lines = best
-    if lines:
-        return [f"these regions would work (the expert succeeded in {good} of {tries} tries); under regions:", *lines]
+    for size, found in (("", proposals(task)), ("smaller objects and ", smaller_proposals(task))):
+        _tell(f"looking for {size}regions that the hands reach; this takes up to some minutes")
+        best: tuple[int, list[str]] = (0, [])
+        for number, proposal in enumerate(islice(found, PROPOSALS), 1):
+            told = _TriesTold(f"proposed {size}regions {number}, try")
+            good = better_than(proposal.of(task), tries, best[0], on_try=told)
+            if good > best[0]:
+                best = (good, [f"  {line}" for line in proposal.lines(task)])
+            if good == tries:
+                break
+        good, lines = best
+        if lines:
+            rate = f"the expert succeeded in {good} of {tries} tries"
+            return [f"these regions would work ({rate}):", *lines]
     return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
 
 
@@ -158,13 +163,18 @@ def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_
     The success criteria follow, in words.
 
     Args:
-        task: A task of the library, or a YAML file.
+        task: A task of the library, a YAML file, or a setup such as setups/kitchen_fr3.yaml.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
     import yaml
 
+    setup = setup_of(task)
+    if setup is not None:
+        print(f"# A setup, not a task: write base: {task}, and objects, regions and skills.")
+        print(yaml.safe_dump(setup, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
+        return
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     values = loaded.config.model_dump(mode="json", exclude_unset=True, by_alias=True)
     print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
@@ -210,7 +220,9 @@ def preview(
     *,
     robot: OptionalRobot = None,
     seed: Number = 0,
-    episodes: Number = 4,
+    episode: Number = 0,
+    episodes: OptionalNumber = None,
+    last: bool = False,
     output: Output = Path("out/preview.png"),
     preset: Preset = "quality",
     set: Overrides = (),
@@ -218,13 +230,18 @@ def preview(
 ) -> None:
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
+    With --last, the expert performs the task as in a run with this seed, and the last moment of every attempt is drawn
+    with its outcome: also of a failed attempt, of which a run keeps no images.
+
     Python code that a task names is never run by this command.
 
     Args:
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         seed: Seed of the run.
-        episodes: Number of scenes.
+        episode: Attempt index of the first scene.
+        episodes: Number of scenes. Default: 4, or 1 with --last.
+        last: Draw the end of the attempt instead of its beginning.
         output: Image to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
@@ -237,20 +254,32 @@ def preview(
     from handloom.tasks import load_task, sample_task
 
     forbid_code()
-    if episodes < 1:
-        raise InputError(f"--episodes must be at least 1, got {episodes}")
+    count = (1 if last else 4) if episodes is None else episodes
+    if count < 1 or episode < 0:
+        raise InputError(f"--episodes must be at least 1 and --episode at least 0, got {count} and {episode}")
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
     tell_of_cold_kernels()
     images, labels = [], []
-    for episode in range(episodes):
-        instance = sample_task(loaded, seed, episode)
-        scene = build_scene(instance)
-        pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, instance.cameras)
-        for camera in instance.cameras:
+    for index in range(episode, episode + count):
+        scene, outcome = _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+        cameras = scene.instance.cameras
+        pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, cameras)
+        for camera in cameras:
             images.append(pictures[camera.name]["rgb"])
-            labels.append(f"episode {episode}  {camera.name}")
+            labels.append(f"episode {index}  {camera.name}{outcome}")
     per_scene = len(loaded.config.cameras)
-    columns = per_scene * max(1, round((episodes / per_scene) ** 0.5))
+    columns = per_scene * max(1, round((count / per_scene) ** 0.5))
     print(write_png(output, contact_sheet(images, labels, columns=columns)))
+
+
+def _end_of(task: LoadedTask, seed: int, episode: int) -> tuple[Scene, str]:
+    """Return the scene of an attempt in its last state, and its outcome in words, which are also printed."""
+    scene, record = simulate(task, seed, episode, Stopwatch())
+    if len(record.states):
+        scene.world.restore_state(record.states[-1])
+    reason = "succeeded" if record.failure is None else record.failure.reason
+    detail = "" if record.failure is None else f": {record.failure.detail}"
+    print(f"attempt {episode} of seed {seed}: {reason}{detail}")
+    return scene, f"  {reason}"

@@ -1,10 +1,11 @@
 """Tasks by name or path: YAML to a checked config with its arena."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from handloom.config import (
     Document,
@@ -155,7 +156,8 @@ def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
     """Return the file of a task and its index in the file's list."""
     path, name = Path(name_or_path), str(name_or_path)
     if path.suffix in {".yaml", ".yml"}:
-        return path, index
+        in_library = shipped() / path  # A path such as setups/fr3.yaml means what it means after base.
+        return (in_library if not _exists(path) and _exists(in_library) else path), index
     tasks = {**library(), **deeds()}
     if name in tasks:
         return tasks[name], index
@@ -167,6 +169,14 @@ def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
     if name in pack_names():
         raise InputError(f"{name} is a pack of tasks; handloom list tasks --pack {name} names them")
     raise unknown_name("task", name, tasks)
+
+
+def setup_of(name: str) -> Mapping[str, Any] | None:
+    """Return the merged keys of a setup of the library, which is no task but the base of tasks; None for others."""
+    path = shipped() / name
+    if path.parent != shipped() / "setups" or not _exists(path):
+        return None
+    return read_document(path, shipped=shipped()).values
 
 
 def _exists(path: Path) -> bool:
