@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from handloom.errors import HandloomError
 from handloom.judging.words import in_words
 from handloom.scene import Scene, build_scene
+from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.deeds import make_judge
@@ -41,22 +42,26 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
 
 
 def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
-    """Yield a line for every place whose object the judge demands upright although the task does not say so."""
+    """Yield a line if the judge demands that placed objects end upright although the task does not say so."""
     try:
         goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
     except HandloomError:
         return
     upright = {term.arguments["object"] for term in goal if term.name == "points_up"}
+    found: dict[str, tuple[str, str]] = {}
     for keys, skill in placed_skills(task.config):
-        if not isinstance(skill, PlaceConfig) or skill.upright is not None or skill.success_upright is not None:
+        if not isinstance(skill, PlaceConfig) or skill_name(skill.name) != "place" or len(skill.objects) < 2:
             continue
-        if skill.objects[0] in upright and len(skill.objects) > 1:
-            name, target = skill.objects[:2]
-            where = f"{skill.relation} {target}" if skill.relation in ("in", "on") else f"at {target}"
-            yield (
-                f"{task.where(*keys)}: the judge demands that {name} ends upright {where}, as it starts "
-                "(upright: false in place allows it to lie)"
+        said = skill.upright is not None or skill.success_upright is not None
+        if not said and skill.objects[0] in upright:
+            where = (
+                f"{skill.relation} {skill.objects[1]}" if skill.relation in ("in", "on") else f"at {skill.objects[1]}"
             )
+            found[skill.objects[0]] = task.where(*keys), where
+    if found:
+        ends = " and ".join(f"{name} upright {where}" for name, (_, where) in found.items())
+        first, _ = next(iter(found.values()))
+        yield f"{first}: the judge demands at the end: {ends}, as at the start (upright: false in place allows lying)"
 
 
 def goal_in_words(task: Task) -> tuple[str, ...]:

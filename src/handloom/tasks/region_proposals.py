@@ -22,6 +22,7 @@ from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.tasks.config.arm_words import CHOSEN
+from handloom.tasks.config.deed_form import CLEAR
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import troubles
@@ -99,9 +100,27 @@ def proposals(task: Task) -> Iterator[Proposal]:
         found = False
         for proposal in _found(fixed, start, table):
             found = True
-            yield proposal._replace(arm=arm)
+            yield _in_short(fixed, proposal)._replace(arm=arm)
         if found:
             return
+
+
+def _in_short(task: Task, proposal: Proposal) -> Proposal:
+    """Return a proposal with its regions as their short form is read, unless that refuses them.
+
+    In a deed file ``at`` is clipped to the reach map, which is coarse and leaves some room.
+    """
+    surface, clipped = task.config.work_surface, task.config.work_point is not None
+    short = tuple(
+        region.model_copy(update={"within_reach": clipped, "clear": CLEAR}) if region.target == surface else region
+        for region in proposal.regions
+    )
+    try:
+        for episode in range(SCENES):
+            sample_task(_with_regions(task, short), 0, episode)
+    except HandloomError:
+        return proposal
+    return proposal._replace(regions=short)
 
 
 def smaller_proposals(task: Task) -> Iterator[Proposal]:
@@ -365,7 +384,7 @@ def _line(region: RegionConfig, task: Task) -> str:
     assert ranges.yaw_rotation is not None
     corners = np.array([corner[:2] for corner in ranges.pos_range])
     yaw = f"[{ranges.yaw_rotation[0]:g}, {ranges.yaw_rotation[1]:g}]"
-    short = region.target == task.config.work_surface
+    short = region.target == task.config.work_surface and region.clear == CLEAR
     if short:
         corners = corners - (task.config.work_point or (0.0, 0.0))
     places = ", ".join(f"[{x:g}, {y:g}]" for x, y in np.round(corners, 3).tolist())

@@ -256,7 +256,7 @@ def test_what_the_judge_demands_beyond_the_words_is_noted(tmp_path):
     text = TASK.replace("category: apple", "category: can").replace("category: bowl", "category: tray")
     (file := tmp_path / "task.yaml").write_text(text)
     (note,) = [note for note in rehearse(load_task(file), scenes=1, hands=False).notes if "the judge demands" in note]
-    assert re.search(r"task.yaml:11: .*that apple ends upright in bowl.*upright: false in place", note), note
+    assert re.search(r"task.yaml:11: .*at the end: apple upright in bowl, .*upright: false in place", note), note
     file.write_text(text.replace("in: bowl}", "in: bowl, upright: true}"))
     assert "the judge" not in " ".join(rehearse(load_task(file), scenes=1, hands=False).notes)
 

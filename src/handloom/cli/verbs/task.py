@@ -18,6 +18,7 @@ from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
+from handloom.tasks.reach.within_reach import NOWHERE
 from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
 
@@ -83,7 +84,10 @@ def _tried(task: LoadedTask, tries: int) -> tuple[Rehearsal, Verdict]:
     """Return the faults of a task's scenes, how the expert performs in them, and what to call the task."""
     seen = rehearse(task, hands=tries < 1)
     if seen.no_room or unplaced(task):
-        return Rehearsal((*seen.mistakes, *_regions_that_do(task, max(tries, 1)))), "wrong"
+        elsewhere = _regions_that_do(task, max(tries, 1))
+        # The reach map is coarse: what it says about the whole table is wrong where other regions do.
+        cut = NOWHERE if len(elsewhere) > 1 else "\n"
+        return Rehearsal((*(line.partition(cut)[0].rstrip("; ") for line in seen.mistakes), *elsewhere)), "wrong"
     if tries < 1:
         return seen, "ok"
     if len(seen.mistakes) > len(seen.unseen):
