@@ -69,7 +69,8 @@ def behind(task: Task, scene: Scene, met: Counter[tuple[int, str, str]], scenes:
             eye = ", ".join(f"{v:.2f}" for v in _in_front(scene, name))
             yield (
                 f"{_where_seen(task, name)}: in {count} of {scenes} scenes {entry} does not see {what}: something is "
-                f"in front of it; under cameras, - {{name: {entry}, translation: [{eye}], orientation: null, look_at: [{name}]}} would"
+                f"in front of it; under cameras, - {{name: {entry}, translation: [{eye}], orientation: null, look_at: "
+                f"[{name}]}} would"
             )
 
 
