@@ -47,21 +47,23 @@ def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
         goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
     except HandloomError:
         return
-    upright = {term.arguments["object"] for term in goal if term.name == "points_up"}
+    # An insert makes another axis than the object's own up point upwards, and says so.
+    ends = [(term.arguments["object"], tuple(term.arguments["axis"])) for term in goal if term.name == "points_up"]
+    upright = {name for name, axis in ends if axis == tuple(scene.assets[name].up)}
     found: dict[str, tuple[str, str]] = {}
     for keys, skill in placed_skills(task.config):
         if not isinstance(skill, PlaceConfig) or skill_name(skill.name) != "place" or len(skill.objects) < 2:
             continue
-        said = skill.upright is not None or skill.success_upright is not None
-        if not said and skill.objects[0] in upright:
+        worded = skill.upright is not None or skill.success_upright is not None
+        if not worded and skill.objects[0] in upright:
             where = (
                 f"{skill.relation} {skill.objects[1]}" if skill.relation in ("in", "on") else f"at {skill.objects[1]}"
             )
             found[skill.objects[0]] = task.where(*keys), where
     if found:
-        ends = " and ".join(f"{name} upright {where}" for name, (_, where) in found.items())
+        said = " and ".join(f"{name} upright {where}" for name, (_, where) in found.items())
         first, _ = next(iter(found.values()))
-        yield f"{first}: the judge demands at the end: {ends}, as at the start (upright: false in place allows lying)"
+        yield f"{first}: the judge demands at the end: {said}, as at the start (upright: false in place allows lying)"
 
 
 def goal_in_words(task: Task) -> tuple[str, ...]:
