@@ -70,7 +70,6 @@ KNOWN = {
     "scene/rooms/room_files.py: part": OWN,
     "scene/rooms/room_files.py: f'{name}.yaml'": LISTED,
     "teleop/keeping/takes.py: take.file_name": "made of two numbers",
-    "cli/verbs/task.py: per_scene": NUMBERS,
     "child_process.py: f'/proc/{pid}/stat'": OWN,
     "config/search.py: written": CHECKED,
     "config/search.py: given": CHECKED,

@@ -55,9 +55,11 @@ def test_the_rates_that_ship_say_how_few_attempts_they_are_of():
         f"{name} {robot}" in {*rates.cells, *rates.refused} for name in deeds() for robot in workplaces(shipped())
     )
     assert f"seed {rates.seed}" in rates.note()
-    assert rates.word("pick_cube", "fr3").partition("/")[2] == str(len(rates.cells["pick_cube fr3"]))
     few = DeedRates(seed=1, cells={"a x": {"0": ""}, "a y": {"0": "", "1": "no_grasp"}})
     assert few.note().startswith("2 of 3 attempts, 1 to 2 per cell, seed 1; too few for a rate")
+    assert "ok or fail: one attempt" in few.note()
+    assert [few.word("a", "x"), few.word("a", "y")] == ["ok", "1/2"]
+    assert DeedRates(seed=1, cells={"a x": {"0": "no_grasp"}}).word("a", "x") == "fail"
 
 
 def test_attempts_that_took_another_layout_are_recorded_and_counted(tmp_path, monkeypatch):

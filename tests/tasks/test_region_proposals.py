@@ -11,13 +11,15 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.trial import fails, tries_of
 from handloom.grasping.annotate import Ground
 from handloom.scene import build_scene
+from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.picking.grasp_poses import annotated_grasps
 from handloom.skills.picking.pick import Pick
 from handloom.tasks import load_task, sample_task
+from handloom.tasks.config.deed_form import CLEAR
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.region_proposals import proposals, unplaced
+from handloom.tasks.region_proposals import Proposal, _in_short, proposals, unplaced
 
 FRUIT = """base: setups/so101.yaml
 cameras: []
@@ -68,6 +70,41 @@ def test_a_file_without_regions_gets_some_in_which_the_expert_does_it(tmp_path, 
     copied = written(tmp_path, FRUIT + "regions:\n" + "".join(f"  {line}\n" for line in lines[-2:]))
     assert main(["check", str(copied), "--tries", "2"]) == 0
     assert "the expert succeeded in 2 of 2 tries" in capsys.readouterr().out
+
+
+def test_proposed_lines_are_in_the_short_form_and_tell_the_arm_and_the_size_they_need(tmp_path):
+    task = load_task(written(tmp_path, DRAWER))
+    region = RegionConfig(
+        object="cabinet",
+        target="table",
+        random_config=RandomConfig(pos_range=((0.1, 0.2, 0.0), (0.2, 0.3, 0.0)), yaw_rotation=(-5, 5)),
+    )
+    keys, _ = next(iter(placed_skills(task.config)))
+    proposal = Proposal((region,), 4, arm=(keys, "left"), scale=("cabinet", 0.75))
+    long, _, _ = proposal.lines(task)
+    assert long.startswith("- {object: cabinet, target: table, random_config: {pos_range: [[0.1, 0.2], [0.2, 0.3]]")
+    proposal = proposal._replace(regions=(region.model_copy(update={"clear": CLEAR}),))
+    line, arm, size = proposal.lines(task)
+    assert line == "- {object: cabinet, at: [[0.1, 0.2], [0.2, 0.3]], yaw: [-5, 5]}"
+    assert re.search(r"task.yaml:6: skills.*: give arm: left", arm)
+    assert re.search(r"task.yaml:3: objects.0: a smaller cabinet: scale: \[0.75, 0.75, 0.75\]", size)
+    fitted = proposal.of(task).config
+    assert fitted.objects[0].scale == (0.75, 0.75, 0.75)
+    assert fitted.regions[-1].random_config == region.random_config
+
+
+def test_regions_that_the_reach_map_refuses_are_proposed_in_the_form_that_it_does_not_clip(tmp_path):
+    text = "robot: so101\nobjects: [{name: berry, category: strawberry}]\nskills: [{pick: berry}]\n"
+    task = load_task(written(tmp_path, text))
+
+    def at(x: float) -> Proposal:
+        ranges = RandomConfig(pos_range=((x, -0.1, 0.0), (x + 0.02, -0.08, 0.0)), yaw_rotation=(0, 10))
+        return _in_short(task, Proposal((RegionConfig(object="berry", target="table", random_config=ranges),), 4))
+
+    assert at(0.0).regions[0].within_reach
+    assert "at: [[" in at(0.0).lines(task)[0]
+    assert not at(0.6).regions[0].within_reach
+    assert "target: table, random_config:" in at(0.6).lines(task)[0]
 
 
 @pytest.mark.slow

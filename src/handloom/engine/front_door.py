@@ -81,6 +81,10 @@ def run_episode(
         seed: Seed of the run.
         episode: Attempt index within the run.
         overrides: Keys of the task to set.
+
+    Raises:
+        SamplingError: No scene satisfies the task's regions, so there is no episode to return. ``generate`` counts this
+            as a failed attempt; its ``failure`` has the reason and the details recorded there.
     """
     if isinstance(task, Scene):
         if isinstance(source, str):

@@ -2,20 +2,27 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from handloom.engine.attempt import LAYOUTS, Stopwatch, simulate
+from handloom.engine.policy.evaluation import wilson
 from handloom.tasks import SamplingError, Task
 from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.task_config import placed_skills
 from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
 
-ENOUGH = 0.6
-"""A task with a lower fraction of successful tries is considered wrong. Starting from three tries, this detects 83 in
-100 tasks with 45 % success and 97 in 100 with 30 % (the others begin with three successes, or reach 60 %); of tasks
-with 90 % success it calls 5 in 1,000 wrong."""
-MORE = 4
-"""Maximum factor on the number of tries if some succeed and some fail."""
+TRIES = 8
+"""Usual maximum number of tries."""
+ALL_DONE = 5
+"""Number of tries after which a task is called ok if all of them succeeded; 97 in 100 tasks with 50 % success fail
+one of them."""
+NONE_DONE = 3
+"""Number of tries after which a task is called wrong if none of them succeeded; 99 in 100 tasks with 80 % success
+succeed in one of them."""
+OK, BAD = 80, 50
+"""A task with at least this expected success rate is called ok, one with less than that wrong [%]."""
+
+Verdict = Literal["ok", "unsure", "wrong"]
 
 
 class Try(NamedTuple):
@@ -30,36 +37,45 @@ class Try(NamedTuple):
     """Number of times that the objects were moved elsewhere in their regions before the expert had a plan."""
 
 
-def tries_of(
-    task: Task, count: int, *, seed: int = 0, on_try: Callable[[Try, int], None] | None = None
-) -> tuple[Try, ...]:
-    """Let the expert perform a task in its first scenes, without images.
+def verdict(successes: int, tries: int) -> Verdict:
+    """Return what to call a task by the success rate to be expected of it: (successes + 1) / (tries + 2).
 
-    If some tries succeed and some fail, the first few may be luck: up to ``MORE`` times as many are made, until the
-    rest could not change the verdict.
+    This is the mean over all rates that could have led to these tries, if all were equally likely before.
+    """
+    expected = 100 * (successes + 1)
+    if expected >= OK * (tries + 2):
+        return "ok"
+    return "wrong" if expected < BAD * (tries + 2) else "unsure"
+
+
+def tries_of(
+    task: Task, count: int = TRIES, *, seed: int = 0, on_try: Callable[[Try, int], None] | None = None
+) -> tuple[Try, ...]:
+    """Let the expert perform a task in its first scenes, without images, until the verdict is clear.
+
+    The tries end early if the first ``ALL_DONE`` succeeded, if the first ``NONE_DONE`` failed, or if the rest could not
+    change the verdict.
 
     Args:
         task: The task.
-        count: Number of scenes.
+        count: Maximum number of tries.
         seed: Seed of the scenes.
-        on_try: Called with each try and the maximum number of tries known at that point.
+        on_try: Called with each try and the maximum number of tries.
     """
     tries: list[Try] = []
-    most = MORE * count
-    while len(tries) < most:
-        good = sum(one.failure is None for one in tries)
-        if len(tries) >= count and good in (0, len(tries)):
+    while len(tries) < count:
+        good, rest = _good(tries), count - len(tries)
+        if (good == len(tries) >= ALL_DONE) or (good == 0 and len(tries) >= NONE_DONE):
             break
-        if good >= ENOUGH * most or len(tries) - good > (1.0 - ENOUGH) * most:
+        if verdict(good, count) == verdict(good + rest, count):
             break
         tries.append(_try(task, seed, len(tries)))
         if on_try is not None:
-            good += tries[-1].failure is None
-            on_try(tries[-1], count if good in (0, len(tries)) else most)
+            on_try(tries[-1], count)
     return tuple(tries)
 
 
-def better_than(task: Task, count: int, best: int) -> int:
+def better_than(task: Task, count: int, best: int, *, on_try: Callable[[Try, int], None] | None = None) -> int:
     """Return the number of first scenes in which the expert succeeds; stop early if it cannot exceed ``best``.
 
     Objects are not moved elsewhere in their regions: better regions are those in which that is not needed.
@@ -68,12 +84,16 @@ def better_than(task: Task, count: int, best: int) -> int:
         task: The task.
         count: Number of scenes.
         best: Number of successes of an alternative task.
+        on_try: Called with each try and the maximum number of tries.
     """
     good = 0
     for episode in range(count):
         if good + count - episode <= best:
             break
-        good += _try(task, 0, episode, layouts=1).failure is None
+        tried = _try(task, 0, episode, layouts=1)
+        good += tried.failure is None
+        if on_try is not None:
+            on_try(tried, count)
     return good
 
 
@@ -84,15 +104,27 @@ def of_places(tries: Sequence[Try]) -> bool:
     return 2 * sum(failure.stage in stages for failure in failed) >= len(failed)
 
 
+def verdict_of(tries: Sequence[Try]) -> Verdict:
+    """Return what to call a task after these tries."""
+    return verdict(_good(tries), len(tries))
+
+
 def fails(tries: Sequence[Try]) -> bool:
-    """Return whether too few tries succeeded."""
-    return sum(one.failure is None for one in tries) < ENOUGH * len(tries)
+    """Return whether so few tries succeeded that the task is called wrong."""
+    return verdict_of(tries) == "wrong"
+
+
+def _good(tries: Sequence[Try]) -> int:
+    return sum(one.failure is None for one in tries)
 
 
 def in_words(task: Task, tries: Sequence[Try]) -> list[str]:
     """Return the number of successful tries, and a line for each failure reason, the most frequent first."""
-    good = sum(one.failure is None for one in tries)
-    lines = [f"the expert succeeded in {good} of {len(tries)} tries (attempts 0 to {len(tries) - 1} of seed 0)"]
+    low, high = (round(100 * bound) for bound in wilson(_good(tries), len(tries)))
+    lines = [
+        f"the expert succeeded in {_good(tries)} of {len(tries)} tries, so expect {low} to {high} % of the attempts of "
+        f"a run to succeed (these were attempts 0 to {len(tries) - 1} of seed 0)"
+    ]
     elsewhere = sum(one.layout > 0 for one in tries)
     if elsewhere:
         lines.append(

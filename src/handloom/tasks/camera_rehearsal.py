@@ -35,10 +35,19 @@ def blind(task: Task, scene: Scene) -> Iterator[str]:
     watched = _watched(task)
     unseen = [name for name in watched if cameras and not _seen(scene, cameras, _middle(scene, name))]
     for name in unseen:
-        yield (
-            f"{_where_seen(task, name)}: no camera has {name} in its image; turn one towards it, e.g. "
-            f"{{name: front, look_at: [{', '.join(watched)}]}}"
-        )
+        yield f"{_where_seen(task, name)}: no camera has {name} in its image; {_another(task, watched)} would"
+
+
+def films(task: Task) -> bool:
+    """Return whether the task has cameras of its own; those of a workplace are not fitted to the scene."""
+    own = str(task.path)
+    return any(task.where("cameras", i).startswith(own) for i in range(len(task.config.cameras)))
+
+
+def _another(task: Task, names: Sequence[str]) -> str:
+    """Return a camera that sees objects, as written in a task file."""
+    entry = f"{{name: front, look_at: [{', '.join(names)}]}}"
+    return f"under cameras, - {entry}" if films(task) else f"cameras: [{entry}] in the task file"
 
 
 def hidden(task: Task, scene: Scene) -> Iterator[tuple[int, str, str]]:
@@ -60,7 +69,8 @@ def behind(task: Task, scene: Scene, met: Counter[tuple[int, str, str]], scenes:
             eye = ", ".join(f"{v:.2f}" for v in _in_front(scene, name))
             yield (
                 f"{_where_seen(task, name)}: in {count} of {scenes} scenes {entry} does not see {what}: something is "
-                f"in front of it; {{name: {entry}, translation: [{eye}], orientation: null, look_at: [{name}]}} would"
+                f"in front of it; under cameras, - {{name: {entry}, translation: [{eye}], orientation: null, look_at: "
+                f"[{name}]}} would"
             )
 
 
@@ -129,7 +139,7 @@ def framing(task: Task, missed: Counter[str], scenes: int) -> Iterator[str]:
     for name, count in missed.items():
         yield (
             f"{_where_seen(task, name)}: in {count} of {scenes} scenes no camera shows the whole of {name} at the "
-            f"start; a camera {{name: front, look_at: [{', '.join(_watched(task))}]}} would"
+            f"start; {_another(task, _watched(task))} would"
         )
 
 

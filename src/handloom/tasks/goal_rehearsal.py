@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from handloom.errors import HandloomError
 from handloom.judging.words import in_words
 from handloom.scene import Scene, build_scene
+from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.deeds import make_judge
@@ -38,6 +39,31 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
     if judge.goal and all(held for _, held in judge.terms):
         said = "; ".join(in_words(term, scene) for term in judge.goal)
         yield f"{task.where('goal' if task.config.goal else 'skills')}: the goal holds before anything is done: {said}"
+
+
+def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
+    """Yield a line if the judge demands that placed objects end upright although the task does not say so."""
+    try:
+        goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
+    except HandloomError:
+        return
+    # An insert makes another axis than the object's own up point upwards, and says so.
+    ends = [(term.arguments["object"], tuple(term.arguments["axis"])) for term in goal if term.name == "points_up"]
+    upright = {name for name, axis in ends if axis == tuple(scene.assets[name].up)}
+    found: dict[str, tuple[str, str]] = {}
+    for keys, skill in placed_skills(task.config):
+        if not isinstance(skill, PlaceConfig) or skill_name(skill.name) != "place" or len(skill.objects) < 2:
+            continue
+        worded = skill.upright is not None or skill.success_upright is not None
+        if not worded and skill.objects[0] in upright:
+            where = (
+                f"{skill.relation} {skill.objects[1]}" if skill.relation in ("in", "on") else f"at {skill.objects[1]}"
+            )
+            found[skill.objects[0]] = task.where(*keys), where
+    if found:
+        said = " and ".join(f"{name} upright {where}" for name, (_, where) in found.items())
+        first, _ = next(iter(found.values()))
+        yield f"{first}: the judge demands at the end: {said}, as at the start (upright: false in place allows lying)"
 
 
 def goal_in_words(task: Task) -> tuple[str, ...]:

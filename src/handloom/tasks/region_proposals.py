@@ -21,11 +21,13 @@ from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.configs.places import PlaceConfig
+from handloom.tasks.config.arm_words import CHOSEN
+from handloom.tasks.config.deed_form import CLEAR
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.grasp_rehearsal import troubles
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint
-from handloom.tasks.reach.chosen_arms import with_arms
+from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
 from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points
@@ -46,6 +48,9 @@ SPOTS = 8
 """Maximum number of spots tried for an object."""
 SCENES = 4
 """Number of scenes rehearsed per proposal."""
+SMALLER = (0.75, 0.55)
+"""Factors on the size of an object with a joint that are tried if no place suits its own size."""
+SkillKeys = tuple[str | int, ...]
 
 
 class Proposal(NamedTuple):
@@ -54,27 +59,80 @@ class Proposal(NamedTuple):
     regions: tuple[RegionConfig, ...]
     free: int
     """Number of the ``SCENES`` rehearsed scenes in which nothing hinders the hands."""
+    arm: tuple[SkillKeys, str] | None = None
+    """A skill, which leaves the choice of its arm to the scene, and the arm that it needs."""
+    scale: tuple[str, float] | None = None
+    """An object that must be smaller, and the factor on its size."""
 
     def lines(self, task: Task) -> list[str]:
-        """Return the regions as written in a task file: in the work frame for deeds, else in the long form."""
-        return [_line(region, task) for region in self.regions]
+        """Return the regions as written in a task file, then other changes that they need, as comments."""
+        lines = [_line(region, task) for region in self.regions]
+        if self.arm is not None:
+            lines.append(f"# {task.where(*self.arm[0])}: give arm: {self.arm[1]}")
+        if self.scale is not None:
+            entry = next(entry for entry in self.of(task).config.objects if entry.name == self.scale[0])
+            index = [entry.name for entry in task.config.objects].index(entry.name)
+            sizes = ", ".join(f"{side:g}" for side in entry.scale)
+            lines.append(f"# {task.where('objects', index)}: a smaller {entry.name}: scale: [{sizes}]")
+        return lines
 
     def of(self, task: Task) -> Task:
-        """Return the task with its regions replaced by these."""
+        """Return the task with its regions replaced by these, and the other changes."""
+        if self.arm is not None:
+            task = _with_arm(task, *self.arm)
+        if self.scale is not None:
+            task = _smaller(task, *self.scale)
         return _with_regions(task, self.regions)
 
 
 def proposals(task: Task) -> Iterator[Proposal]:
     """Yield regions in which the hands reach everything in the rehearsed scenes, if any are found.
 
-    Only objects on a table or another fixture, or without a place, are moved.
+    Only objects on a table or another fixture, or without a place, are moved. If the arm that a scene chooses finds no
+    place for an object with a joint, the other arms are asked.
     """
     table = _table(task)
-    if table is None:
+    start = None if table is None else _somewhere(task, table)
+    if table is None or start is None:
         return
-    start = _somewhere(task, table)
-    if start is None:
-        return
+    for arm in (None, *_other_arms(task, start)):
+        fixed = task if arm is None else _with_arm(task, *arm)
+        found = False
+        for proposal in _found(fixed, start, table):
+            found = True
+            yield _in_short(fixed, proposal)._replace(arm=arm)
+        if found:
+            return
+
+
+def _in_short(task: Task, proposal: Proposal) -> Proposal:
+    """Return a proposal with its regions as their short form is read, unless that refuses them.
+
+    In a deed file ``at`` is clipped to the reach map, which is coarse and leaves some room.
+    """
+    surface, clipped = task.config.work_surface, task.config.work_point is not None
+    short = tuple(
+        region.model_copy(update={"within_reach": clipped, "clear": CLEAR}) if region.target == surface else region
+        for region in proposal.regions
+    )
+    try:
+        for episode in range(SCENES):
+            sample_task(_with_regions(task, short), 0, episode)
+    except HandloomError:
+        return proposal
+    return proposal._replace(regions=short)
+
+
+def smaller_proposals(task: Task) -> Iterator[Proposal]:
+    """Yield regions for a task whose first object with a joint is made smaller, the largest suitable size first."""
+    moved = (skill.objects[0] for _, skill in placed_skills(task.config) if isinstance(skill, ArticulatedSkillConfig))
+    name = next((name for name in moved if name in _movable(task)), None)
+    for factor in SMALLER if name is not None else ():
+        assert name is not None
+        yield from (found._replace(scale=(name, factor)) for found in proposals(_smaller(task, name, factor)))
+
+
+def _found(task: Task, start: Scene, table: str) -> Iterator[Proposal]:
     search = _Search(with_arms(task, start.instance), start, table)
     found = search.joints()
     if found is None:
@@ -88,6 +146,36 @@ def proposals(task: Task) -> Iterator[Proposal]:
         elif proposal.free:
             rest.append(proposal)
     yield from sorted(rest, key=lambda p: -p.free)
+
+
+def _other_arms(task: Task, scene: Scene) -> Iterator[tuple[SkillKeys, str]]:
+    """Yield the first skill that moves a joint, if it leaves its arm to the scene, with every arm not chosen there."""
+    chosen = arms_of_skills(task, scene.instance)
+    for keys, skill in placed_skills(task.config):
+        if isinstance(skill, ArticulatedSkillConfig) and tries_joint(skill):
+            arms = scene.robot(str(keys[2])).arms if keys[4] in CHOSEN else ()
+            yield from ((keys, arm.name) for arm in arms if arm.name != chosen[keys])
+            return
+
+
+def _with_arm(task: Task, keys: SkillKeys, arm: str) -> Task:
+    """Return a task in which the block of a skill is done by an arm."""
+    _, stage, robot, block, word, _ = keys
+    stages = [{name: list(blocks) for name, blocks in one.items()} for one in task.config.skills]
+    blocks = stages[int(stage)][str(robot)]
+    blocks[int(block)] = {arm if own == word else own: skills for own, skills in blocks[int(block)].items()}
+    return replace(task, config=task.config.model_copy(update={"skills": tuple(stages)}))
+
+
+def _smaller(task: Task, name: str, factor: float) -> Task:
+    """Return a task in which an object is smaller by a factor."""
+    objects = [
+        entry.model_copy(update={"scale": tuple(round(factor * side, 3) for side in entry.scale)})
+        if entry.name == name
+        else entry
+        for entry in task.config.objects
+    ]
+    return replace(task, config=task.config.model_copy(update={"objects": tuple(objects)}))
 
 
 def unplaced(task: Task) -> set[str]:
@@ -296,11 +384,11 @@ def _line(region: RegionConfig, task: Task) -> str:
     assert ranges.yaw_rotation is not None
     corners = np.array([corner[:2] for corner in ranges.pos_range])
     yaw = f"[{ranges.yaw_rotation[0]:g}, {ranges.yaw_rotation[1]:g}]"
-    deed = task.config.work_point is not None and region.target == task.config.work_surface
-    if deed:
-        corners = corners - task.config.work_point
+    short = region.target == task.config.work_surface and region.clear == CLEAR
+    if short:
+        corners = corners - (task.config.work_point or (0.0, 0.0))
     places = ", ".join(f"[{x:g}, {y:g}]" for x, y in np.round(corners, 3).tolist())
-    if deed:
+    if short:
         return f"- {{object: {region.object}, at: [{places}], yaw: {yaw}}}"
     where = f"random_config: {{pos_range: [{places}], yaw_rotation: {yaw}}}"
     return f"- {{object: {region.object}, target: {region.target}, {where}}}"

@@ -16,13 +16,14 @@ from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.motions import NavigateConfig
 from handloom.skills.mobile_base.base_planner import BasePlanner
 from handloom.skills.mobile_base.mobile import driving_goals
-from handloom.tasks.camera_rehearsal import behind, blind, cut_off, framing, hidden
+from handloom.tasks.camera_rehearsal import behind, blind, cut_off, films, framing, hidden
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.goal_rehearsal import goal_mistakes
+from handloom.tasks.goal_rehearsal import goal_mistakes, unsaid_demands
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
 from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
+from handloom.tasks.sampling.layouts.settling_world import SamplingError
 from handloom.tasks.sampling.sample_task import sample_task
 
 SCENES = 3
@@ -46,6 +47,8 @@ class Rehearsal(NamedTuple):
     """Further findings about the scenes."""
     unseen: tuple[str, ...] = ()
     """The mistakes that only concern images."""
+    no_room: bool = False
+    """Whether the only mistake is that objects find no place in their regions, or without regions of their own."""
 
 
 def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bool = True) -> Rehearsal:
@@ -57,12 +60,13 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
         hands: Whether to check the reach of the hands; False leaves that to a trial.
         places: Whether to search places for unreachable objects with joints, which takes some time.
     """
-    found = dict.fromkeys([*_without_place(task), *_not_held(task)])
+    found = dict.fromkeys(static_mistakes(task))
     met: list[tuple[Trouble, ...]] = []
     aims: dict[str, None] = {}
     missed: Counter[str] = Counter()
     covered: Counter[tuple[int, str, str]] = Counter()
-    unseen, unreached = dict[str, None](), dict[str, None]()
+    unseen, unreached, demands = dict[str, None](), dict[str, None](), dict[str, None]()
+    outside: Counter[str] = Counter()
     short: list[int] = []
     scene: Scene | None = None
     reach = ArmReach()
@@ -70,15 +74,21 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
         try:
             scene = build_scene(sample_task(task, 0, episode))
         except HandloomError as error:
-            return Rehearsal((_located(task, str(error)),))
+            crowded = no_room(task, error)
+            return Rehearsal((crowded or _located(task, str(error)),), no_room=bool(crowded))
         aims.update(dict.fromkeys(goal_mistakes(task, scene)))
+        demands.update(dict.fromkeys(unsaid_demands(task, scene)))
         # Before the following checks move bases.
         trouble = tuple(troubles(task, scene)) if hands else ()
         met.append(_with_places(task, scene, trouble, met) if places else trouble)
         missed.update(cut_off(task, scene))
         covered.update(hidden(task, scene))
         short += _short_of_clutter(task, scene)
-        unseen.update(dict.fromkeys(blind(task, scene)))
+        blanks = [*blind(task, scene)]
+        if films(task):
+            unseen.update(dict.fromkeys(blanks))
+        else:
+            outside.update(blanks)
         unreached.update(dict.fromkeys(_out_of_reach(task, scene, reach) if hands else ()))
         if unreached or unseen:
             break  # Another scene would give the same message with other numbers.
@@ -86,13 +96,21 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
         return Rehearsal(tuple(found))
     if unreached or unseen:
         lines = _hands_in_words(task, met, tuple(unreached))
-        return Rehearsal(tuple(dict.fromkeys([*aims, *lines, *unseen])), unseen=tuple(unseen))
+        return Rehearsal(tuple(dict.fromkeys([*aims, *lines, *unseen])), tuple(demands), tuple(unseen))
     summary = _summary(task, met) if hands else Rehearsal(())
     if aims and not summary.mistakes:
         return Rehearsal(tuple(aims))
-    notes = [*summary.notes, *framing(task, missed, len(met))]
+    blanks = [f"{text} (in {count} of {len(met)} scenes)" for text, count in outside.items()]
+    wholly = Counter({name: count for name, count in missed.items() if not any(f"has {name} in" in b for b in blanks)})
+    notes = [*demands, *summary.notes, *blanks, *framing(task, wholly, len(met))]
     notes += behind(task, scene, covered, len(met)) if scene is not None else ()
     return Rehearsal(summary.mistakes, (*notes, *_crowded(task, short, len(met))))
+
+
+def static_mistakes(task: Task) -> Iterator[str]:
+    """Yield the mistakes that need no scene: objects without a place, and skills for objects that no hand holds."""
+    yield from _without_place(task)
+    yield from _not_held(task)
 
 
 def _hands_in_words(task: Task, met: Sequence[tuple[Trouble, ...]], unreached: tuple[str, ...]) -> Iterator[str]:
@@ -158,6 +176,25 @@ def _summary(task: Task, met: Sequence[tuple[Trouble, ...]]) -> Rehearsal:
     notes = [f"{free} of {len(met)} sampled scenes: {done}"]
     notes += [f"{task.where(*keys)}: in {count[keys]} of {len(met)} scenes {text}" for keys, text in first.items()]
     return Rehearsal((), tuple(notes))
+
+
+def no_room(task: Task, error: HandloomError) -> str:
+    """Return text about regions that have no place for their objects, where other regions may; empty for others."""
+    default = [region for i, region in enumerate(task.config.regions) if not task.wrote("regions", i, "object")]
+    if isinstance(error, SamplingError) and error.failure.reason == "out_of_reach":
+        starts = [(f"{task.where('regions', i)}: ", task.where("objects")) for i in range(len(task.config.regions))]
+        ours = [start for i, (start, _) in enumerate(starts) if not task.wrote("regions", i, "object")]
+        start = next((start for start in ours if str(error).startswith(start)), None)
+        return str(error) if start is None else f"{start.rpartition('regions.')[0]}{error.failure.detail}"
+    if len(default) < 2 or not isinstance(error, SamplingError) or error.failure.reason != "no_layout":
+        return ""
+    first = next(i for i, entry in enumerate(task.config.objects) if entry.name == default[0].object)
+    names = ", ".join(region.object for region in default)
+    return (
+        f"{task.where('objects', first)}: {len(default)} objects without a region ({names}) find no room together in "
+        f"the default area, the part of the table that the hands reach: "
+        f"{error.failure.detail.partition(';')[0]}; give them regions"
+    )
 
 
 def _located(task: Task, text: str) -> str:

@@ -30,8 +30,13 @@ RIM = -0.03
 """Depth below the rim of a drawer that the fingertips must reach [m]: a held object hangs below them."""
 FRONT = 0.045
 """Distance from a drawer's handle to its usable volume [m]."""
+ENOUGH = 9
+"""Number of possible places after which no others are looked for."""
 MOST = 60
 """Maximum number of places that are tried before giving up."""
+COARSE = 3
+"""Every so many of them are tried at first, then those around a place at which the joint can be moved: a try that finds
+no way takes up to seconds."""
 
 
 def tried(
@@ -116,9 +121,16 @@ def near_places(
     least = config if filled else config.model_copy(update=smaller)
     middle = world_box(scene, target).mean(axis=0)[:2]
     places = [*_nearest_first(scene, arm, name, link, target, turn, centred)]
+    possible = list[Array]()
+    for place in places[::COARSE]:
+        if works(scene.instance, name, place, turn, arm, least, filled):
+            around = (p for p in places if np.linalg.norm(p - place) < 1.5 * STEP)
+            possible += [p for p in around if not any(p is other for other in possible)]
+            if len(possible) >= ENOUGH:
+                break
     for strict in (True, False):
         best: list[Array] = []
-        for place in places:
+        for place in possible:
             tries = ((place, turn + t) for t in (0.0, -YAW, YAW))
             if not all(works(scene.instance, name, p, t, arm, least, filled, strict) for p, t in tries):
                 continue

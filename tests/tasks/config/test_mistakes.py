@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from handloom.cli.main import main
+from handloom.cli.verbs import task as verb
+from handloom.engine.trial import Try
 from handloom.errors import ConfigError, HandloomError, InputError
 from handloom.tasks import load_task
 from handloom.tasks.rehearsal import rehearse
+from handloom.values import Failure, FunnelStage
 
 APPLE = "  - {object: apple, target: table, random_config: {pos_range: [[-0.25, 0, 0], [-0.1, 0.2, 0]], yaw_rotation: [-180, 180]}}\n"
 TASK = f"""base: setups/fr3.yaml
@@ -161,6 +164,101 @@ def test_what_no_camera_shows_whole_and_what_never_varies_is_noted(tmp_path, cap
     file.write_text(TASK.replace("category: apple}", "category: apple, apply_randomization: true}"))
     assert main(["check", "--fast", str(file)]) == 0
     assert "every episode" not in capsys.readouterr().out
+
+
+def test_what_the_workplaces_camera_does_not_see_is_a_note_and_what_ones_own_does_not_see_a_mistake(tmp_path):
+    corner = CLOSE.replace("[[0.17, 0.1], [0.18, 0.11]]", "[[-0.5, -0.3], [-0.49, -0.29]]")
+    (file := tmp_path / "task.yaml").write_text(re.sub("cameras: .*\n", "", corner))
+    seen = rehearse(load_task(file), scenes=2, hands=False)
+    assert not seen.mistakes
+    (note,) = [note for note in seen.notes if "no camera has bowl in its image" in note]
+    assert re.search(
+        r"task.yaml:5: .*; (cameras: \[\{name: front, look_at: \[bowl\]\}\]) in the task file would", note
+    ), note
+    file.write_text(corner)
+    seen = rehearse(load_task(file), scenes=2, hands=False)
+    assert seen.mistakes == seen.unseen
+    assert re.search(r"task.yaml:6: .*; under cameras, - \{name: front, look_at: \[bowl\]\} would", seen.mistakes[0])
+
+
+def test_check_goes_on_to_the_tries_and_tells_the_rate_whatever_the_cameras_see(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(verb, "tries_of", lambda task, count, on_try: [Try(k, None) for k in range(count)])
+    corner = CLOSE.replace("[[0.17, 0.1], [0.18, 0.11]]", "[[-0.5, -0.3], [-0.49, -0.29]]")
+    (file := tmp_path / "task.yaml").write_text(corner)
+    assert main(["check", str(file)]) == 2
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"wrong {file}")
+    assert "note: the expert succeeded in 8 of 8 tries" in shown
+    file.write_text(re.sub("cameras: .*\n", "", corner))
+    assert main(["check", str(file)]) == 0
+    assert capsys.readouterr().out.startswith(f"ok {file}")
+
+
+@pytest.mark.parametrize(("outcomes", "rc", "word"), [("++++-+-+", 0, "unsure"), ("-+--+-+-", 2, "wrong")])
+def test_check_calls_a_task_by_its_tries(outcomes, rc, word, tmp_path, capsys, monkeypatch):
+    dropped = Failure(stage=FunnelStage.EXECUTE, reason="not_held", detail="it fell")
+    tried = [Try(k, None if outcome == "+" else dropped, ("skills",)) for k, outcome in enumerate(outcomes)]
+    monkeypatch.setattr(verb, "tries_of", lambda *_, **__: tried)
+    (file := tmp_path / "task.yaml").write_text(TASK)
+    assert main(["check", str(file)]) == rc
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"{word} {file}")
+    assert f"in {outcomes.count('+')} of 8 tries, so expect " in shown
+
+
+def test_a_place_without_a_pick_is_found_without_a_scene(tmp_path, capsys):
+    file = written(tmp_path, "  - {pick: apple}\n", "")
+    assert main(["check", "--fast", str(file)]) == 2
+    assert re.search(r"task.yaml:10: .*needs apple in the hand", capsys.readouterr().out)
+
+
+def test_objects_that_find_no_room_in_the_default_area_are_told_to_get_regions(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(verb, "proposals", lambda task: iter(()))
+    trays = "\n".join(f"  - {{name: tray_{k}, category: tray}}" for k in range(6))
+    (file := tmp_path / "task.yaml").write_text(f"robot: so101\nobjects:\n{trays}\nskills: [{{pick: tray_0}}]\n")
+    assert main(["check", str(file)]) == 2
+    shown = capsys.readouterr().out
+    assert re.search(
+        r"task.yaml:3: .*6 objects without a region \(tray_0, .*no room together in the default area", shown
+    )
+    assert "regions.5" not in shown
+    assert "pos_range" not in shown
+
+
+def test_a_task_whose_default_place_is_a_table_that_its_rooms_lack_is_told_what_to_write(tmp_path):
+    text = "robot: fr3\nroom: {kind: kitchen, layout: any, at: stove}\nobjects: [{name: bell, category: desk_bell}]\n"
+    (file := tmp_path / "task.yaml").write_text(text + "skills: [{press: bell}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_task(file)
+    said = str(caught.value)
+    assert re.search(r"task.yaml:3: objects.0: bell has no region of its own and is placed on 'table'", said), said
+    assert "write base: setups/kitchen_fr3.yaml or setups/kitchen_lift2.yaml instead of robot" in said
+
+
+def test_only_objects_with_joints_are_offered_to_a_skill_that_moves_one(tmp_path):
+    text = "robot: fr3\nobjects: [{name: oven, category: microwave}, {name: flour, category: can}]\nskills: [{close: door}]\n"
+    (file := tmp_path / "task.yaml").write_text(text)
+    with pytest.raises(
+        ConfigError, match=r"no object with joints named 'door'; known: oven; .*\{close: \{oven: door\}\}"
+    ):
+        load_task(file)
+
+
+def test_a_setup_can_be_shown_by_the_name_that_base_uses(capsys):
+    assert main(["show", "setups/kitchen_fr3.yaml"]) == 0
+    shown = capsys.readouterr().out
+    assert "write base: setups/kitchen_fr3.yaml" in shown
+    assert "robot_stand" in shown
+    assert "robot_config_file: fr3" in shown, "its base is merged"
+
+
+def test_what_the_judge_demands_beyond_the_words_is_noted(tmp_path):
+    text = TASK.replace("category: apple", "category: can").replace("category: bowl", "category: tray")
+    (file := tmp_path / "task.yaml").write_text(text)
+    (note,) = [note for note in rehearse(load_task(file), scenes=1, hands=False).notes if "the judge demands" in note]
+    assert re.search(r"task.yaml:11: .*at the end: apple upright in bowl, .*upright: false in place", note), note
+    file.write_text(text.replace("in: bowl}", "in: bowl, upright: true}"))
+    assert "the judge" not in " ".join(rehearse(load_task(file), scenes=1, hands=False).notes)
 
 
 def test_a_camera_behind_a_cabinet_and_too_much_clutter_are_noted(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 
 from handloom.bench.result import BenchResult
 from handloom.bench.trials import attempts_in_time, executor_of
-from handloom.engine.trial import fails, tries_of
+from handloom.engine.trial import TRIES, fails, tries_of
 from handloom.engine.warmup import warm_up
 from handloom.errors import HandloomError, InputError
 from handloom.tasks import load_task
@@ -36,7 +36,7 @@ class CheckedCell:
 def run(
     names: Sequence[str] = (),
     robot: str | None = None,
-    attempts: int = 3,
+    attempts: int = TRIES,
     processes: int = 2,
     limit: float = math.inf,
     record: Path | None = None,
@@ -46,7 +46,7 @@ def run(
     Args:
         names: Tasks; none means all.
         robot: One robot; None means all.
-        attempts: Tries of check.
+        attempts: Maximum number of tries of check.
         processes: Worker processes; 1 runs everything here.
         limit: No check starts after this time [s].
         record: Record of ``handloom bench deeds`` with the measured success rates; None means the one that ships.

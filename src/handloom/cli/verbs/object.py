@@ -91,6 +91,10 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     kinds = [f"joints {', '.join(link.joint for link in obj.joints)}"] if obj.joints else []
     kinds += ["a container: other objects can be placed in it"] if obj.holds else []
     print("is:      " + "; ".join([f"rests in {len(obj.stable_quats)} poses", *kinds]))
+    stacked = sorted((link for link in obj.joints if link.kind == "slide"), key=lambda link: link.origin[2])
+    if len(stacked) > 1 and stacked[0].origin[2] < stacked[-1].origin[2]:
+        names = [f"{stacked[0].name} (bottom)", *(link.name for link in stacked[1:-1]), f"{stacked[-1].name} (top)"]
+        print(f"parts:   from the lowest up, in this variant: {', '.join(names)}")
     print(f"points:  {', '.join(known_points(obj))}")
     if obj.axes:
         print(f"axes:    {', '.join(obj.axes)}")

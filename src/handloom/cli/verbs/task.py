@@ -2,24 +2,30 @@
 
 import json
 import sys
+import time
 from itertools import islice
 from pathlib import Path
 
-from handloom.cli.flags import Number, OptionalRobot, Output, Overrides, Preset, Task, Tasks
+from handloom.cli.flags import Number, OptionalNumber, OptionalRobot, Output, Overrides, Preset, Task, Tasks
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
-from handloom.engine.trial import Try, better_than, fails, in_words, of_places, tries_of
+from handloom.engine.attempt import Stopwatch, simulate
+from handloom.engine.trial import TRIES, Try, Verdict, better_than, in_words, of_places, tries_of, verdict_of
 from handloom.errors import HandloomError
+from handloom.scene import Scene
 from handloom.tasks import Task as LoadedTask
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
-from handloom.tasks.config.loading import variety_notes
+from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
-from handloom.tasks.region_proposals import proposals, unplaced
-from handloom.tasks.rehearsal import Rehearsal, rehearse
+from handloom.tasks.reach.within_reach import NOWHERE
+from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
+from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
 
 PROPOSALS = 3
 """Number of regions to try before the best one is proposed."""
+PROPOSAL_TRIES = 3
+"""Maximum number of tries in each of them."""
 
 
 def check(
@@ -27,22 +33,23 @@ def check(
     *,
     robot: OptionalRobot = None,
     fast: bool = False,
-    tries: Number = 3,
+    tries: Number = TRIES,
     set: Overrides = (),
     allow_outside: bool = False,
 ) -> int:
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Scenes are sampled and checked: objects that cannot be placed or that no camera sees, goals that cannot be met.
-    Then the expert tries the task in some of them, in physics. If it fails, every handle, object and place is tested
+    Then the expert tries the task in some of them, in physics: ok if a success rate of at least 80 % is to be expected
+    from the tries, wrong if less than 50 %, otherwise unsure. If it fails, every handle, object and place is tested
     for reach, and the output lists what is out of reach, by how much, and where objects could be instead. Python code
     that a task names is never run by this command; such a task is not sampled, and a note names the code.
 
     Args:
         files: Task names, YAML files or folders.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
-        fast: Only check keys, names and numbers; sample no scenes.
-        tries: Attempts by the expert; up to four times as many if only some succeed. 0 only checks reach.
+        fast: Only check keys, names, numbers and the order of the skills; sample no scenes.
+        tries: Maximum number of attempts by the expert; fewer if the verdict is clear before. 0 only checks reach.
         set: Overrides such as data.max_episode_length=500, applied to every file.
         allow_outside: Let tasks and their assets refer to files outside their own and surrounding folders.
     """
@@ -54,68 +61,94 @@ def check(
     wrong = 0
     for name in _expanded(files):
         notices: tuple[str, ...] = ()
+        called, mistakes = "ok", ""
         try:
             task = load_task(name, overrides=set, allow_outside=allow_outside, robot=robot)
             notices = (*task.notices, *task.stand_ins, *variety_notes(task))
-            mistakes = ""
+            mistakes = "\n".join(static_mistakes(task) if fast else ())
             if not fast and not refused_code(task):
-                rehearsal = _tried(task, tries)
+                rehearsal, called = _tried(task, tries)
                 mistakes, notices = "\n".join(rehearsal.mistakes), (*notices, *rehearsal.notes)
         except HandloomError as error:
             mistakes = str(error)
+        wrong += bool(mistakes)
+        print(f"{'wrong' if mistakes else called} {name}")
         if mistakes:
-            wrong += 1
-            print(f"wrong {name}")
             print("  " + mistakes.replace("\n", "\n  "))
-            continue
-        print(f"ok {name}")
         for notice in notices:
             print(f"  note: {notice}")
     return BAD_INPUT if wrong else DONE
 
 
-def _tried(task: LoadedTask, tries: int) -> Rehearsal:
-    """Return the faults of a task's scenes, and how the expert performs in them."""
-    if unplaced(task):
-        return Rehearsal((*rehearse(task).mistakes, *_regions_that_do(task, max(tries, 1))))
+def _tried(task: LoadedTask, tries: int) -> tuple[Rehearsal, Verdict]:
+    """Return the faults of a task's scenes, how the expert performs in them, and what to call the task."""
+    seen = rehearse(task, hands=tries < 1)
+    if seen.no_room or unplaced(task):
+        elsewhere = _regions_that_do(task, max(tries, 1))
+        # The reach map is coarse: what it says about the whole table is wrong where other regions do.
+        cut = NOWHERE if len(elsewhere) > 1 else "\n"
+        return Rehearsal((*(line.partition(cut)[0].rstrip("; ") for line in seen.mistakes), *elsewhere)), "wrong"
     if tries < 1:
-        return rehearse(task)
-    seen = rehearse(task, hands=False)
+        return seen, "ok"
     if len(seen.mistakes) > len(seen.unseen):
-        return seen
-    outcomes = tries_of(task, tries, on_try=_told_at_once)
-    told = in_words(task, outcomes)
+        return seen, "wrong"
+    outcomes = tries_of(task, tries, on_try=_TriesTold("try"))
+    told, called = in_words(task, outcomes), verdict_of(outcomes)
     if all(one.failure is None for one in outcomes):
-        return seen._replace(notes=(*told, *seen.notes))
+        return seen._replace(notes=(*told, *seen.notes)), called
     why = rehearse(task, places=False)
     hands = [line for line in why.mistakes if line not in seen.mistakes]
-    if fails(outcomes):
+    if called == "wrong":
         elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
-        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere))
+        return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere), seen.notes), called
     # If the expert succeeded, the task is feasible regardless of the reach test.
-    return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes)))
+    return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes))), called
 
 
-def _told_at_once(tried: Try, most: int) -> None:
-    """Print the outcome of a try if output is a terminal, since some tries take half a minute."""
-    if sys.stderr.isatty():
-        outcome = "done" if tried.failure is None else tried.failure.reason
-        print(f"try {tried.episode + 1} of up to {most}: {outcome}", file=sys.stderr, flush=True)
+class _TriesTold:
+    """Prints the outcome of every try as it ends, since some take half a minute.
+
+    Args:
+        what: Words before the number of the try.
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what, self._begin = what, time.monotonic()
+
+    def __call__(self, tried: Try, most: int) -> None:
+        """Print one line about a try.
+
+        Args:
+            tried: The try.
+            most: Maximum number of tries.
+        """
+        outcome = "succeeded" if tried.failure is None else f"failed, {tried.failure.reason}"
+        seconds, self._begin = time.monotonic() - self._begin, time.monotonic()
+        _tell(f"{self._what} {tried.episode + 1} of up to {most}: {outcome} ({seconds:.0f} s)")
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
-    """Return regions in which the expert succeeds at a task, as lines to copy; empty if none are found."""
-    best: tuple[int, list[str]] = (0, [])
-    for proposal in islice(proposals(task), PROPOSALS):
-        good = better_than(proposal.of(task), tries, best[0])
-        if good > best[0]:
-            best = (good, [f"  {line}" for line in proposal.lines(task)])
-        if good == tries:
-            break
-    good, lines = best
-    if not lines:
-        return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
-    return [f"these regions would work (the expert succeeded in {good} of {tries} tries):", *lines]
+    """Return regions in which the expert succeeds at a task, as lines to copy; without any, what to change."""
+    tries = min(tries, PROPOSAL_TRIES)
+    for size, found in (("", proposals(task)), ("smaller objects and ", smaller_proposals(task))):
+        _tell(f"looking for {size}regions that the hands reach; this takes up to some minutes")
+        best: tuple[int, list[str]] = (0, [])
+        for number, proposal in enumerate(islice(found, PROPOSALS), 1):
+            told = _TriesTold(f"proposed {size}regions {number}, try")
+            good = better_than(proposal.of(task), tries, best[0], on_try=told)
+            if good > best[0]:
+                best = (good, [f"  {line}" for line in proposal.lines(task)])
+            if good == tries:
+                break
+        good, lines = best
+        if lines:
+            rate = f"the expert succeeded in {good} of {tries} tries"
+            return [f"these regions would work ({rate}):", *lines]
+    return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:
@@ -134,13 +167,18 @@ def show(task: Task, *, robot: OptionalRobot = None, set: Overrides = (), allow_
     The success criteria follow, in words.
 
     Args:
-        task: A task of the library, or a YAML file.
+        task: A task of the library, a YAML file, or a setup such as setups/kitchen_fr3.yaml.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
     import yaml
 
+    setup = setup_of(task)
+    if setup is not None:
+        print(f"# A setup, not a task: write base: {task}, and objects, regions and skills.")
+        print(yaml.safe_dump(setup, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
+        return
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     values = loaded.config.model_dump(mode="json", exclude_unset=True, by_alias=True)
     print(yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=118, default_flow_style=None), end="")
@@ -186,7 +224,9 @@ def preview(
     *,
     robot: OptionalRobot = None,
     seed: Number = 0,
-    episodes: Number = 4,
+    episode: Number = 0,
+    episodes: OptionalNumber = None,
+    last: bool = False,
     output: Output = Path("out/preview.png"),
     preset: Preset = "quality",
     set: Overrides = (),
@@ -194,13 +234,18 @@ def preview(
 ) -> None:
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
+    With --last, the expert performs the task as in a run with this seed, and the last moment of every attempt is drawn
+    with its outcome: also of a failed attempt, of which a run keeps no images.
+
     Python code that a task names is never run by this command.
 
     Args:
         task: A task of the library, or a YAML file.
         robot: Robot for tasks that any robot can do: a name or a folder. Default: the robot named in the file.
         seed: Seed of the run.
-        episodes: Number of scenes.
+        episode: Attempt index of the first scene.
+        episodes: Number of scenes. Default: 4, or 1 with --last.
+        last: Draw the end of the attempt instead of its beginning.
         output: Image to write.
         preset: fast, balanced or quality.
         set: Overrides such as data.max_episode_length=500.
@@ -213,20 +258,32 @@ def preview(
     from handloom.tasks import load_task, sample_task
 
     forbid_code()
-    if episodes < 1:
-        raise InputError(f"--episodes must be at least 1, got {episodes}")
+    count = (1 if last else 4) if episodes is None else episodes
+    if count < 1 or episode < 0:
+        raise InputError(f"--episodes must be at least 1 and --episode at least 0, got {count} and {episode}")
     loaded = load_task(task, overrides=set, allow_outside=allow_outside, robot=robot)
     if not loaded.config.cameras:
         raise InputError(f"{loaded.path}: this task has no cameras, so there is nothing to draw")
     tell_of_cold_kernels()
     images, labels = [], []
-    for episode in range(episodes):
-        instance = sample_task(loaded, seed, episode)
-        scene = build_scene(instance)
-        pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, instance.cameras)
-        for camera in instance.cameras:
+    for index in range(episode, episode + count):
+        scene, outcome = _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+        cameras = scene.instance.cameras
+        pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, cameras)
+        for camera in cameras:
             images.append(pictures[camera.name]["rgb"])
-            labels.append(f"episode {episode}  {camera.name}")
+            labels.append(f"episode {index}  {camera.name}{outcome}")
     per_scene = len(loaded.config.cameras)
-    columns = per_scene * max(1, round((episodes / per_scene) ** 0.5))
+    columns = per_scene * max(1, round((count / per_scene) ** 0.5))
     print(write_png(output, contact_sheet(images, labels, columns=columns)))
+
+
+def _end_of(task: LoadedTask, seed: int, episode: int) -> tuple[Scene, str]:
+    """Return the scene of an attempt in its last state, and its outcome in words, which are also printed."""
+    scene, record = simulate(task, seed, episode, Stopwatch())
+    if len(record.states):
+        scene.world.restore_state(record.states[-1])
+    reason = "succeeded" if record.failure is None else record.failure.reason
+    detail = "" if record.failure is None else f": {record.failure.detail}"
+    print(f"attempt {episode} of seed {seed}: {reason}{detail}")
+    return scene, f"  {reason}"

@@ -13,6 +13,7 @@ from handloom.scene.object_config import ObjectConfig
 from handloom.scene.region_config import RegionConfig
 from handloom.skills import SkillConfig, checked_config
 from handloom.skills.configs import drives_base
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.configs.motions import TABLE, TrackConfig
 from handloom.skills.configs.places import MoveConfig
 from handloom.tasks.config.arm_words import CHOSEN
@@ -172,7 +173,16 @@ def _skills(task: Task) -> Iterator[str]:
         yield from _named_otherwise(task, keys, skill, objects)
         for name in skill.objects:
             if name not in objects:
-                yield f"{task.where(*keys, 'objects')}: {unknown_name('object', name, objects)}"
+                yield f"{task.where(*keys, 'objects')}: {_unknown_object(task, skill, name, objects)}"
+
+
+def _unknown_object(task: Task, skill: SkillConfig, name: str, objects: list[str]) -> str:
+    """Return text about a name without an object; a skill that moves a joint is offered only objects with joints."""
+    if not isinstance(skill, ArticulatedSkillConfig):
+        return str(unknown_name("object", name, objects))
+    jointed = [o.name for o in (*task.arena.fixtures, *task.config.objects) if o.target_class == "ArticulatedObject"]
+    parts = f"; a part of one: {{{skill.name}: {{{jointed[0]}: {name}}}}}" if jointed else ""
+    return str(unknown_name("object with joints", name, jointed)) + parts
 
 
 def _driving(task: Task) -> Iterator[str]:

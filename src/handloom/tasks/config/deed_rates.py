@@ -48,6 +48,8 @@ class DeedRates:
         if self.beyond(deed, robot):
             return "out of reach"
         outcomes = self.cells.get(f"{deed} {robot}", {}).values()
+        if len(outcomes) == 1:
+            return "fail" if any(outcomes) else "ok"
         return f"{sum(not reason for reason in outcomes)}/{len(outcomes)}" if outcomes else "?"
 
     def note(self) -> str:
@@ -58,6 +60,7 @@ class DeedRates:
         good = sum(not reason for outcomes in self.cells.values() for reason in outcomes.values())
         each = f"{tried[0]}" if tried[0] == tried[-1] else f"{tried[0]} to {tried[-1]}"
         few = "; too few for a rate, handloom bench deeds --attempts 50 measures one" if tried[-1] < ENOUGH else ""
+        few += "; ok or fail: one attempt, which succeeded or failed; check TASK --robot ROBOT makes up to eight"
         about = f"; {self.about}" if self.about else ""
         return f"{good} of {sum(tried)} attempts, {each} per cell, seed {self.seed}{few}{about}"
 

@@ -1,10 +1,11 @@
 """Tasks by name or path: YAML to a checked config with its arena."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from handloom.config import (
     Document,
@@ -17,7 +18,8 @@ from handloom.config import (
     unused_keys,
 )
 from handloom.config.search import asset_roots, enclosing_folders, is_inside, search_folders
-from handloom.errors import ConfigError, InputError, unknown_name
+from handloom.errors import ConfigError, InputError, NotAllowedError, unknown_name
+from handloom.safe_paths import below
 from handloom.scene.object_config import ArenaConfig
 from handloom.tasks.config.checking import check_task, refused_code
 from handloom.tasks.config.contradictions import doubts, sameness
@@ -156,7 +158,7 @@ def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
     """Return the file of a task and its index in the file's list."""
     path, name = Path(name_or_path), str(name_or_path)
     if path.suffix in {".yaml", ".yml"}:
-        return path, index
+        return (path if _exists(path) else _in_library(name) or path), index
     tasks = {**library(), **deeds()}
     if name in tasks:
         return tasks[name], index
@@ -168,6 +170,23 @@ def _find(name_or_path: str | Path, index: int) -> tuple[Path, int]:
     if name in pack_names():
         raise InputError(f"{name} is a pack of tasks; handloom list tasks --pack {name} names them")
     raise unknown_name("task", name, tasks)
+
+
+def setup_of(name: str) -> Mapping[str, Any] | None:
+    """Return the merged keys of a setup of the library, which is no task but the base of tasks; None for others."""
+    path = None if _exists(Path(name)) else _in_library(name)
+    if path is None or path.parent.name != "setups":
+        return None
+    return read_document(path, shipped=shipped()).values
+
+
+def _in_library(name: str) -> Path | None:
+    """Return the file of the library that a path such as setups/fr3.yaml means after ``base``; None if none."""
+    try:
+        path = below(shipped(), name, what="task")
+    except NotAllowedError:
+        return None
+    return path if path.is_file() else None
 
 
 def _exists(path: Path) -> bool:

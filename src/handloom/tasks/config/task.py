@@ -48,6 +48,10 @@ class Task:
         place = self.path if self.document is None else self.document.mark((*self.root, *keys))
         return f"{place}: {dotted}"
 
+    def wrote(self, *keys: str | int) -> bool:
+        """Return whether a key was written in a file, not filled in; all keys count as written if no file is known."""
+        return self.document is None or (*self.root, *keys) in self.document.marks
+
     @cached_property
     def asset_folders(self) -> tuple[Path, ...]:
         """Folders in which a relative asset path is looked up, in order."""

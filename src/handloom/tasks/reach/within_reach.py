@@ -29,6 +29,7 @@ SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1
 SPARE = 0.05
 """Spare reach of an arm beyond an object, and for a handle also on the near side [m]: few hand poses are possible at
 the limits of its reach."""
+NOWHERE = "there is no such spot on the whole table"
 LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
 
@@ -117,7 +118,7 @@ class TaskReach:
             if self.allows({**places, name: here.at(at, here.quat)}):
                 good.append(spot)
         if not good:
-            return f"there is no such spot on the whole table: {self._obstacle(name, places)}"
+            return f"{NOWHERE}: {self._obstacle(name, places)}"
         (x0, y0), (x1, y1) = self.of_work_frame(np.min(good, axis=0)), self.of_work_frame(np.max(good, axis=0))
         return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
 

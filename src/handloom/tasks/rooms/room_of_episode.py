@@ -11,6 +11,7 @@ from handloom.scene.camera_config import CameraConfig
 from handloom.scene.rooms.clutter import ClutterPlacer, Stray
 from handloom.scene.rooms.furnish import Room, Standing, furnish
 from handloom.scene.rooms.room_config import RoomConfig, layouts_with
+from handloom.skills.configs import skill_name
 from handloom.spatial import invert_pose, quat_from_matrix
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
@@ -143,9 +144,33 @@ def room_mistakes(task: Task) -> Iterable[str]:
         having = ", ".join(layouts)
         lacking = ", ".join(layout for layout in config.layouts if layout not in layouts)
         yield (
-            f"{task.where('room')}: the task uses {name!r}, which these layouts do not have: {lacking}; "
-            f"name layouts that have one: {having}"
+            f"{_user_of(task, name)} {name!r}, which these layouts do not have: {lacking}; {_instead(task, name)}name "
+            f"layouts that have one: {having}"
         )
+
+
+def _user_of(task: Task, name: str) -> str:
+    """Return who uses a fixture, after file, line and key."""
+    for i, region in enumerate(task.config.regions):
+        if name in (region.target, region.target2, region.container):
+            if task.wrote("regions", i, "object"):
+                return f"{task.where('regions', i)}: {region.object} is placed on"
+            k = next((k for k, entry in enumerate(task.config.objects) if entry.name == region.object), 0)
+            return f"{task.where('objects', k)}: {region.object} has no region of its own and is placed on"
+    for keys, skill in placed_skills(task.config):
+        if name in skill.objects:
+            return f"{task.where(*keys)}: {skill_name(skill.name)} uses"
+    return f"{task.where('room')}: the task uses"
+
+
+def _instead(task: Task, name: str) -> str:
+    """Return what to write instead, for a task whose robot came with a table while it names a room."""
+    if task.config.work_point is None or name != task.config.work_surface:
+        return ""
+    return (
+        f"robot: NAME stands at its own {name}; at another fixture of a room, write base: setups/kitchen_fr3.yaml or "
+        "setups/kitchen_lift2.yaml instead of robot, and regions with a worktop as target (docs/guides/rooms.md); or "
+    )
 
 
 def example_room(config: RoomConfig, where: str) -> Room:

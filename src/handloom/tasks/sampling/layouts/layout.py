@@ -8,7 +8,6 @@ import numpy as np
 
 from handloom.errors import NotFoundError
 from handloom.scene.assets import outline_of
-from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.distractors import Clutter
@@ -82,7 +81,7 @@ def sample_layout(
         return max(good, key=lambda layout: layout[0])[1]
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = "give it a region" if region is None else _advice(task.config.regions[region], region, places)
+    hint = "give it a region" if region is None else _advice(task, region, places)
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {most} layouts: it {why}; {hint}, or move other "
@@ -91,20 +90,25 @@ def sample_layout(
     )
 
 
-def _advice(region: RegionConfig, index: int, places: Mapping[str, Placed]) -> str:
+def _advice(task: Task, index: int, places: Mapping[str, Placed]) -> str:
     """Return the change needed in a region; if it crosses the edge of its target, with that edge."""
+    region = task.config.regions[index]
     given = region.random_config.pos_range if region.random_config is not None else None
+    key, about = ("at", f"the region of {region.object}") if region.within_reach else ("pos_range", f"regions.{index}")
     if given is not None and region.target in places and region.random_type == "A_on_B_region_sampler":
         box = places[region.target].box
         half = (box[1] - box[0]) / 2.0
+        origin = task.config.work_point if region.within_reach else None
         for axis, name in enumerate("xy"):
             low, high = given[0][axis], given[1][axis]
             if max(-low, high) > half[axis]:
+                shift, point = (0.0, "middle") if origin is None else (origin[axis], "work point")
                 return (
-                    f"regions.{index} places {name} from {low:g} to {high:g} m from the middle of {region.target}, "
-                    f"which ends at {-half[axis]:.2f} and {half[axis]:.2f} m; keep its pos_range inside"
+                    f"{about} places {name} from {low - shift:g} to {high - shift:g} m from the {point} of "
+                    f"{region.target}, which ends at {-half[axis] - shift:.2f} and {half[axis] - shift:.2f} m; keep "
+                    f"its {key} inside"
                 )
-    return f"widen the pos_range of regions.{index}"
+    return f"widen the {key} of {about}"
 
 
 def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
