@@ -1,6 +1,5 @@
 """A part that moves before the hand touches it is approached where it is then, and is not pushed further open."""
 
-
 import numpy as np
 import pytest
 from tests.skills.conftest import run_with, table_instance, thing
