@@ -59,6 +59,7 @@ def geoms_box(scene: Scene, body: str) -> np.ndarray:
         ("{name: box, category: microwave}", "{object: soap, in: box}", "object"),
         ("{name: box, category: lidded_box}", "{object: soap, in: box}", "object"),
         ("{name: box, category: basket}", "{object: soap, in: box}", "object"),
+        ("{name: box, category: tray}", "{object: soap, in: box}", "object"),
         ("{name: box, category: fridge}", "{object: soap, in: box.level_1}", "object"),
     ],
 )

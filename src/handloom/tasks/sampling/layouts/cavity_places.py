@@ -58,7 +58,9 @@ class CavityRoom:
 
     @property
     def height(self) -> float:
-        """Height of the free space above the floor [m]."""
+        """Height of the free space above the floor [m]; inf if the cavity is open above."""
+        if self.cavity.from_above:
+            return float(np.inf)
         up = np.asarray(self.asset.up, float)
         return float((self.cavity.box @ up).max()) - self.cavity.floor
 
@@ -180,10 +182,8 @@ def place_in_cavity(
     inside = given is None or all(low[k] <= spot[k] <= high[k] for k in range(3) if k != vertical)
     if narrow or height > room.height or not inside:
         size, space = (" x ".join(f"{s:.2f}" for s in np.delete(extent, vertical)) for extent in sizes)
-        return place, (
-            f"is {size} m and {height:.2f} m high, and {room.where} has {space} m and {room.height:.2f} m of height "
-            "inside"
-        )
+        tall = f" and {room.height:.2f} m of height" if np.isfinite(room.height) else ""
+        return place, f"is {size} m and {height:.2f} m high, and {room.where} has {space} m{tall} inside"
     return place, None
 
 
@@ -199,7 +199,8 @@ def _shift(ranges: RandomConfig) -> tuple[tuple[float, float], tuple[float, floa
 def lifted(room: CavityRoom, place: Placed) -> Iterator[Placed]:
     """Yield a place and those above it, within the cavity: floors of bowls and trays of eggs are not level."""
     yield place
-    for step in range(1, 1 + int(room.height / RISE)):
+    top = float((room.cavity.box @ np.asarray(room.asset.up, float)).max())
+    for step in range(1, 1 + int((top - room.cavity.floor) / RISE)):
         yield place.at(place.position + np.array([0.0, 0.0, step * RISE]), place.quat)
 
 
