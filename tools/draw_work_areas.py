@@ -18,7 +18,17 @@ from handloom.tasks.work_area import reached_points
 ROOT = Path(__file__).parents[1]
 COOKBOOK = ROOT / "docs" / "guides" / "cookbook.md"
 PICTURE = ROOT / "docs" / "images" / "work_areas.png"
-SETUPS = ("fr3", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha")
+SETUPS = (
+    "aloha",
+    "fr3",
+    "fr3_pair",
+    "franka_robotiq85",
+    "genie1",
+    "lift2",
+    "so101",
+    "split_aloha",
+    "ur5e_robotiq85",
+)
 TABLE = (1.4, 1.0)
 """Size of the table of ``arenas/table.yaml`` [m]; the middle of its top is x = y = 0."""
 DOT = 0.02

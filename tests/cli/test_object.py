@@ -38,6 +38,11 @@ def test_show_prints_what_a_task_can_choose_how_large_it_gets_and_whether_it_can
     printed = capsys.readouterr().out
     assert "joints drawer_" in printed
     assert "grasps:  none by fr3 (opens 80 mm): it cannot be picked" in printed
+    assert main(["object", "show", "bowl", "--robot", "split_aloha", *sheet]) == DONE
+    printed = capsys.readouterr().out
+    assert re.search(
+        r"^grasps: +none across it by split_aloha \(opens 100 mm\); \d+ of its rim,", printed, re.MULTILINE
+    )
 
 
 def test_every_category_says_what_its_parameters_are_drawn_from():

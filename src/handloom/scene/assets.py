@@ -74,7 +74,7 @@ def _made(category: str, parameters: dict[str, Any]) -> ObjectAsset:
 def _outline(category: str, parameters: str, joints: str, solid: bool, part: str | None) -> Array:
     asset = _asset(category, parameters)
     model = asset.model
-    data = _posed(model, loads(joints))
+    data = posed(model, loads(joints))
     geoms = geom_ids(model, solid=solid) or geom_ids(model, solid=False)
     if part is not None:
         name = part.strip("/").rpartition("/")[2]
@@ -86,7 +86,8 @@ def _outline(category: str, parameters: str, joints: str, solid: bool, part: str
     return points
 
 
-def _posed(model: mujoco.MjModel, joints: Mapping[str, float]) -> mujoco.MjData:
+def posed(model: mujoco.MjModel, joints: Mapping[str, float]) -> mujoco.MjData:
+    """Return the kinematics of an object's model with joints at positions [m or rad], the others at zero."""
     data = mujoco.MjData(model)
     for name, value in joints.items():
         data.qpos[model.jnt_qposadr[model.joint(name).id]] = value

@@ -1,12 +1,13 @@
 """From a task instance to a compiled world."""
 
+import json
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
 
-from handloom.errors import ConfigError
+from handloom.errors import ConfigError, InputError
 from handloom.objects import ObjectAsset
 from handloom.render.appearance.surroundings import add_surroundings
 from handloom.robots import RobotDescription
@@ -69,8 +70,13 @@ def instance_spec(instance: TaskInstance) -> InstanceSpec:
     return InstanceSpec(scene_spec(instance, descriptions, assets), descriptions, assets)
 
 
-def build_scene(instance: TaskInstance) -> Scene:
-    """Compile the scene of an instance, with robots and objects at their start poses and every joint held there."""
+def build_scene(instance: TaskInstance | Mapping[str, Any]) -> Scene:
+    """Compile the scene of an instance, with robots and objects at their start poses and every joint held there.
+
+    Args:
+        instance: A sampled scene, or its JSON values, as in ``DatasetReader.archive(0).instance``.
+    """
+    instance = _instance(instance)
     spec, descriptions, assets = instance_spec(instance)
     world = World.from_spec(spec)
     robots = {name: _bind(world, name, d, fps=instance.fps) for name, d in descriptions.items()}
@@ -88,6 +94,17 @@ def build_scene(instance: TaskInstance) -> Scene:
     solid = {obj.name: np.array(assets[obj.name].up) for obj in instance.objects if obj.solid}
     grains = None if instance.fluid is None else Grains(world, instance.fluid, solid)
     return Scene(instance=instance, world=world, robots=robots, assets=assets, grains=grains)
+
+
+def _instance(given: TaskInstance | Mapping[str, Any]) -> TaskInstance:
+    if isinstance(given, TaskInstance):
+        return given
+    if isinstance(given, Mapping):
+        return TaskInstance.from_json(json.dumps(given))
+    raise InputError(
+        f"build_scene takes a TaskInstance or the instance of an archive, got {type(given).__name__}; "
+        "sample_task(task, seed, episode) makes one from a task"
+    )
 
 
 def _set_rolling(world: World, obj: ObjectInstance, asset: ObjectAsset) -> None:

@@ -127,6 +127,25 @@ def surface_height(scene: Scene, name: str, points: Array) -> float:
     return float(highest)
 
 
+def room_above(scene: Scene, name: str) -> float:
+    """Return the free height [m] above an object under a roof that covers all of it; inf if nothing fixed does."""
+    world, box = scene.world, world_box(scene, name)
+    loose = {obj.name for obj in scene.instance.objects if not obj.fixed}
+    owner = [world.model.body(body).name.partition("/")[0] for body in world.model.geom_bodyid]
+    solid = (world.model.geom_contype > 0) | (world.model.geom_conaffinity > 0)
+    roofs = solid & np.array([obj not in loose and obj not in scene.robots for obj in owner])
+    up, geom, rooms = np.array([0.0, 0.0, 1.0]), np.zeros(1, np.int32), list[float]()
+    for x, y in [box.mean(axis=0)[:2], *((box[i, 0], box[j, 1]) for i in range(2) for j in range(2))]:
+        z = top = float(box[1, 2])
+        while (rise := mujoco.mj_ray(world.model, world.data, np.array([x, y, z]), up, None, 1, -1, geom)) >= 0.0:
+            z += rise
+            if roofs[geom[0]]:
+                break
+            z += 1e-6
+        rooms.append(z - top if rise >= 0.0 else np.inf)
+    return max(rooms)
+
+
 def geom_box(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> Array:
     """Return the world box (2, 3) [m] of one geom: its support in the six axis directions."""
     return geom_boxes(model, data, np.array([geom]))[0]

@@ -1,4 +1,4 @@
-"""Regions for the positions of objects: the six published region samplers as data."""
+"""Regions for the positions of objects: the six published region samplers, and one for cavities, as data."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,6 +10,7 @@ Triple = tuple[float, float, float]
 Sampler = Literal[
     "A_on_B_region_sampler",
     "A_in_B_region_sampler",
+    "A_in_B_cavity_sampler",
     "A_by_B_region_sampler",
     "A_by_B_circle_sampler",
     "A_face_B_circle_sampler",
@@ -22,6 +23,7 @@ MAX_DISTRACTORS = 100
 REQUIRED: dict[str, tuple[str, ...]] = {
     "A_on_B_region_sampler": ("pos_range", "yaw_rotation"),
     "A_in_B_region_sampler": (),
+    "A_in_B_cavity_sampler": (),
     "A_by_B_region_sampler": ("pos_range", "yaw_rotation"),
     "A_by_B_circle_sampler": ("r_range", "theta_range", "yaw_rotation"),
     "A_face_B_circle_sampler": ("r_range", "yaw_rotation"),
@@ -34,7 +36,8 @@ class RandomConfig(Config):
     """Ranges of a sampler; each sampler uses some of them."""
 
     pos_range: tuple[Position, Position] | None = None
-    """Lowest and highest shift in x, y, z [m]; in any order. Two numbers are x and y (ours)."""
+    """Lowest and highest shift in x, y, z [m]; in any order. Two numbers are x and y (ours). In a cavity it counts from
+    its middle, along the axes of the target; without it the object may lie anywhere in the cavity."""
     yaw_rotation: tuple[Degrees, Degrees] | None = None
     """Lowest and highest turn about the world's z axis [deg]; if absent and the sampler needs it: any (ours)."""
     r_range: tuple[Metres, Metres] | None = None
@@ -96,12 +99,14 @@ class RegionConfig(Config):
     """Object on, in or by which it is placed."""
     random_type: Sampler = "A_on_B_region_sampler"
     """on: middle of B plus a shift, A's lowest point on B's highest; in: origin of B plus a bias, A sunk 5 mm into B's
-    top; by: beside B with bottoms level, at a shift, in a direction and distance (circle), in the direction of B's x
-    axis (face), or there but further by the distance from B to ``target2`` (along)."""
+    top; in cavity: at rest inside a cavity of B, such as a closed drawer (ours); by: beside B with bottoms level, at a
+    shift, in a direction and distance (circle), in the direction of B's x axis (face), or there but further by the
+    distance from B to ``target2`` (along)."""
     random_config: RandomConfig | None = None
     """Ranges; absent when they come from ``random_region_list`` or a container."""
     sub_tgt_prim: str | None = None
-    """Part of the target to use instead of the whole: a body or keypoint of it, e.g. ``board_1`` of a shelf."""
+    """Part of the target to use instead of the whole: a body or keypoint of it, e.g. ``board_1`` of a shelf; for
+    ``A_in_B`` the cavity in which the object starts, e.g. ``drawer_1``."""
     priority: tuple[int, ...] | bool | None = None
     """Draw from the entries of ``random_region_list`` left by earlier regions: one of these indices, negative ones
     count from the end; or any entry when empty or false."""

@@ -75,7 +75,7 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     """Print the parameters and sizes of a category, and whether the gripper of a robot can hold its first variant."""
     import numpy as np
 
-    from handloom.grasping import AnnotateOptions, GripperShape, annotate
+    from handloom.grasping import AnnotateOptions, GripperShape, annotate, rim_grasps_for
     from handloom.objects import category_ranges, make_object
     from handloom.robots import load_robot
     from handloom.scene.named_points import known_points
@@ -102,7 +102,12 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     hand = f"{description.name} (opens {1000 * description.arms[0].gripper_max_width:.0f} mm)"
     gripper = GripperShape.of(description, description.arms[0])
     grasps = annotate(obj, gripper, AnnotateOptions(), np.random.default_rng(seed))
-    print(f"grasps:  {len(grasps)} by {hand}" if len(grasps) else f"grasps:  none by {hand}: it cannot be picked")
+    if len(grasps):
+        print(f"grasps:  {len(grasps)} by {hand}")
+    elif rims := len(rim_grasps_for(obj, gripper)):
+        print(f"grasps:  none across it by {hand}; {rims} of its rim, by which pick takes it")
+    else:
+        print(f"grasps:  none by {hand}: it cannot be picked")
 
 
 def _print_joints(name: str, seed: int) -> None:

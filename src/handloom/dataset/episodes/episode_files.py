@@ -23,7 +23,7 @@ _FOLDER = re.compile(r"episode_(\d{6,9})")
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeFiles:
-    """The files of an episode by name.
+    """The files of an episode by name: ``"episode.json" in files``, ``for name in files``, ``len(files)``.
 
     An archive is called ``extras/episode_000012`` even if it is not a folder, also in errors and reports.
     """
@@ -58,6 +58,22 @@ class EpisodeFiles:
         packed = [name for pack in self.packs for name in self._in(pack)]
         loose = sorted(os.listdir(self.folder)) if self.folder.is_dir() else []
         return tuple(dict.fromkeys([*packed, *loose]))
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names of the files."""
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        """Return the number of files."""
+        return len(self.names())
+
+    def __bool__(self) -> bool:
+        """Return True; an archive without files is still one."""
+        return True
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether there is a file of this name."""
+        return isinstance(name, str) and self.has(name)
 
     def has(self, name: str) -> bool:
         """Return whether there is a file of this name."""

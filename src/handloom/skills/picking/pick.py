@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
+from handloom.scene.measures import room_above
 from handloom.skills.arms.orientations import widened
 from handloom.skills.configs.picks import PickConfig
 from handloom.skills.picking.grasp_moves import GraspMoves
@@ -57,6 +58,11 @@ RIM_WAY = 0.05
 """Length of the straight path to the rim of a stand-in [m]: hand-tuned places may need none."""
 
 
+ROOF = 0.25
+"""Free height above an object below which a hand cannot come from above and reaches in from the front [m]: in a
+microwave, on a shelf; a hand is about this long."""
+BELOW_ROOF = 0.03
+"""Distance that a lift keeps from the roof [m]."""
 WIDEST_INTO = 100.0
 """Largest deviation of the hand from that direction if nothing else is possible [deg]."""
 
@@ -70,12 +76,15 @@ class Pick(Skill[PickConfig]):
         """Choose a reachable grasp, and write the commands of approach, grasp and lift."""
         through_a_front = getattr(self.follower, "through_a_front", None)
         # A given approach direction refers to a grasp from above.
-        if through_a_front is not None and self.config.approach_widest is not None and through_a_front():
-            self.config = self.config.model_copy(update={"approach": INTO, "approach_widest": WIDEST_INTO})
+        name, room = self.config.objects[0], np.inf
+        if self.config.approach_widest is not None:
+            room = room_above(self.scene, name)
+            if room < ROOF or (through_a_front is not None and through_a_front()):
+                self.config = self.config.model_copy(update={"approach": INTO, "approach_widest": WIDEST_INTO})
         config = self.config
-        name = config.objects[0]
         self._from = self.scene.object_pose(name)[:3, 3].copy()
         lift = between(self.rng, config.post_grasp_offset_min, config.post_grasp_offset_max)
+        lift = min(lift, max(room - BELOW_ROOF, config.lift_th + JUST_LIFTED))
         self._moves = self.moves(float(lift))
         self._choose_or_concede(name)
         if self.manip_list or self.failure is None or not self._may_come_from_nearer():

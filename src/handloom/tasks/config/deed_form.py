@@ -19,7 +19,7 @@ from handloom.tasks.config.short_form.verbs import library_asset
 from handloom.tasks.reach.own_workplace import own_workplace
 
 DEFAULT_WORKPLACE = "table"
-REGION_KEYS = ("object", "at", "yaw", "on")
+REGION_KEYS = ("object", "at", "yaw", "on", "in")
 """Keys of a short region."""
 LIFTING = frozenset({"pick", "place", "lift", "handover", "hang", "insert", "shake", "stack", "arrange", "carry"})
 """Verbs that move a whole object; an object with joints that none of them names is fixed."""
@@ -113,7 +113,7 @@ def _expand_regions(document: Document, root: KeyPath, task: dict[str, Any]) -> 
     """Write the short regions of a task with its own robots in the published form; ``at`` counts from the middle."""
     middle = {"work_point": [0.0, 0.0], "work_area": [[0.0, 0.0], [0.0, 0.0]], **task}
     for i, region in _dicts(task.get("regions")):
-        if "at" in region and "target" not in region:
+        if {"at", "in"} & region.keys() and "target" not in region:
             where = f"{document.mark((*root, 'regions', i))}: regions.{i}"
             task["regions"][i] = {**_published_region(region, middle, set(), where), "within_reach": False}
 
@@ -215,7 +215,7 @@ def _complete_regions(document: Document, root: KeyPath, task: dict[str, Any]) -
 
 
 def _is_short(region: Mapping[Any, Any]) -> bool:
-    return bool({"at", "on", True, "yaw"} & region.keys()) or set(region) == {"object"}
+    return bool({"at", "on", True, "in", "yaw"} & region.keys()) or set(region) == {"object"}
 
 
 def _published_region(
@@ -227,6 +227,8 @@ def _published_region(
             raise ConfigError(f"{where}.{key}: a region in short has no such key; {suggest(str(key), REGION_KEYS)}")
     turn = FACING_ROBOT if given.get("object") in jointed else ANY_TURN
     yaw = _turns(given["yaw"], f"{where}.yaw") if "yaw" in given else turn
+    if "in" in given:
+        return _region_inside(given, yaw, where)
     surface = task.get("work_surface", "table")
     target, part = _support(given.get("on", surface), f"{where}.on")
     on_surface = target == surface and part is None
@@ -244,6 +246,18 @@ def _published_region(
         ranges["pos_range"] = [*_corners(given.get("at", [0.0, 0.0]), f"{where}.at")]
         ranges["axes"] = "target"
     return result
+
+
+def _region_inside(given: Mapping[Any, Any], yaw: list[float], where: str) -> dict[str, Any]:
+    """Return the published form of a region inside a cavity: ``in: drawers.drawer_1``."""
+    if "on" in given:
+        raise ConfigError(f"{where}: an object starts on something or in something; give on or in, not both")
+    target, part = _support(given["in"], f"{where}.in")
+    ranges: dict[str, Any] = {"yaw_rotation": yaw}
+    if "at" in given:
+        ranges["pos_range"] = [*_corners(given["at"], f"{where}.at")]
+    result = {"object": given.get("object"), "target": target, "random_type": "A_in_B_cavity_sampler"}
+    return {**result, "random_config": ranges, **({} if part is None else {"sub_tgt_prim": part})}
 
 
 def _corners(at: Any, where: str) -> tuple[list[float], list[float]]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from handloom.scene.object_config import ObjectConfig
 from handloom.seeding import generator
 from handloom.sim import World
 from handloom.spatial import pose_from_pos_quat, quat_normalize
+from handloom.tasks.config.loading import load_task
 from handloom.tasks.config.stand_ins import episode_stand_ins
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.chosen_arms import choose_arms
@@ -110,11 +112,11 @@ MAX_STEP = 0.002
 """Longest physics step [s]; a frame is divided into equal steps no longer than this."""
 
 
-def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> TaskInstance:
+def sample_task(task: Task | str | Path, seed: int, episode: int, *, layout: int = 0) -> TaskInstance:
     """Sample the scene of one episode: a pure function of its arguments.
 
     Args:
-        task: The task to sample from.
+        task: The task to sample from: loaded, one of the library, or a YAML file.
         seed: Seed of the run.
         episode: Attempt index within the run.
         layout: Index of the attempt's layout: all layouts have the same objects in different poses.
@@ -123,6 +125,7 @@ def sample_task(task: Task, seed: int, episode: int, *, layout: int = 0) -> Task
         SamplingError: The regions cannot be met; names the object, the number of attempts and the range to widen.
         FileError: The task reuses recorded scenes, and their file cannot be used.
     """
+    task = task if isinstance(task, Task) else load_task(task)
     if task.config.retold is not None:
         return retold_instance(task, seed, episode)
     rng = partial(generator, seed, episode, task=task.name)

@@ -11,6 +11,7 @@ from handloom.scene.assets import outline_of
 from handloom.scene.regions import Placed
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.distractors import Clutter
+from handloom.tasks.sampling.layouts.cavity_places import cavity_advice, rests_inside
 from handloom.tasks.sampling.layouts.layout_sampler import LayoutSampler
 from handloom.tasks.sampling.layouts.settling_world import NoPlaceError, SamplingError, SettlingWorld, at_place
 from handloom.tasks.sampling.robots import in_boxes, refuse_robot_overlaps, robot_boxes
@@ -69,6 +70,7 @@ def sample_layout(
             room = Clutter(task, clutter, scratch)
             room.place(places, standing, rng)
             objs = _settled(task, props, places, scratch, room)
+            _refuse_outside(drawing, {obj.name: obj for obj in objs})
             boxes = [box for robot in standing for box in robot_boxes(robot)]
             suspects = [obj for obj in objs if obj.name in scratch.loose and in_boxes(_placed(obj), boxes)]
             refuse_robot_overlaps(standing, suspects, task.config.neglect_collision_names)
@@ -82,6 +84,9 @@ def sample_layout(
     (worst, why), count = blame.most_common(1)[0]
     region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
     hint = "give it a region" if region is None else _advice(task, region, places)
+    if region is not None:
+        given = task.config.regions[region]
+        hint = cavity_advice(given, why, drawing.rooms.get(worst), drawing.props.get(given.target)) or hint
     raise SamplingError(
         "no_layout",
         f"{worst} had no free or stable place in {count} of {most} layouts: it {why}; {hint}, or move other "
@@ -115,6 +120,13 @@ def _refuse_overlaps(drawing: LayoutSampler, scratch: SettlingWorld) -> None:
     for overlap in scratch.overlaps():
         if overlap.depth > MAX_PENETRATION and overlap.name in scratch.loose and not drawing.allows(overlap):
             raise NoPlaceError(overlap.name, f"overlapped {overlap.other}")
+
+
+def _refuse_outside(drawing: LayoutSampler, objs: Mapping[str, ObjectInstance]) -> None:
+    """Refuse a layout in which something that starts in a cavity does not rest inside it."""
+    for name, room in drawing.rooms.items():
+        if not rests_inside(room, _placed(objs[name]), _placed(objs[room.target])):
+            raise NoPlaceError(name, f"did not stay in {room.where}")
 
 
 def _settled(

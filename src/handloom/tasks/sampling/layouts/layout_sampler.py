@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -13,9 +12,11 @@ from handloom.errors import ConfigError, NotFoundError
 from handloom.scene.assets import asset_of, outline_of, robot_description
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
-from handloom.spatial import quat_conjugate, quat_rotate
+from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.within_reach import TaskReach, knows_reach
+from handloom.tasks.sampling.layouts.cavity_places import IN_CAVITY, CavityRoom, cavity_room, lifted, place_in_cavity
+from handloom.tasks.sampling.layouts.on_stand_ins import lying_on, on_stand_in
 from handloom.tasks.sampling.layouts.outlines import footprint, outline_distance
 from handloom.tasks.sampling.layouts.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.tasks.sampling.robots import lowest_point
@@ -28,10 +29,6 @@ MAX_DRAWS = 40
 """Draws of one object before the layout is given up."""
 TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
-ON_TOP = 0.006
-"""Shift of ``A_in_B`` that puts an object on top [m]."""
-RIM = 0.02
-"""Largest rim of a stand-in, as part of its half width [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +73,7 @@ class LayoutSampler:
         self._waiting: set[str] = set()
         self._clear: dict[str, float] = {}
         self._spots = {r.container: self._spots_of(r.container) for r in task.config.regions if r.container}
+        self.rooms = {r.object: room for r in self.regions if (room := self._room_of(r)) is not None}
 
     def draw(self, rng: np.random.Generator) -> dict[str, Placed]:
         """Return a place for every object and robot.
@@ -116,6 +114,7 @@ class LayoutSampler:
         return any(
             {r.object, r.container or r.target} == pair and (r.container or r.random_type == "A_in_B_region_sampler")
             for r in self.regions
+            if r.object not in self.rooms
         )
 
     def _place(
@@ -131,7 +130,7 @@ class LayoutSampler:
         name, why, left, place = region.object, "found no place", MAX_DRAWS, places[region.object]
         for _ in range(MAX_DRAWS if not self._cut(region) else REACH_DRAWS):
             spot = self._free_spot(region, taken, rng)
-            place = self._drawn(region, ranges, spot, places, rng)
+            place, misfit = self._drawn(region, ranges, spot, places, rng)
             if self._cut(region) and not self._within_reach(name, place, places):
                 why = OUT_OF_REACH
                 continue
@@ -141,7 +140,7 @@ class LayoutSampler:
             if name not in self.scratch.loose:
                 places[name] = place  # A robot, or an object that is only visible.
                 return
-            refusal = self._refusal(region, place, outlines)
+            place, refusal = (place, misfit) if misfit else self._tried(region, place, outlines)
             if refusal is None:
                 places[name] = place
                 if self.spread or region.clear:
@@ -194,6 +193,15 @@ class LayoutSampler:
             return min(region.clear, self._clear[other])
         return 0.0 if region.object in self.spread or other in self.spread else None
 
+    def _tried(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> tuple[Placed, str | None]:
+        """Return a place, further up in a cavity whose floor is not level there, and why it is refused, or None."""
+        room, refusal = self.rooms.get(region.object), None
+        for there in (place,) if room is None else lifted(room, place):
+            refusal = self._refusal(region, there, outlines)
+            if refusal is None or refusal != f"overlapped {region.target}":
+                return there, refusal
+        return place, refusal
+
     def _refusal(self, region: RegionConfig, place: Placed, outlines: dict[str, Array]) -> str | None:
         """Return why a place is refused, or None."""
         name = region.object
@@ -217,6 +225,19 @@ class LayoutSampler:
         spot: int | None,
         places: dict[str, Placed],
         rng: np.random.Generator,
+    ) -> tuple[Placed, str | None]:
+        """Return a place, and why the object does not fit there; None if nothing is known against it yet."""
+        if room := self.rooms.get(region.object):
+            return place_in_cavity(room, ranges, places[region.object], places[region.target], rng)
+        return self._drawn_at(region, ranges, spot, places, rng), None
+
+    def _drawn_at(
+        self,
+        region: RegionConfig,
+        ranges: RandomConfig,
+        spot: int | None,
+        places: dict[str, Placed],
+        rng: np.random.Generator,
     ) -> Placed:
         a = places[region.object]
         if region.container:
@@ -224,10 +245,10 @@ class LayoutSampler:
             at = None if spot is None else self._spots[region.container].offset(spot, container.quat)
             obj = self.props.get(region.container)
             if obj is not None and self._stands_in(region.container) and (at is None or np.isnan(at[2])):
-                return _lying_on(region, a, container, obj, at, rng)
+                return lying_on(region, a, container, obj, at, rng)
             return place_in_container(region, a, container, at, rng)
         if region.random_type == "A_in_B_region_sampler" and self._stands_in(region.target):
-            ranges = _on_stand_in(ranges, a, places[region.target], self.props[region.target])
+            ranges = on_stand_in(ranges, a, places[region.target], self.props[region.target])
         c = places[region.target2] if region.target2 else None
         return sample_region(region, ranges, a, self._target(region, places), rng, c=c)
 
@@ -243,6 +264,16 @@ class LayoutSampler:
                 return whole
             index = self.task.config.regions.index(region)
             raise ConfigError(f"{self.task.where('regions', index, 'sub_tgt_prim')}: {error}") from error
+
+    def _room_of(self, region: RegionConfig) -> CavityRoom | None:
+        """Return the cavity into which a region puts its object; None if it puts it elsewhere."""
+        named = region.random_type == "A_in_B_region_sampler" and region.sub_tgt_prim is not None
+        if region.container or not (named or region.random_type == IN_CAVITY):
+            return None
+        obj = self.props.get(region.target)
+        if named and (obj is None or self._stands_in(region.target)):  # Its file's parts mean nothing for it.
+            return None
+        return cavity_room(self.task, region, obj)
 
     def _stands_in(self, name: str) -> bool:
         """Return whether an object of the library stands in for a file."""
@@ -308,51 +339,6 @@ class LayoutSampler:
             lowest = np.array([[0.0, 0.0, lowest_point(robot)]])
             places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), lowest)
         return places
-
-
-def _lying_on(
-    region: RegionConfig, a: Placed, b: Placed, obj: ObjectInstance, at: Array | None, rng: np.random.Generator
-) -> Placed:
-    """Return an object on the surface of a stand-in, whose height is unrelated to that of the missing file.
-
-    Args:
-        region: Its region; ``z_init`` does not count.
-        a: What is placed.
-        b: The stand-in.
-        obj: The same.
-        at: Place from its origin, along the world's axes (3,) [m], without a height; None: the origin.
-        rng: Generator of this choice.
-    """
-    x, y = (0.0, 0.0) if at is None else at[:2].tolist()
-    ranges = _on_stand_in(RandomConfig(x_bias=x, y_bias=y), a, b, obj)
-    inside = region.model_copy(update={"random_type": "A_in_B_region_sampler"})
-    return sample_region(inside, ranges, a, b, rng)
-
-
-def _on_stand_in(ranges: RandomConfig, a: Placed, b: Placed, obj: ObjectInstance) -> RandomConfig:
-    """Return the shift that puts an object on the surface of a stand-in, as far off its middle as there is room.
-
-    The depth of insertion is only known for the missing file.
-
-    Args:
-        ranges: The shift that the task gives.
-        a: What is placed.
-        b: The stand-in.
-        obj: The same.
-    """
-    half = np.ptp(a.box, axis=0)[:2] / 2
-    room = np.maximum(np.ptp(b.box, axis=0)[:2] / 2 - half - RIM, 0.0)
-    x, y = np.clip([ranges.x_bias, ranges.y_bias], -room, room).tolist()
-    corners = np.array([[0, 0], [1, 1], [1, -1], [-1, 1], [-1, -1]]) * half
-    model, top = asset_of(obj).model, float(b.box[1, 2])
-    data, hit, inverse = mujoco.MjData(model), np.array([-1], np.int32), quat_conjugate(b.quat)
-    mujoco.mj_kinematics(model, data)
-    down = quat_rotate(inverse, [0.0, 0.0, -1.0])
-    level = corners + np.array([x, y]) + b.position[:2]
-    starts = quat_rotate(inverse, np.column_stack([level, np.full(len(level), top)]) - b.position)
-    drops = [mujoco.mj_ray(model, data, start, down, None, 1, -1, hit, None) for start in starts]
-    drop = min((drop for drop in drops if drop >= 0.0), default=0.0)
-    return ranges.model_copy(update={"x_bias": x, "y_bias": y, "z_bias": ON_TOP - drop})
 
 
 def _gap_file(obj: ObjectInstance) -> tuple[float, ...]:
