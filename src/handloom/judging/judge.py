@@ -10,6 +10,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
+from handloom.judging.depth_inside import measured_inside
 from handloom.judging.lasting import BELTS, REST, frames_of
 from handloom.judging.words import in_words
 from handloom.judging.world_terms import FALLEN
@@ -171,7 +172,8 @@ class Judge:
         self._undone, self._now = next((undone for undone in found if undone), ""), ()
 
     def _said(self, term: Check) -> str:
-        return f"{in_words(term)}: {self._undone}" if term.name == LASTING else in_words(term)
+        more = f": {self._undone}" if term.name == LASTING else measured_inside(self._scene, term)
+        return f"{in_words(term)}{more}"
 
     def _fulfilled(self, index: int) -> bool:
         term = self.goal[index]

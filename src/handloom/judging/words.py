@@ -16,6 +16,7 @@ WORDS = {
     "in_hand": "{object} is in a hand",
     "in_one_hand": "{object} is in exactly one hand",
     "in_view": "{scanner} has seen {object}",
+    "inserted": "{object} is in {target}{of_part} with its {point}",
     "inside": "{object} is inside {target}{of_part}",
     "joint_between": "{object}: {joint} is between {low_short} and {high_short}",
     "lasting_after": "{listed} still at rest a second later",

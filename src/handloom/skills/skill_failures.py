@@ -3,6 +3,7 @@
 import numpy as np
 
 from handloom.judging.checks import CALM, TUMBLE
+from handloom.judging.depth_inside import measured_inside
 from handloom.scene import Scene
 from handloom.skills.skill import Skill, plan_failure
 from handloom.values import Failure, FunnelStage
@@ -24,6 +25,7 @@ def unsuccessful(skill: Skill) -> Failure:
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
     names = ", ".join(f"{check.name}({', '.join(f'{k}={v}' for k, v in check.arguments.items())})" for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
+    names += "".join(measured_inside(skill.scene, check) for check in broken)
     if reason == "not_calm":
         names = f"{names}: {unrest(skill.scene, broken[0].arguments['object'])}"
     return Failure(

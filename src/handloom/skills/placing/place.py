@@ -33,8 +33,8 @@ LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 SETTLES = frozenset(
     (
-        *("calm", "carried_by", "in_cavity", "let_go", "lower_than", "lying_still", "over_box", "overlapping"),
-        *("released", "touches"),
+        *("calm", "carried_by", "in_cavity", "inserted", "let_go", "lower_than", "lying_still", "over_box"),
+        *("overlapping", "released", "touches"),
     )
 )
 """Terms that become true by themselves once a falling, rolling or swinging object comes to rest."""
@@ -71,7 +71,7 @@ class Place(PlacePoses):
             if self.manip_list:
                 return
             first = first or self.failure
-        self.failure = first
+        self.failure = first if first is None else self._unable_to_stand(first)
 
     def _choose_or_concede(self) -> None:
         """Write the commands of a place, relaxing the request if there is no other."""

@@ -1,6 +1,7 @@
 """Poses of a hand that bring its held object to a place."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -22,6 +23,7 @@ from handloom.skills.placing.landing import (
     headed,
     keeps_heading,
     leaning,
+    must_stand,
     place_points,
     stood_up,
     unit,
@@ -30,7 +32,7 @@ from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_ab
 from handloom.skills.placing.spots import origins_at, reach_of, shift_beside_others, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
-from handloom.values import FunnelStage
+from handloom.values import Failure, FunnelStage
 
 BESIDE_OTHERS = frozenset(("in", "on"))
 """Relations whose spot is free, so that several objects can be put there side by side."""
@@ -222,8 +224,20 @@ class PlacePoses(Skill[PlaceConfig]):
 
     def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
         """Return the axis, in the hand (3,), of a lying object that must stand; None if it keeps its orientation."""
-        up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
-        return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
+        config = self.config
+        up = np.asarray(self.scene.assets[config.objects[0]].up, float)
+        # A published place keeps its own orientations; only one in words, or with the key, stands anything up.
+        needed = must_stand(self.scene, config) if config.relation is not None else config.upright or False
+        return stood_up(needed, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
+
+    def _unable_to_stand(self, failure: Failure) -> Failure:
+        """Return why no place was found, naming that the object lies and had to be stood up if that is so."""
+        name, T_base_world = self.config.objects[0], invert_pose(self.controller.arm.T_world_base)
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
+        if self._stood_up(T_base_world, T_tool_object, self.controller.commanded_pose[:3, :3]) is None:
+            return failure
+        hint = f"{name} lies in the hand and must end upright, and the hand cannot stand it up here"
+        return replace(failure, detail=f"{failure.detail}; {hint}: place it elsewhere, or let it lie, upright: false")
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return the parts of the hand's pose that the path to the place must keep."""
