@@ -90,6 +90,27 @@ class PlacePoses(Skill[PlaceConfig]):
             return False
         return entry is not None and not entry.from_above
 
+    def level_after(self, T_base_tool: Array, q: Array) -> bool:
+        """Return whether a grasp leads to a place through a front at which an object that must stand is level.
+
+        Also True for an object that need not stand, or that enters from above.
+
+        Args:
+            T_base_tool: The grasp (1, 4, 4) of the object in its current pose.
+            q: Joints (m,) at the grasp.
+        """
+        if not must_stand(self.scene, self.config) or not self.through_a_front():
+            return True
+        asked, first = self.config, self._entry
+        try:
+            for entry in self._entries or ():
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+                if np.isfinite(self.ways_after(T_base_tool, q)).any():
+                    return True
+            return False
+        finally:
+            self._entry, self.config = first, asked
+
     def _stands_in(self) -> bool:
         """Return whether the held object or its target is a stand-in: heights then belong to other sizes."""
         return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
