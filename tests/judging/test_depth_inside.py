@@ -7,7 +7,7 @@ from tests.oracle.oracle import Deed
 from tests.oracle.run_oracle import oracle_of
 
 from handloom.judging.checks import holds
-from handloom.judging.depth_inside import how_far_in, inside_from
+from handloom.judging.depth_inside import how_far_in, inside_from, sticks_out_of
 from handloom.judging.relations import relation_terms
 from handloom.scene import Scene
 from handloom.scene.measures import local_box, world_box
@@ -94,3 +94,14 @@ def test_an_inserted_object_is_judged_by_its_point(table: Make):
     terms = relation_terms(scene, "brush", "in", "cup", point="tail", upright=False)
     assert [term.name for term in terms] == ["inserted", "let_go"]
     assert [term.name for term in relation_terms(scene, "brush", "in", "cup")] == ["in_cavity", "let_go"]
+
+
+def test_a_brush_in_a_cup_that_has_fallen_over_does_not_stick_out_of_its_top(table: Make):
+    scene = table(brush=BRUSH, cup=CUP)
+    put(scene, "cup", (0.0, 0.3, 0.78), (0.70710678, 0.70710678, 0.0, 0.0), settle=0.5)
+    low = float(world_box(scene, "cup")[0, 2])
+    put(scene, "brush", (0.0, 0.3 - 0.055, low + 0.012), (0.70710678, 0.0, 0.0, -0.70710678), settle=0.5)
+    found = inside_from(scene, "brush", "cup", np.asarray(point_of(scene.assets["brush"], "brush", "tail").position))
+    assert found.share > 0.3, found
+    assert found.roofed
+    assert not sticks_out_of(scene, "brush", "cup")

@@ -9,9 +9,11 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.scene import build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.place import Place
 from handloom.skills.placing.place_in import NoCavityError, entries_into
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.task_config import placed_skills
+from handloom.values import FunnelStage
 
 TASK = """
 base: setups/fr3.yaml
@@ -96,3 +98,15 @@ def test_a_mug_that_lies_at_the_start_is_stood_up_on_its_coaster(tmp_path: Path)
     assert abs(scene.object_pose("mug")[2, 2]) < 0.1
     scene.world.restore_state(record.states[-1])
     assert scene.object_pose("mug")[2, 2] > 0.97
+
+
+def test_a_place_that_cannot_stand_an_object_up_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def unreachable(place: Place) -> None:
+        place.fail(FunnelStage.REACH, "goal_unreachable", "none of the poses is reachable")
+
+    monkeypatch.setattr(Place, "_choose", unreachable)
+    (file := tmp_path / "mug.yaml").write_text(LYING)
+    _, record = simulate(load_task(file), 4711, 0, Stopwatch())
+    assert record.failure is not None
+    assert "mug lies in the hand and must end upright" in record.failure.detail
+    assert "upright: false" in record.failure.detail

@@ -36,6 +36,8 @@ class Inside(NamedTuple):
     """Depth of its end below the rim [m]; 0 if it is not below it."""
     depth: float
     """Depth of the cavity there, from the rim to its floor [m]."""
+    roofed: bool
+    """Whether something is above the rim, as in a cup that has fallen over."""
 
     @property
     def deep(self) -> bool:
@@ -43,7 +45,7 @@ class Inside(NamedTuple):
         return self.below_rim > 0.0 and self.below_rim >= DEEP * self.depth
 
 
-NOT_INSIDE = Inside(share=0.0, below_rim=0.0, depth=0.0)
+NOT_INSIDE = Inside(share=0.0, below_rim=0.0, depth=0.0, roofed=False)
 
 
 @check(Nature.CONTAINED)
@@ -64,7 +66,7 @@ def inserted(scene: Scene, *, object: str, target: str, point: str, part: str | 
 
 
 def sticks_out_of(scene: Scene, name: str, target: str, part: str | None = None) -> bool:
-    """Return whether a long object is in a cavity with one end, far enough, and sticks out with the other.
+    """Return whether a long object is in a cavity with one end, far enough, and sticks out of its top with the other.
 
     At least a third of its length is inside, and its weight rests there as well as on the rim.
     """
@@ -72,7 +74,9 @@ def sticks_out_of(scene: Scene, name: str, target: str, part: str | None = None)
     if ends is None:
         return False
     found = inside_from(scene, name, target, ends[0], part)
-    if found.below_rim <= 0.0 or found.share < LEAST_INSIDE or not _carried_in(scene, name, target):
+    if found.roofed or found.below_rim <= 0.0 or found.share < LEAST_INSIDE:
+        return False
+    if not _carried_in(scene, name, target):
         return False
     shape, T = hollow_of(scene, target), scene.object_pose(target)
     borne = [(max(bearer.force, 0.0), bearer.at + np.array([0.0, 0.0, RISE])) for bearer in bearers_of(scene, name)]
@@ -100,9 +104,11 @@ def inside_from(scene: Scene, name: str, target: str, end: Array, part: str | No
     if len(inside) == 0 or not shape.met(points[0], -up[None]).hit[0]:
         return NOT_INSIDE
     rim = points[inside[-1]]
-    depth = (rim - _middle(shape, rim, up)) @ up + shape.met(_middle(shape, rim, up), -up[None]).below
+    walls = shape.met(rim, shape.directions(up))
+    middle = _middle(rim, walls.around, shape.directions(up)[2:])
+    depth = float((rim - middle) @ up) + shape.met(middle, -up[None]).below
     share, below_rim = len(inside) / ALONG, max(0.0, float((rim - points[0]) @ up))
-    return Inside(share=share, below_rim=below_rim, depth=float(depth) if np.isfinite(depth) else 0.0)
+    return Inside(share, below_rim, depth if np.isfinite(depth) else 0.0, bool(walls.hit[1]))
 
 
 def measured_inside(scene: Scene, term: Check) -> str:
@@ -164,10 +170,9 @@ def _carried_in(scene: Scene, name: str, target: str) -> bool:
     return target in touched or bool(touched & set(scene.assets))
 
 
-def _middle(shape: Hollow, point: Array, up: Array) -> Array:
-    """Return the middle (3,) between the walls around a point, at its height, in the target's frame."""
-    level = shape.directions(up)[2:]
-    around, half = shape.met(point, shape.directions(up)).around, AROUND // 2
+def _middle(point: Array, around: Array, level: Array) -> Array:
+    """Return the middle (3,) between walls at distances (n,) [m] from a point (3,) in level directions (n, 3)."""
+    half = AROUND // 2
     off = 0.5 * (around[:half] - around[half:])
     off = np.where(np.isfinite(off), off, 0.0)
     # The middles of the chords through a point of a circle are on average half as far away as its centre.

@@ -142,8 +142,8 @@ class PlacePoses(Skill[PlaceConfig]):
         own = world_box(self.scene, config.objects[0])
         rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
         R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
-        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
-        if turned or config.point_down is not None:
+        stands = self._stood_up(T_base_world, T_tool_object, R_start)
+        if config.lean or stands is not None or config.point_down is not None:
             rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
@@ -163,7 +163,7 @@ class PlacePoses(Skill[PlaceConfig]):
                 p[:, 2] = np.minimum(p[:, 2], lowest + above)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object, stands)
         if config.facing is not None:
             kept_heading = keeps_heading(place[:, :3, :3], *turns)
             pre, place = pre[kept_heading], place[kept_heading]
@@ -268,7 +268,9 @@ class PlacePoses(Skill[PlaceConfig]):
         x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
-    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
+    def _attainable(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array, stands: Array | None
+    ) -> tuple[Array, Array]:
         """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
         point = np.zeros(3) if config.position_constraint == "gripper" else T_tool_object[:3, 3]
@@ -277,7 +279,8 @@ class PlacePoses(Skill[PlaceConfig]):
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
         if config.keep_upright is not None:
-            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            held_up = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            axis_tool = held_up if stands is None else stands
             angle = np.deg2rad(0.5 * config.keep_upright)
         taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
         before = taken.copy()
