@@ -90,6 +90,19 @@ class PlacePoses(Skill[PlaceConfig]):
             return False
         return entry is not None and not entry.from_above
 
+    def stays_level(self) -> bool:
+        """Return whether the object must stay level: an open container that goes in through a front, and must stand.
+
+        Released at an angle, a bowl rolls over the edge of its foot and leans on the wall.
+        """
+        holds = self.scene.assets[self.config.objects[0]].holds > 0.0
+        return (
+            holds
+            and self._entry is not None
+            and not self._entry.from_above
+            and bool(must_stand(self.scene, self.config))
+        )
+
     def level_after(self, T_base_tool: Array, q: Array) -> bool:
         """Return whether a grasp leads to a place through a front at which an object that must stand is level.
 
@@ -252,7 +265,13 @@ class PlacePoses(Skill[PlaceConfig]):
         return stood_up(needed, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
 
     def _unable_to_stand(self, failure: Failure) -> Failure:
-        """Return why no place was found, naming that the object lies and had to be stood up if that is so."""
+        """Return why no place was found, naming that the object had to be stood up, or stay level, if that is so."""
+        if self.stays_level():
+            name, target = self.config.objects[:2]
+            hint = f"{name} must stay level on its way into {target}, with the hand under the roof"
+            return replace(
+                failure, detail=f"{failure.detail}; {hint}: make it lower or narrower, or let it lie, upright: false"
+            )
         name, T_base_world = self.config.objects[0], invert_pose(self.controller.arm.T_world_base)
         T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
         if self._stood_up(T_base_world, T_tool_object, self.controller.commanded_pose[:3, :3]) is None:
