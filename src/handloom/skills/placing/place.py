@@ -90,9 +90,9 @@ class Place(PlacePoses):
             yield {"aim": None}
         if config.ratio_widest is not None:
             yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
-        tilts = config.keep_upright is not None and config.keep_upright_widest is not None
-        if tilts and not self.stays_level():
-            for angle in np.linspace(config.keep_upright or 0.0, config.keep_upright_widest, WIDER + 1)[1:].tolist():
+        level = self.stays_level()
+        if config.keep_upright is not None and config.keep_upright_widest is not None and not level:
+            for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
             yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))
         for rise in np.cumsum(RAISED).tolist() if self._stands_in() else ():
