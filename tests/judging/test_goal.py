@@ -9,7 +9,7 @@ from tests.judging.conftest import put
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.runs.run_settings import RunSettings
 from handloom.errors import HandloomError
-from handloom.judging.words import in_words
+from handloom.judging.wording.words import in_words
 from handloom.scene import Scene, build_scene
 from handloom.skills.deeds import make_judge
 from handloom.tasks import load_task, sample_task

@@ -8,7 +8,7 @@ from handloom.judging.checks import holds
 from handloom.judging.relations import relation_terms
 from handloom.scene.named_points import LEAN, long_axis, named_axis, named_point
 from handloom.skills.configs.places import PlaceConfig
-from handloom.skills.placing.landing import leaning, stood_up
+from handloom.skills.placing.landing import leaning, must_stand, stood_up
 from handloom.spatial import matrix_from_rotvec, quat_from_matrix
 
 THINGS = {"phone": "category: phone, parameters: {length: 0.125, width: 0.056}", "stand": "category: phone_stand"}
@@ -40,13 +40,27 @@ def test_what_lies_flat_does_not_lean(table):
 
 
 def test_only_what_lies_and_is_to_stand_is_stood_up():
-    keys = {"name": "place", "objects": ["bottle", "pad"], "relation": "on", "success_mode": "relation"}
     up, lying = np.array([0.0, 0.0, 1.0]), matrix_from_rotvec(0.5 * np.pi * np.array([1.0, 0.0, 0.0]))
-    asked = PlaceConfig.model_validate({**keys, "upright": 15})
-    as_it_is = PlaceConfig.model_validate(keys)
-    np.testing.assert_allclose(stood_up(asked, up, up, lying, np.eye(3)), lying @ up)
-    assert stood_up(asked, up, up, np.eye(3), np.eye(3)) is None
-    assert stood_up(as_it_is, up, up, lying, np.eye(3)) is None
+    for needed in (15.0, True):
+        np.testing.assert_allclose(stood_up(needed, up, up, lying, np.eye(3)), lying @ up)
+        assert stood_up(needed, up, up, np.eye(3), np.eye(3)) is None
+    assert stood_up(False, up, up, lying, np.eye(3)) is None
+
+
+def test_what_stands_on_a_foot_must_end_upright_unless_its_place_says_otherwise(table):
+    scene = table(mug="category: mug, euler: [90, 0, 0]", banana="category: banana", pad="category: coaster")
+
+    def needed(name: str, **more) -> bool | float:
+        keys = {"name": "place", "objects": [name, "pad"], **more}
+        return must_stand(scene, PlaceConfig.model_validate(keys))
+
+    words = {"relation": "on", "success_mode": "relation"}
+    assert needed("mug", **words) is True
+    assert needed("mug", **words, upright=False) is False
+    assert needed("mug", **words, upright=8) == 8
+    assert needed("banana", **words) is False
+    assert needed("mug", relation="in", success_mode="relation", point_down="top") is False
+    assert needed("mug", success_mode="resting") is False, "a published place asks it of what stood at the start"
 
 
 def test_leaning_goes_with_on_and_with_no_heading():

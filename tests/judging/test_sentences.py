@@ -12,7 +12,7 @@ from handloom.skills.placing.place_in import cavities_of
 from handloom.tasks import library, load_task, sample_task, worded_skills
 from handloom.values import Check
 
-INSIDE = {"in_cavity", "inside", "poured", "filled", "over_box"}
+INSIDE = {"in_cavity", "inserted", "inside", "poured", "filled", "over_box"}
 UPON = {"carried_by", "stacked", "touches", "over_box", "raised_above", "wipes"}
 BESIDE = {"next_to", "left_of", "right_of"}
 JOINT = {"joint_state", "joint_between"}

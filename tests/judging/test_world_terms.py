@@ -121,6 +121,14 @@ def test_a_mug_must_stand_and_a_banana_may_lie(table: Make):
     assert not all(holds(scene, term) for term in terms["mug"])
 
 
+def test_a_mug_that_lies_at_the_start_must_stand_at_the_end(table: Make):
+    scene = table(mug="category: mug, euler: [90, 0, 0]", tray="category: cutting_board")
+    terms = relation_terms(scene, "mug", "on", "tray")
+    assert [term.name for term in terms] == ["carried_by", "points_up", "let_go"]
+    put(scene, "mug", over(scene, "tray", 0.06), SIDEWAYS, settle=1.0)
+    assert [term.name for term in terms if not holds(scene, term)] == ["points_up"]
+
+
 def test_beside_is_neither_on_nor_far_away(table: Make):
     scene = table(cube="category: cube, parameters: {edge: 0.04}", plate="category: plate")
     box = world_box(scene, "plate")

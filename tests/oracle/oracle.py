@@ -12,6 +12,7 @@ from typing import Literal
 
 import mujoco
 import numpy as np
+from tests.oracle.inserts import is_inserted
 from tests.oracle.rims import best_over, rim_bears
 from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
 from tests.oracle.solids import Array, Rays, Solids, sphere_directions
@@ -57,6 +58,7 @@ class Deed:
 
     kind: Literal[
         "in",
+        "insert",
         "on",
         "stack_on",
         "beside",
@@ -90,7 +92,8 @@ class Deed:
     """Of ``at``: where its middle is to be, in the world [m]."""
     heading: float = 0.0
     axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    """Of ``facing``: where an axis of it, in its own frame, is to point [deg]; 0 along x, 90 along y."""
+    """Of ``facing``: where an axis of it, in its own frame, is to point [deg]; 0 along x, 90 along y. Of ``insert``:
+    the point that goes in first, in its own frame [m]."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +243,7 @@ class Oracle:
 
     def _carried(self, deed: Deed) -> str:
         """Return what speaks against the target alone carrying the object, which was let go and stays."""
-        stays = self.stays(deed.obj, deed.target, rolls=deed.kind == "in")
+        stays = self.stays(deed.obj, deed.target, rolls=deed.kind in ("in", "insert"))
         if why := self.let_go(deed.obj) or stays or self._caught(deed):
             return why
         if deed.target not in self.carriers(deed.obj, deed.target):
@@ -254,7 +257,7 @@ class Oracle:
     def _caught(self, deed: Deed) -> str:
         """Return whether a hand holds up the target, which no deed asks it to hold: a basket caught by its rim."""
         held = self.touched(deed.target, later=False) & self.robot
-        if deed.kind not in ("in", "on", "stack_on") or deed.target in self.wanted_in_hand or not held:
+        if deed.kind not in ("in", "insert", "on", "stack_on") or deed.target in self.wanted_in_hand or not held:
             return ""
         return f"the robot holds up the {deed.target}: without it {why}" if (why := self.stays(deed.target)) else ""
 
@@ -292,6 +295,10 @@ class Oracle:
             return Verdict(None, f"its foot is deep in it, and only {share:.0%} of it is within the outline")
         across = self.across_a_rim(deed)
         return across if across.done is False else self.standing(deed) if across.done else across
+
+    def is_inserted(self, deed: Deed) -> Verdict:
+        """Insert: with the end that was named deep in it, and down."""
+        return is_inserted(self, deed, Verdict)
 
     def across_a_rim(self, deed: Deed) -> Verdict:
         """Return whether a rim does not bear it: all of its weight on two sides is no, most of it cannot be told."""
@@ -481,7 +488,8 @@ class Oracle:
     def asks(self, deed: Deed) -> Verdict:
         """Return whether one deed was done."""
         ways = {
-            "in": self.is_in, "on": self.is_on, "stack_on": self.is_on, "beside": self.is_beside, "open": self.is_open,
+            "in": self.is_in, "insert": self.is_inserted, "on": self.is_on, "stack_on": self.is_on,
+            "beside": self.is_beside, "open": self.is_open,
             "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
             "rest": self.rests, "within": self.is_within, **dict.fromkeys(WAYS, self.is_on_side),
             "at": self.is_at_spot, "facing": self.faces,

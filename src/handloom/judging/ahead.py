@@ -12,7 +12,7 @@ from handloom.arrays import Array
 from handloom.errors import StateError
 from handloom.judging.checks import check, holds
 from handloom.judging.lasting import BELTS, at_rest, frames_of
-from handloom.judging.measured import unmet
+from handloom.judging.wording.measured import unmet
 from handloom.judging.world_terms import in_hand
 from handloom.scene import Scene
 from handloom.values import Check
@@ -35,8 +35,10 @@ LONGER = 4.0
 """Total time for which a creeping object is observed [s]: a pear that begins to topple takes two seconds."""
 LASTING = "lasting_after"
 """Name of the term."""
-RESTING = frozenset({"in_cavity", "carried_by", "apart_along", "placed_at"})
+RESTING = frozenset({"in_cavity", "inserted", "carried_by", "apart_along", "placed_at"})
 """Terms of placed objects."""
+WITHIN = frozenset({"in_cavity", "inserted"})
+"""Those of objects between the walls of a container."""
 ROLLS = 0.03
 """How fast an object may roll about in its container meanwhile [m/s]: the walls keep it there. What falls is faster."""
 STRIDE = 0.2
@@ -62,7 +64,7 @@ def lasting_terms(scene: Scene, goal: Sequence[Check], handled: Collection[str] 
         return ()
     about: dict[str, Any] = {"objects": still, "after": AHEAD, "distance": DRIFT, "angle": LEAN, "rocking": ROCKS}
     placed = [(term.arguments["object"], term.name) for term in goal if term.name in RESTING]
-    if contained := [name for name in still if {kind for obj, kind in placed if obj == name} == {"in_cavity"}]:
+    if contained := [name for name in still if set() < {kind for obj, kind in placed if obj == name} <= WITHIN]:
         about["contained"] = contained
     targets = dict.fromkeys(term.arguments.get("target") for term in goal if term.name in RESTING)
     if loose := [name for name in targets if name and name not in handled and _movable(scene, name)]:

@@ -61,7 +61,8 @@ class GoalTerm(Config):
     """Direction of its ``front``, or of its x axis if it has none, as the robot sees it: a word, or degrees, 0 to the
     right and 90 away; to within 15 degrees."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """Upright, to within 15 degrees or a given angle [deg]; false allows it to lie."""
+    """Upright, to within 15 degrees or a given angle [deg]; false allows it to lie; absent: with a relation, objects
+    that stand, such as mugs and bottles, must."""
     joint: str | None = None
     """Moving part for ``open`` and ``closed``; absent: the main one."""
     open: bool | Share | None = None

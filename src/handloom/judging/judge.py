@@ -11,8 +11,8 @@ from handloom.arrays import Array
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.lasting import BELTS, REST, frames_of
-from handloom.judging.measured import unmet
-from handloom.judging.words import in_words
+from handloom.judging.wording.measured import unmet
+from handloom.judging.wording.words import in_words
 from handloom.judging.world_terms import FALLEN
 from handloom.scene import Scene
 from handloom.spatial import invert_pose

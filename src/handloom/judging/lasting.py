@@ -8,7 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
-from handloom.judging.measured import unmet
+from handloom.judging.wording.measured import unmet
 from handloom.scene import Scene
 from handloom.scene.measures import lying_still, world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from handloom.judging.depth_inside import inserted
 from handloom.judging.leaning import leans_on
 from handloom.judging.point_terms import apart_along
 from handloom.scene import Scene
@@ -33,8 +34,9 @@ def relation_terms(
     upright: bool | float | None = None,
     gap: tuple[float, float] | None = None,
     lean: bool = False,
+    point: str | None = None,
 ) -> tuple[Check, ...]:
-    """Return the terms of a relation: the position of the object, upright if it usually stands, and released.
+    """Return the terms of a relation: the position of the object, upright if it stands on a foot, and released.
 
     Args:
         scene: The scene.
@@ -45,10 +47,11 @@ def relation_terms(
         part: Body of the target that holds or carries it; absent, any.
         side: For ``beside``: left or right; absent, any.
         within: For ``beside``: largest gap [m].
-        upright: False allows upright objects to lie; True or an angle [deg] applies to any object; None to usually
-            upright ones.
+        upright: False allows it to lie; True or an angle [deg] requires it of any object, None of objects that stand,
+            such as mugs and bottles, however they were at the start.
         gap: For ``left_of`` and the like: minimum and maximum gap [m]; None allows any up to ``within``.
         lean: For ``on``: whether it leans on the target's slope.
+        point: For ``in``: named point of the object that goes in first, by which it is then judged.
     """
     pair = {"object": name, "target": target, "part": part}
     if relation == "beside":
@@ -57,10 +60,13 @@ def relation_terms(
         low, high = (0.0, within) if gap is None else (min(gap) - GAP_SLACK, max(gap) + GAP_SLACK)
         apart = {"way": way_to(scene, relation).tolist(), "low": low, "high": high}
         where = Check(name=apart_along.__name__, arguments={"object": name, "target": target, **apart})
+    elif relation == "in" and point is not None:
+        where = Check(name=inserted.__name__, arguments={**pair, "point": point})
     else:
         where = Check(name="in_cavity" if relation == "in" else "carried_by", arguments=pair)
     usual = LEANING if relation == "in" else UPRIGHT
-    standing = () if upright is False else upright_terms(scene, name, upright, usual=usual)
+    needed = scene.assets[name].stands if upright is None else upright
+    standing = upright_terms(scene, name, needed, usual=usual) if needed else ()
     if lean:
         standing = (_leaning(scene, name, target),)
     return (where, *standing, Check(name="let_go", arguments={"object": name}))
@@ -85,14 +91,18 @@ def upright_terms(scene: Scene, name: str, angle: float | bool | None, *, usual:
         usual: Largest tilt if no other one is given [deg].
     """
     asset = scene.assets[name]
-    if angle is None:
-        obj = next(obj for obj in scene.instance.objects if obj.name == name)
-        stood = float(matrix_from_quat(np.array(obj.quat))[2] @ np.asarray(asset.up, float))
-        if not asset.stands or stood < np.cos(np.deg2rad(UPRIGHT)):
-            return ()
+    if angle is None and not (asset.stands and stood(scene, name)):
+        return ()
     limit = usual if angle is None or angle is True else float(angle)
     up = {"object": name, "axis": list(asset.up), "angle": float(np.deg2rad(limit))}
     return (Check(name="points_up", arguments=up),)
+
+
+def stood(scene: Scene, name: str) -> bool:
+    """Return whether an object was upright at the start."""
+    obj = next(obj for obj in scene.instance.objects if obj.name == name)
+    up = matrix_from_quat(np.array(obj.quat))[2] @ np.asarray(scene.assets[name].up, float)
+    return bool(float(up) >= np.cos(np.deg2rad(UPRIGHT)))
 
 
 def facing_terms(scene: Scene, name: str, facing: float | str | None) -> tuple[Check, ...]:

@@ -1,24 +1,21 @@
 """Success terms about the world alone: in, on, at, beside, open, held. They hold for every source of commands."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
+from handloom.judging.bearers import bearers_of, is_fixed
 from handloom.judging.checks import Nature, check, grasped
+from handloom.judging.depth_inside import hollow_of, sticks_out_of
 from handloom.judging.overhang import lies_over
 from handloom.scene import Scene
-from handloom.scene.cavities import Hollow, hollow
 from handloom.scene.measures import world_box
 from handloom.scene.named_points import named_point
 
 MOST = 0.5
 """Fraction of an object's points that must be enclosed if its foot is not."""
-BEARING = 0.3
-"""Minimum upward component of the force direction with which something supports an object."""
 TOUCHING = 0.004
 """Largest distance between objects that count as touching side by side [m]."""
 FALLEN = 0.7
@@ -53,7 +50,8 @@ GRID = 3
 def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None) -> bool:
     """Return whether an object lies in a cavity of a target: a floor below it and walls around it, or a roof above.
 
-    An object that lies on a roof, hangs over a rim or leans against the outside is not in it.
+    An object that lies on a roof, hangs over a rim or leans against the outside is not in it. A long one may stick out:
+    at least a third of its length is inside, from its lower end on.
 
     Args:
         scene: The scene.
@@ -65,7 +63,12 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     middle = box.mean(axis=0)
     if not _over_box(middle, room) or box[0, 2] > room[1, 2]:
         return False
-    shape, T = _hollow(scene, target), scene.object_pose(target)
+    return _lies_in(scene, object, target, part, box) or sticks_out_of(scene, object, target, part)
+
+
+def _lies_in(scene: Scene, object: str, target: str, part: str | None, box: Array) -> bool:
+    """Return whether most of an object with a world box (2, 3) is in a cavity, or its foot is and carries it there."""
+    shape, T, middle = hollow_of(scene, target), scene.object_pose(target), box.mean(axis=0)
     up = T[2, :3]
 
     def enclosed(point: Array) -> bool:
@@ -78,9 +81,9 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     rings = [enclosed(np.array([*middle[:2], z])) for z in levels]
     ringed = float(np.mean(rings))
     if share >= MOST or all(any(map(enclosed, _rising(point))) for point in (foot, lowest)):
-        bearers = list(_bearers(scene, object))
-        bearers = bearers or [held for held in _bearers(scene, object, steep=True) if held.owner == target]
-        if any(bearer.owner != target and _fixed(scene, bearer.owner) for bearer in bearers):
+        bearers = list(bearers_of(scene, object))
+        bearers = bearers or [held for held in bearers_of(scene, object, steep=True) if held.owner == target]
+        if any(bearer.owner != target and is_fixed(scene, bearer.owner) for bearer in bearers):
             return False  # It was pushed through the floor and rests on the table.
         inside = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle))) for bearer in bearers]
         if share >= MOST or ringed >= SUNK:
@@ -114,10 +117,10 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
     thin = float(room[1, 2] - room[0, 2]) < THIN
     while waiting:
         name = waiting.pop()
-        for owner, body, at, _ in _bearers(scene, name):
+        for owner, body, at, _ in bearers_of(scene, name):
             if owner == target:
                 reached |= part is None or body in scene.world.subtree(f"{target}/{part}")
-            elif owner in scene.assets and not _fixed(scene, owner):
+            elif owner in scene.assets and not is_fixed(scene, owner):
                 waiting += [owner] if owner not in seen else []
                 seen.add(owner)
             elif name == object and not (thin and _over_box(at, room)):
@@ -284,12 +287,6 @@ def _velocity(scene: Scene, body: str, at: Array) -> Array:
     return twist[:3] + np.cross(twist[3:], at - scene.world.body_pose(body)[:3, 3])
 
 
-def _hollow(scene: Scene, name: str) -> Hollow:
-    asset = scene.assets[name]
-    joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
-    return hollow(asset, joints)
-
-
 def _points(scene: Scene, name: str) -> Array:
     """Return sample points (n, 3) of an object in the world: a grid in its own box."""
     low, high = scene.assets[name].aabb
@@ -336,7 +333,7 @@ def _over(scene: Scene, name: str, target: str, part: str | None) -> bool:
     middle, room = world_box(scene, name).mean(axis=0), world_box(scene, target, part)
     if not _over_box(middle, room):
         return False
-    shape, T = _hollow(scene, target), scene.object_pose(target)
+    shape, T = hollow_of(scene, target), scene.object_pose(target)
     inset = min(INSET, 0.15 * float((room[1] - room[0])[:2].min()))
     around = [(0.0, 0.0), (inset, 0.0), (-inset, 0.0), (0.0, inset), (0.0, -inset)]
     starts = [middle + np.array([x, y, 0.0]) for x, y in around]
@@ -355,42 +352,3 @@ def _surrounded(middle: Array, places: Sequence[Array]) -> bool:
     """
     angles = np.sort([np.arctan2(at[1] - middle[1], at[0] - middle[0]) for at in places])
     return len(angles) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < GAP
-
-
-class _Bearer(NamedTuple):
-    """A support of an object at one contact."""
-
-    owner: str
-    """Object or robot."""
-    body: str
-    at: Array
-    """Position in the world (3,) [m]."""
-    force: float
-    """Upward force on the object [N]."""
-
-
-def _bearers(scene: Scene, name: str, *, steep: bool = False) -> Iterator[_Bearer]:
-    """Yield the supports of an object.
-
-    Args:
-        scene: The scene.
-        name: The object.
-        steep: Yield everything that touches it, also walls that hold it by friction alone.
-    """
-    world = scene.world
-    world.refresh()
-    contact, model = world.data.contact, world.model
-    own, force = [world.body_index(body) for body in world.subtree(scene.body_of(name))], np.empty(6)
-    bodies = model.geom_bodyid[contact.geom]
-    first, second = np.isin(bodies[:, 0], own), np.isin(bodies[:, 1], own)
-    # A normal points from the first geom to the second.
-    lifts = np.where(second, 1.0, -1.0) * contact.frame[:, 2] > (-np.inf if steep else BEARING)
-    for k in np.flatnonzero((first != second) & lifts & (contact.efc_address >= 0)):
-        other = model.body(int(bodies[k, 0] if second[k] else bodies[k, 1])).name
-        mujoco.mj_contactForce(model, world.data, int(k), force)
-        up = float(contact.frame[k].reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if second[k] else -1.0)
-        yield _Bearer(other.partition("/")[0], other, contact.pos[k], up)
-
-
-def _fixed(scene: Scene, name: str) -> bool:
-    return any(obj.name == name and obj.fixed for obj in scene.instance.objects)

@@ -82,6 +82,8 @@ class Met(NamedTuple):
     """Distance to it [m]."""
     above: float
     """Distance to the surface above [m]."""
+    around: Array
+    """Distances to the walls in the other directions (n - 2,) [m]; inf for nothing."""
     solid: bool
     """Whether the point lies inside a solid part."""
 
@@ -135,7 +137,8 @@ class Hollow:
         behind = np.einsum("ij,ij->i", normal.reshape(-1, 3), directions) > 0.0
         above = float(far[1]) if count > 1 and hit[1] else np.inf
         below = float(far[0]) if hit[0] else np.inf
-        return Met(hit=hit, floor=int(geom[0]), below=below, above=above, solid=bool((hit & behind).any()))
+        around, solid = np.where(hit[2:], far[2:], np.inf), bool((hit & behind).any())
+        return Met(hit=hit, floor=int(geom[0]), below=below, above=above, around=around, solid=solid)
 
     def encloses(self, point: Array, up: Array | None = None, part: str | None = None) -> bool:
         """Return whether a point (3,) in the object frame is in a cavity: a floor below, and walls or a roof.

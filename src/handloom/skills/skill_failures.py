@@ -3,8 +3,8 @@
 import numpy as np
 
 from handloom.judging.checks import CALM, TUMBLE
-from handloom.judging.measured import unmet
-from handloom.judging.words import in_words
+from handloom.judging.wording.measured import unmet
+from handloom.judging.wording.words import in_words
 from handloom.scene import Scene
 from handloom.skills.arms.traffic import moving_bodies
 from handloom.skills.skill import Skill, plan_failure

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from handloom.errors import HandloomError
-from handloom.judging.words import in_words
+from handloom.judging.wording.words import in_words
 from handloom.scene import Scene, build_scene
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig

@@ -14,7 +14,7 @@ from handloom.engine.trust import trusted_record
 from handloom.engine.verification.verify import verify_episode
 from handloom.episode.columns import STATE
 from handloom.errors import FileError, InputError, NotFoundError
-from handloom.judging.words import in_words
+from handloom.judging.wording.words import in_words
 from handloom.labels.kinds import LABEL_FILE
 from handloom.scene import Scene, build_scene
 from handloom.values import Check, EpisodeRecord

@@ -17,7 +17,7 @@ from handloom.episode.columns import asked_controls
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.joint_terms import other_joints_kept
-from handloom.judging.measured import unmet
+from handloom.judging.wording.measured import unmet
 from handloom.scene import Scene
 from handloom.seeding import generator
 from handloom.skills.deeds import make_judge

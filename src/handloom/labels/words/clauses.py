@@ -92,7 +92,7 @@ def _ends(facts: SceneFacts, record: EpisodeRecord) -> dict[str, Deed]:
     """Return which objects end in or on another, according to the goal."""
     found: dict[str, Deed] = {}
     for term in record.goal:
-        relation = {"in_cavity": "in", "carried_by": "on"}.get(term.name)
+        relation = {"in_cavity": "in", "inserted": "in", "carried_by": "on"}.get(term.name)
         names = (str(term.arguments.get("object")), str(term.arguments.get("target")))
         if relation and all(facts.has(name) for name in names):
             found[names[0]] = Deed(kind=relation, objects=names)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from handloom.arrays import Array
 from handloom.errors import InputError
-from handloom.judging.words import in_words
+from handloom.judging.wording.words import in_words
 from handloom.retarget.graph.execution import GraphExecutable
 from handloom.retarget.graph.groups import TensorGroup, group_of
 from handloom.retarget.inputs import TransformMatrix

@@ -101,11 +101,11 @@ class PlaceConfig(Tolerances, Filters):
     """The place in words, as in its short form (ours); it defines success (``success_mode: relation``) for any policy.
     ``in``: in a cavity of the target, of ``place_part_prim_path`` if that is given; ``on`` and ``stack_on``: carried
     by the target alone, with its middle above it; ``beside``: next to it; ``left_of`` and the like: straight on that
-    side of it as the robot sees it, on the same level, ``gap`` away. Upright objects, such as a mug or a can, must end
-    upright."""
+    side of it as the robot sees it, on the same level, ``gap`` away. Objects that stand, such as a mug or a can, must
+    end upright, and are stood up if they lie."""
     upright: bool | Annotated[float, Field(gt=0, le=90)] | None = None
-    """With ``relation``: false allows an upright object to end lying; true or an angle [deg] requires it of any object,
-    and a lying one is stood up (ours)."""
+    """With ``relation``: false allows an object that stands, such as a mug, to end lying; true or an angle [deg]
+    requires it of any object, and a lying one is stood up (ours)."""
     lean: bool = False
     """With ``relation: on``: lean the object against the target, with its up axis along the target's axis ``lean`` and
     its long side up the slope; checked to within 15 degrees (ours)."""

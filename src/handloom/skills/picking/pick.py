@@ -31,7 +31,7 @@ from handloom.skills.picking.grasp_poses import (
 )
 from handloom.skills.placing.place_in import INTO, narrowest
 from handloom.skills.skill import Phase, Skill, between
-from handloom.spatial import invert_pose, matrix_from_quat, quat_normalize
+from handloom.spatial import invert_pose, matrix_from_quat, pose_from_pos_quat, quat_normalize
 from handloom.values import Check, FunnelStage
 
 MOVED = 0.008
@@ -65,6 +65,8 @@ BELOW_ROOF = 0.03
 """Distance that a lift keeps from the roof [m]."""
 WIDEST_INTO = 100.0
 """Largest deviation of the hand from that direction if nothing else is possible [deg]."""
+BY_RIM_INTO = (INTO[0], 60.0)
+"""Direction of a hand that holds an open container by its rim and puts it, level, through a front."""
 
 
 class Pick(Skill[PickConfig]):
@@ -87,6 +89,7 @@ class Pick(Skill[PickConfig]):
         lift = min(lift, max(room - BELOW_ROOF, config.lift_th + JUST_LIFTED))
         self._moves = self.moves(float(lift))
         self._choose_or_concede(name)
+        self._keep_level_into_a_front(name, float(lift))
         if self.manip_list or self.failure is None or not self._may_come_from_nearer():
             return
         known, least = self.failure, config.lift_th + (JUST_LIFTED if config.constraints is None else END_LIFTED)
@@ -94,6 +97,32 @@ class Pick(Skill[PickConfig]):
         self._moves, self.failure = self.moves(min(float(lift), least)), None
         self._choose_or_concede(name)
         self.failure = None if self.manip_list else known
+
+    def _keep_level_into_a_front(self, name: str, lift: float) -> None:
+        """Grasp an open container by its rim instead if it can only so be put, level, through a front.
+
+        Held from above, a bowl must be tilted with the hand to pass under a roof, and rolls over when it is released.
+        """
+        level_after = getattr(self.follower, "level_after", None)
+        if level_after is None or self.config.approach_widest is None or not self.manip_list:
+            return
+        if self.controller.by_rim or self.scene.assets[name].holds <= 0.0:
+            return
+        if level_after(self._taken(), self.controller.target):
+            return
+        chosen, config, moves = self.manip_list, self.config, self._moves
+        self.config = config.model_copy(update={"rim": True, "approach": BY_RIM_INTO})
+        self._moves, self.manip_list = self.moves(lift), []
+        self._choose(name)
+        if not self.manip_list or not level_after(self._taken(), self.controller.target):
+            self.manip_list, self.config, self._moves = chosen, config, moves
+            self.controller.by_rim = False
+        self.failure = None
+
+    def _taken(self) -> Array:
+        """Return the chosen grasp T_base_tool (1, 4, 4)."""
+        first = next(command for command in self.manip_list if command.function == "close_gripper")
+        return pose_from_pos_quat(first.p_base_tool, first.q_base_tool)[None]
 
     def _may_come_from_nearer(self) -> bool:
         """Return whether the approach may be shorter than configured: in short form, if no arm reaches a grasp."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.judging.relations import relation_terms
+from handloom.judging.relations import relation_terms, stood
 from handloom.scene import Scene
 from handloom.skills.arms.orientations import Alignment
 from handloom.skills.configs.places import PlaceConfig
@@ -140,17 +140,35 @@ def asked_alignment(
     return Alignment(axis_tool=held, axis_base=wanted, tolerance=tolerance)
 
 
-def stood_up(config: PlaceConfig, axis_up: Array, up: Array, R_tool_object: Array, R_start: Array) -> Array | None:
+def must_stand(scene: Scene, config: PlaceConfig) -> bool | float:
+    """Return whether the object of a place must end upright, or its largest tilt [deg].
+
+    If the task does not say, objects that stand on a foot must, unless they are inserted with a point down or lean. A
+    place without a relation in words asks it only of those that stood at the start.
+
+    Args:
+        scene: The scene.
+        config: The place.
+    """
+    if config.upright is not None:
+        return config.upright
+    if config.point_down is not None or config.lean:
+        return False
+    name = config.objects[0]
+    return scene.assets[name].stands and (config.relation is not None or stood(scene, name))
+
+
+def stood_up(needed: bool | float, axis_up: Array, up: Array, R_tool_object: Array, R_start: Array) -> Array | None:
     """Return the axis, in the hand (3,), of a lying object that must stand; None if it need not be stood up.
 
     Args:
-        config: The place.
+        needed: Whether it must stand, or its largest tilt [deg].
         axis_up: Up of the object in its own frame (3,).
         up: The world's up in the arm base (3,).
         R_tool_object: Orientation of the object in the hand (3, 3).
         R_start: Initial orientation of the hand (3, 3).
     """
-    if config.upright is None or config.upright is False:
+    if needed is False:
         return None
     axis_tool = R_tool_object @ axis_up
     return axis_tool if float((R_start @ axis_tool) @ up) < LYING else None
@@ -254,9 +272,10 @@ def relation_checks(scene: Scene, config: PlaceConfig) -> tuple[Check, ...]:
         *(config.objects[0], config.relation or MEANS.get(config.success_mode, "on"), config.objects[1]),
         part=config.place_part_prim_path,
         side=config.beside,
-        upright=config.upright,
+        upright=must_stand(scene, config),
         gap=config.gap,
         lean=config.lean,
+        point=config.point_down,
     )
     return (*terms, *down)
 

@@ -33,8 +33,8 @@ LOST = 3
 """Frames in a row without hold after which an object counts as lost."""
 SETTLES = frozenset(
     (
-        *("calm", "carried_by", "in_cavity", "let_go", "lower_than", "lying_still", "over_box", "overlapping"),
-        *("released", "touches"),
+        *("calm", "carried_by", "in_cavity", "inserted", "let_go", "lower_than", "lying_still", "over_box"),
+        *("overlapping", "released", "touches"),
     )
 )
 """Terms that become true by themselves once a falling, rolling or swinging object comes to rest."""
@@ -73,7 +73,7 @@ class Place(PlacePoses):
             if self.manip_list:
                 return
             first = first or self.failure
-        self.failure = first
+        self.failure = first if first is None else self._unable_to_stand(first)
 
     def _choose_or_concede(self) -> None:
         """Write the commands of a place, relaxing the request if there is no other."""
@@ -92,7 +92,8 @@ class Place(PlacePoses):
             yield {"aim": None}
         if config.ratio_widest is not None:
             yield {"x_ratio_range": config.ratio_widest, "y_ratio_range": config.ratio_widest}
-        if config.keep_upright is not None and config.keep_upright_widest is not None:
+        level = self.stays_level()
+        if config.keep_upright is not None and config.keep_upright_widest is not None and not level:
             for angle in np.linspace(config.keep_upright, config.keep_upright_widest, WIDER + 1)[1:].tolist():
                 yield {"keep_upright": angle}
             yield from ({"keep_upright": config.keep_upright_widest} for _ in range(AGAIN))

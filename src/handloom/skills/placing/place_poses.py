@@ -1,6 +1,7 @@
 """Poses of a hand that bring its held object to a place."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -22,6 +23,7 @@ from handloom.skills.placing.landing import (
     headed,
     keeps_heading,
     leaning,
+    must_stand,
     place_points,
     stood_up,
     unit,
@@ -30,7 +32,7 @@ from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_ab
 from handloom.skills.placing.spots import origins_at, reach_of, shift_beside_others, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
-from handloom.values import FunnelStage
+from handloom.values import Failure, FunnelStage
 
 BESIDE_OTHERS = frozenset(("in", "on"))
 """Relations whose spot is free, so that several objects can be put there side by side."""
@@ -88,6 +90,40 @@ class PlacePoses(Skill[PlaceConfig]):
             return False
         return entry is not None and not entry.from_above
 
+    def stays_level(self) -> bool:
+        """Return whether the object must stay level: an open container that goes in through a front, and must stand.
+
+        Released at an angle, a bowl rolls over the edge of its foot and leans on the wall.
+        """
+        holds = self.scene.assets[self.config.objects[0]].holds > 0.0
+        return (
+            holds
+            and self._entry is not None
+            and not self._entry.from_above
+            and bool(must_stand(self.scene, self.config))
+        )
+
+    def level_after(self, T_base_tool: Array, q: Array) -> bool:
+        """Return whether a grasp leads to a place through a front at which an object that must stand is level.
+
+        Also True for an object that need not stand, or that enters from above.
+
+        Args:
+            T_base_tool: The grasp (1, 4, 4) of the object in its current pose.
+            q: Joints (m,) at the grasp.
+        """
+        if not must_stand(self.scene, self.config) or not self.through_a_front():
+            return True
+        asked, first = self.config, self._entry
+        try:
+            for entry in self._entries or ():
+                self._entry, self.config = entry, asked.model_copy(update=entry.keys)
+                if np.isfinite(self.ways_after(T_base_tool, q)).any():
+                    return True
+            return False
+        finally:
+            self._entry, self.config = first, asked
+
     def _stands_in(self) -> bool:
         """Return whether the held object or its target is a stand-in: heights then belong to other sizes."""
         return any(self.scene.assets[name].stands_in for name in self.config.objects[:2] if name in self.scene.assets)
@@ -119,8 +155,8 @@ class PlacePoses(Skill[PlaceConfig]):
         own = world_box(self.scene, config.objects[0])
         rise: float | Array = float(self.scene.object_pose(config.objects[0])[2, 3] - own[0, 2])
         R_world_object = T_base_world[:3, :3].T @ R @ T_tool_object[:3, :3]
-        turned = config.lean or self._stood_up(T_base_world, T_tool_object, R_start) is not None
-        if turned or config.point_down is not None:
+        stands = self._stood_up(T_base_world, T_tool_object, R_start)
+        if config.lean or stands is not None or config.point_down is not None:
             rise = -reach_of(self.scene, config.objects[0], R_world_object)[:, 0, 2]
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
@@ -140,7 +176,7 @@ class PlacePoses(Skill[PlaceConfig]):
                 p[:, 2] = np.minimum(p[:, 2], lowest + above)
         self._near = float(np.linalg.norm(box[1, :2] - box[0, :2])) / 2.0 + 2.0 * (held.half_width + BESIDE[1])
         pre, place = (self._hand_poses(T_base_world, R, p, T_tool_object) for p in points)
-        pre, place = self._attainable(pre, place, T_base_world, T_tool_object)
+        pre, place = self._attainable(pre, place, T_base_world, T_tool_object, stands)
         if config.facing is not None:
             kept_heading = keeps_heading(place[:, :3, :3], *turns)
             pre, place = pre[kept_heading], place[kept_heading]
@@ -222,8 +258,26 @@ class PlacePoses(Skill[PlaceConfig]):
 
     def _stood_up(self, T_base_world: Array, T_tool_object: Array, R_start: Array) -> Array | None:
         """Return the axis, in the hand (3,), of a lying object that must stand; None if it keeps its orientation."""
-        up = np.asarray(self.scene.assets[self.config.objects[0]].up, float)
-        return stood_up(self.config, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
+        config = self.config
+        up = np.asarray(self.scene.assets[config.objects[0]].up, float)
+        # A published place keeps its own orientations; only one in words, or with the key, stands anything up.
+        needed = must_stand(self.scene, config) if config.relation is not None else config.upright or False
+        return stood_up(needed, up, T_base_world[:3, 2], T_tool_object[:3, :3], R_start)
+
+    def _unable_to_stand(self, failure: Failure) -> Failure:
+        """Return why no place was found, naming that the object had to be stood up, or stay level, if that is so."""
+        if self.stays_level():
+            name, target = self.config.objects[:2]
+            hint = f"{name} must stay level on its way into {target}, with the hand under the roof"
+            return replace(
+                failure, detail=f"{failure.detail}; {hint}: make it lower or narrower, or let it lie, upright: false"
+            )
+        name, T_base_world = self.config.objects[0], invert_pose(self.controller.arm.T_world_base)
+        T_tool_object = invert_pose(self.controller.tool_pose()) @ T_base_world @ self.scene.object_pose(name)
+        if self._stood_up(T_base_world, T_tool_object, self.controller.commanded_pose[:3, :3]) is None:
+            return failure
+        hint = f"{name} lies in the hand and must end upright, and the hand cannot stand it up here"
+        return replace(failure, detail=f"{failure.detail}; {hint}: place it elsewhere, or let it lie, upright: false")
 
     def _kept(self, T_tool_object: Array) -> Held | None:
         """Return the parts of the hand's pose that the path to the place must keep."""
@@ -233,7 +287,9 @@ class PlacePoses(Skill[PlaceConfig]):
         x, y, z = (T_tool_object[:3, :3] @ unit(config.hold_obj_axis)).tolist()
         return HeldAxis((x, y, z))
 
-    def _attainable(self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Array]:
+    def _attainable(
+        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array, stands: Array | None
+    ) -> tuple[Array, Array]:
         """Replace poses that an arm of five joints cannot take by reachable ones: same object position, other yaw."""
         config = self.config
         point = np.zeros(3) if config.position_constraint == "gripper" else T_tool_object[:3, 3]
@@ -242,7 +298,8 @@ class PlacePoses(Skill[PlaceConfig]):
         # The sampled orientations fill the tolerance already; half of it again leaves an upright object upright.
         angle = np.deg2rad(0.5 * config.align_obj_tol) if axis is not None and config.align_obj_tol else ANGLE
         if config.keep_upright is not None:
-            axis_tool = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            held_up = self.controller.commanded_pose[:3, :3].T @ T_base_world[:3, 2]
+            axis_tool = held_up if stands is None else stands
             angle = np.deg2rad(0.5 * config.keep_upright)
         taken, found = self.controller.attainable(place, point_tool=point, axis_tool=axis_tool, angle=float(angle))
         before = taken.copy()

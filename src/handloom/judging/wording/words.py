@@ -30,6 +30,7 @@ WORDS = {
     "in_hand": "{object} is in a hand",
     "in_one_hand": "{object} is in exactly one hand",
     "in_view": "{scanner} has seen {object}",
+    "inserted": "{object} is in {target}{of_part} with its {point}",
     "inside": "{object} is inside {target}{of_part}",
     "joint_still": "{object}: {part_name} is at rest",
     "joints_at": "the joints of {hand} are at their goal",

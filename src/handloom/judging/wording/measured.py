@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.depth_inside import how_far_in
 from handloom.judging.joint_terms import moved_joints
-from handloom.judging.words import amount, in_words, part_of
+from handloom.judging.wording.words import amount, in_words, part_of
 from handloom.scene import Scene
 from handloom.scene.measures import share_inside, world_box
 from handloom.spatial import invert_pose, pose_error, pose_from_pos_quat, quat_angle, quat_from_matrix
@@ -166,6 +167,8 @@ MEASURED: dict[str, Callable[[Scene, dict[str, Any]], str]] = {
     "calm": _speed,
     "hand_at": _hand,
     "headed": _heading,
+    "in_cavity": lambda scene, given: how_far_in(scene, **given),
+    "inserted": lambda scene, given: how_far_in(scene, **given),
     "inside": _within_box,
     "joint_between": _position,
     "joint_state": _joint,

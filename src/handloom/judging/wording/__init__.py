@@ -1,0 +1,1 @@
+"""Success terms and what they measure, in words."""
