@@ -13,7 +13,7 @@ from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.tasks import SamplingError, load_task, sample_task
-from handloom.tasks.config.deed_form import workplaces
+from handloom.tasks.config.deed_form import CLEAR, workplaces
 from handloom.tasks.config.loading import shipped
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.reach_map import (
@@ -155,8 +155,11 @@ def test_proposed_regions_have_the_form_of_the_file(tmp_path):
     task = load_task(file)
     x, y = task.config.work_point or (0.0, 0.0)
     ranges = RandomConfig(pos_range=((x - 0.1, y, 0.0), (x, y + 0.2, 0.0)), yaw_rotation=(-8, 8))
-    proposal = Proposal((RegionConfig(object="cube", target="table", random_config=ranges),), 4)
-    (line,) = proposal.lines(task)
+    region = RegionConfig(object="cube", target="table", random_config=ranges)
+    # The reach map would refuse a part of this place as a short region.
+    (line,) = Proposal((region,), 4).lines(task)
+    assert line.startswith("- {object: cube, target: table, random_config: {pos_range: ")
+    (line,) = Proposal((region.model_copy(update={"clear": CLEAR}),), 4).lines(task)
     assert line == "- {object: cube, at: [[-0.1, 0], [0, 0.2]], yaw: [-8, 8]}"
     file.write_text(file.read_text() + f"regions:\n  {line}\n")
     copied = load_task(file).config.regions[0].random_config

@@ -115,7 +115,7 @@ def _in_hands(
     """Return a step that fits what the hands hold before it; for a handover, its blocks."""
     if isinstance(step, dict) and "handover" in step:
         return _handed_over(task, stages, step, robot, what, arms)
-    if isinstance(step, dict) and arm in ARMS:
+    if isinstance(step, dict) and arm in ARMS and arms is not None:  # Else a missing arm is the mistake to name.
         in_the_other_hand(step, arm, holders(stages, robot), what)
     return step
 
