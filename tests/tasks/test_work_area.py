@@ -43,7 +43,8 @@ def test_a_band_ends_where_points_are_no_longer_reached(so101: ArmController) ->
 def test_the_cookbook_has_the_area_of_every_setup_and_its_figures_hold(so101: ArmController) -> None:
     text = COOKBOOK.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)` \| (left|right) \| (.*?) \| (.*?) \|", text, re.MULTILINE)
-    assert {row[0] for row in rows} == {"fr3", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha"}
+    robots = {"aloha", "fr3", "fr3_pair", "franka_robotiq85", "genie1", "lift2", "so101", "split_aloha"}
+    assert {row[0] for row in rows} == robots | {"ur5e_robotiq85"}
     (given,) = [row[3] for row in rows if row[0] == "so101"]
     low, high = (float(word) for word in given.split(" to "))
     near, far = reached_band(so101, AHEAD, float(so101.arm.T_world_base[2, 3]) + 0.03, "down")

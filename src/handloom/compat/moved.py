@@ -27,6 +27,7 @@ FOLDERS = {
 
 MODULES = {
     ("handloom.scene", "handloom.scene.surface_gripper"): "suction",
+    ("handloom.judging", "handloom.judging.wording"): "words",
     ("handloom.motion_generation", "handloom.isaac.motion_generation.rmpflow"): (
         "rmpflow rmpflow_config rmpflow_kernels rmpflow_layout rmpflow_space rmpflow_visuals"
     ),
