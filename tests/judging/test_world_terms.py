@@ -29,6 +29,28 @@ def over(scene, target: str, above: float, shift=(0.0, 0.0)) -> np.ndarray:
     return np.array([middle[0] + shift[0], middle[1] + shift[1], box[1, 2] + above])
 
 
+@pytest.mark.parametrize("thing", ["strawberry", "egg"])
+def test_what_lies_on_the_thick_floor_of_a_shallow_dish_and_rises_above_its_wall_is_in_it(table: Make, thing: str):
+    scene = table(thing=f"category: {thing}", dish="category: petri_dish")
+    put(scene, "thing", over(scene, "dish", 0.012), settle=1.5)
+    assert world_box(scene, "thing")[1, 2] > world_box(scene, "dish")[1, 2] + 0.01
+    assert is_in(scene, "thing", "dish")
+
+
+def test_a_spoon_across_a_glass_and_the_rim_of_the_bin_around_it_is_not_in_the_bin(table: Make):
+    scene = table(
+        spoon="category: spoon, parameters: {length: 0.1716}",
+        glass="category: glass, parameters: {radius: 0.0322, height: 0.0918, flare: 0.0011}",
+        bin="category: bin, parameters: {length: 0.247, width: 0.1629, height: 0.1008}",
+    )
+    # Poses recorded in an attempt.
+    put(scene, "bin", (0.1594, 0.0168, 0.8002), (0.9594, 0.0001, -0.0001, -0.282))
+    put(scene, "glass", (0.1377, 0.0078, 0.8005), (0.7573, 0.0013, -0.001, -0.6531))
+    put(scene, "spoon", (0.1788, 0.0334, 0.8536), (0.2095, 0.0176, 0.0169, -0.9775), settle=0.5)
+    assert world_box(scene, "spoon")[0, 2] > world_box(scene, "bin")[1, 2] - 0.02, "it lies at the height of the rim"
+    assert not is_in(scene, "spoon", "bin")
+
+
 @pytest.mark.parametrize("container", ["bowl", "bin", "basket", "tray", "crate", "frying_pan", "plate"])
 def test_a_thing_dropped_into_a_container_is_in_it_and_beside_it_is_not(table: Make, container: str):
     scene = table(cube="category: cube, parameters: {edge: 0.03}", box=f"category: {container}")

@@ -16,6 +16,9 @@ LONG = 2.0
 """Ratio of an object's longest side to the next from which it may stick out of a container."""
 LEAST_INSIDE = 1.0 / 3.0
 """Minimum fraction of its length inside then, from its lower end."""
+LEAST_DEEP = 0.25
+"""Minimum depth of that end below the rim, as a fraction of the cavity's depth: a spoon that lies across a glass and
+the rim of the bin around both is not in the bin."""
 DEEP = 0.5
 """Minimum depth of an inserted point below the rim, as a fraction of the cavity's depth."""
 LEAST_BORNE = 0.1
@@ -67,13 +70,14 @@ def inserted(scene: Scene, *, object: str, target: str, point: str, part: str | 
 def sticks_out_of(scene: Scene, name: str, target: str, part: str | None = None) -> bool:
     """Return whether a long object is in a cavity with one end, far enough, and sticks out of its top with the other.
 
-    At least a third of its length is inside, and its weight rests there as well as on the rim.
+    At least a third of its length is inside, its end is a quarter of the depth below the rim, and its weight rests
+    there as well as on the rim.
     """
     ends = _ends(scene, name)
     if ends is None:
         return False
     found = inside_from(scene, name, target, ends[0], part)
-    if found.roofed or found.below_rim <= 0.0 or found.share < LEAST_INSIDE:
+    if found.roofed or found.share < LEAST_INSIDE or not 0.0 < LEAST_DEEP * found.depth <= found.below_rim:
         return False
     if not _carried_in(scene, name, target):
         return False
@@ -139,6 +143,11 @@ def hollow_of(scene: Scene, name: str) -> Hollow:
     asset = scene.assets[name]
     joints = {link.joint: scene.world.joint_position(f"{name}/{link.joint}") for link in asset.joints}
     return hollow(asset, joints)
+
+
+def is_long(scene: Scene, name: str) -> bool:
+    """Return whether an object is at least twice as long as wide."""
+    return _ends(scene, name) is not None
 
 
 def _ends(scene: Scene, name: str) -> tuple[Array, Array] | None:

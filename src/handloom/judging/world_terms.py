@@ -8,7 +8,7 @@ from handloom.arrays import Array
 from handloom.errors import unknown_name
 from handloom.judging.bearers import bearers_of, is_fixed
 from handloom.judging.checks import Nature, check, grasped
-from handloom.judging.depth_inside import hollow_of, sticks_out_of
+from handloom.judging.depth_inside import hollow_of, is_long, sticks_out_of
 from handloom.judging.overhang import lies_over
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
@@ -89,8 +89,15 @@ def _lies_in(scene: Scene, object: str, target: str, part: str | None, box: Arra
         if share >= MOST or ringed >= SUNK:
             return any(inside) or _surrounded(middle, [bearer.at for bearer in bearers])
         # A banana across a rim sags between its ends: there its distance from the floor exceeds the wall's height.
-        sag = shape.met(T[:3, :3].T @ (foot - T[:3, 3]), -up[None]).below
-        low = [bearer.owner != target or any(map(enclosed, _inwards(bearer.at, middle, sag))) for bearer in bearers]
+        # From a little above the foot, which has sunk into a floor that it lies on, often by a tenth of a millimetre.
+        above = foot + np.array([0.0, 0.0, RISES[0]])
+        sag = max(0.0, shape.met(T[:3, :3].T @ (above - T[:3, 3]), -up[None]).below - RISES[0])
+        # What lies on other things in the container is in it, unless it is long and lies across them and the rim.
+        heap = not is_long(scene, object)
+        low = [
+            (heap and bearer.owner != target) or any(map(enclosed, _inwards(bearer.at, middle, sag)))
+            for bearer in bearers
+        ]
         borne = np.maximum([bearer.force for bearer in bearers], 0.0)
         return float(borne[low].sum()) > MOST * float(borne.sum())
     # A tube in a rack is free below, and surrounded by a hole further up; a cucumber across a bowl only dips in.
