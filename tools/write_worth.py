@@ -39,12 +39,17 @@ def page() -> str:
         "```bash\n" + "\n".join(row["recipe"] for row in one) + "\n```",
     ]
     if many:
+        usual = [row for row in many if row["words"] == "usual"]
+        unseen = {row["task"]: row for row in many if row["words"] == "unseen"}
         parts += [
             "## One policy for many tasks",
-            "One network, given the task's instruction as hashed words, trained on the same demonstrations.",
-            _summary(many),
-            _table(many),
-            "```bash\n" + "\n".join(dict.fromkeys(row["recipe"] for row in many)) + "\n```",
+            "One network, trained on the demonstrations of all these tasks, that is told in words what to do: in the "
+            "words of the task, and in sentences written for this test that occur in no demonstration "
+            "(`examples/train/unseen.json`). The four `choices` are four deeds in the same scenes, so that only the "
+            "sentence says which one is meant.",
+            _summary(usual),
+            _told(usual, unseen),
+            "```bash\n" + "\n".join(dict.fromkeys(row["recipe"] for row in usual)) + "\n```",
         ]
     return "\n\n".join(parts) + "\n"
 
@@ -62,7 +67,6 @@ def _table(rows: list[dict[str, Any]]) -> str:
     head = ["task", "demonstrations", "disturbed", "minutes", "test set", "success", "unmet term"]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for row in rows:
-        low, high = row["interval"]
         reasons = Counter(row["failure_reasons"]).most_common(WORDS)
         cells = [
             f"`{row['task']}`" + ("*" if "note" in row else ""),
@@ -70,18 +74,38 @@ def _table(rows: list[dict[str, Any]]) -> str:
             f"{100 * row['disturb']:g} cm",
         ]
         cells += [f"{row['seconds']['train'] / 60:.1f}", str(row["seed"] - TEST_SEEDS)]
-        cells += [f"{row['successes']} of {row['scenes']} [{100 * low:.0f}, {100 * high:.0f}]"]
+        cells += [_share(row)]
         cells += [", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in reasons)]
         lines.append("| " + " | ".join(cells) + " |")
     notes = dict.fromkeys(row["note"] for row in rows if "note" in row)
     return "\n".join(lines) + "".join(f"\n\n\\* {note}" for note in notes)
 
 
+def _told(usual: list[dict[str, Any]], unseen: dict[str, dict[str, Any]]) -> str:
+    head = ["task", "demonstrations", "its own words", "unseen sentences", "unmet term, own words"]
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    for row in usual:
+        reasons = Counter(row["failure_reasons"]).most_common(WORDS)
+        cells = [f"`{row['task']}`", f"{row['demonstrations']:,}", _share(row)]
+        cells += [_share(unseen[row["task"]]) if row["task"] in unseen else ""]
+        cells += [", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in reasons)]
+        lines.append("| " + " | ".join(cells) + " |")
+    both = [row for row in usual if row["task"] in unseen]
+    own, other = (sum(row["successes"] for row in rows) for rows in (both, [unseen[row["task"]] for row in both]))
+    return "\n".join(lines) + f"\n\nIn unseen sentences: {other} successes, {own} in the same tasks' own words."
+
+
+def _share(row: dict[str, Any]) -> str:
+    low, high = row["interval"]
+    return f"{row['successes']} of {row['scenes']} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
 def add(files: list[str]) -> None:
     """Add the rows of files."""
-    kept = {(row["task"], row.get("policy")): row for row in json.loads(ROWS.read_text())} if ROWS.exists() else {}
+    rows = json.loads(ROWS.read_text()) if ROWS.exists() else []
     for file in files:
-        kept |= {(row["task"], row.get("policy")): row for row in json.loads(Path(file).read_text())}
+        rows += json.loads(Path(file).read_text())
+    kept = {(row["task"], row.get("policy"), row.get("words")): row for row in rows}
     ROWS.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
 
 

@@ -22,6 +22,11 @@ from PIL import Image
 from handloom.dataset import DatasetReader, record_of_archive
 from handloom.engine import ProcessExecutor
 from handloom.episode.observer import chosen_cameras, observed_bodies
+from handloom.labels.entities import Entities
+from handloom.labels.motion import motion_of
+from handloom.labels.surfaces import Surfaces
+from handloom.labels.words.things import SceneFacts
+from handloom.labels.words.wordings import wordings
 from handloom.motion.kinematics import Chain
 from handloom.render import Renderer
 from handloom.scene import Scene, SceneArm, build_scene
@@ -43,6 +48,7 @@ class Preparation:
     size: int
     cameras: tuple[str, ...]
     backend: str
+    wordings: bool
 
 
 def prepare(
@@ -55,6 +61,7 @@ def prepare(
     episodes: int | None = None,
     workers: int = 2,
     backend: str = "cpu",
+    wordings: bool = False,
 ) -> None:
     """Prepare the episodes of a dataset.
 
@@ -67,9 +74,10 @@ def prepare(
         episodes: Number of episodes; all by default.
         workers: Processes.
         backend: Renderer: cpu or cuda.
+        wordings: Also write the episode's instruction in other words, for a policy that reads them.
     """
     out.mkdir(parents=True, exist_ok=True)
-    how = Preparation(str(dataset), str(out), pictures, size, cameras, backend)
+    how = Preparation(str(dataset), str(out), pictures, size, cameras, backend, wordings)
     count = len(DatasetReader(dataset).episodes)
     todo = [n for n in range(min(count, episodes or count)) if not (out / f"{n:06d}.npz").exists()]
     for finished in ProcessExecutor(workers).run(partial(prepare_episode, how), iter(todo)):
@@ -106,7 +114,7 @@ def prepare_episode(how: Preparation, number: int) -> None:
         "T_tool_tcp": T_tool_tcp,
         "opening_index": ends - 1,
         "state_size": columns["observation.state"].shape[1],
-        "instruction": record.instance.instruction,
+        "instructions": np.array(instructions(scene, record) if how.wordings else [record.instance.instruction]),
     }
     if how.pictures != "none":
         cameras = how.cameras or tuple(camera.name for camera in record.instance.cameras)
@@ -119,6 +127,14 @@ def prepare_episode(how: Preparation, number: int) -> None:
     part = Path(how.out) / f".{number:06d}.npz"
     np.savez(part, **arrays)
     part.rename(Path(how.out) / f"{number:06d}.npz")
+
+
+def instructions(scene: Scene, record: EpisodeRecord) -> list[str]:
+    """Return the instruction, and wordings of it that say exactly which objects are meant."""
+    motion = motion_of(scene, record, contacts=True)
+    facts = SceneFacts(motion, Entities(motion, Surfaces(scene)), 0)
+    exact = [wording.text for wording in wordings(facts, record) if wording.style == "specific"]
+    return [record.instance.instruction, *exact]
 
 
 def asked(scene: Scene, arm: SceneArm, action: Array, end: int) -> Array:

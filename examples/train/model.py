@@ -24,7 +24,7 @@ CHUNK = 16
 """Steps predicted at once."""
 ARM = 10
 """Numbers per step and arm: translation, two columns of the rotation, opening."""
-WORDS = 1024
+WORDS = 4096
 """Number of hash buckets for words and pairs of words."""
 STILL = 0.004
 """A hand that moved less than this between two observations counts as standing still [m]."""
@@ -88,11 +88,19 @@ class Encoder(nn.Module):
         )
         self.to_points = nn.Conv2d(2 * width, points, 1)
         self.to_facts = nn.Linear(2 * width, points)
-        self.size = 3 * points
+        self.size, self.channels = 3 * points, 2 * width
 
-    def forward(self, picture: Tensor) -> Tensor:
-        """Return features (batch, size) of images (batch, 3, h, w), 0 to 1."""
+    def forward(self, picture: Tensor, told: Tensor | None = None) -> Tensor:
+        """Return features (batch, size).
+
+        Args:
+            picture: Images (batch, 3, h, w), 0 to 1.
+            told: Scale and offset of every channel (batch, 2 * channels), which choose what to look for.
+        """
         x = self.blocks(self.stem(4.0 * picture - 2.0))
+        if told is not None:
+            scale, offset = told.to(x.dtype)[:, :, None, None].chunk(2, dim=1)
+            x = nn.functional.silu(x * (1 + scale) + offset)
         heat = self.to_points(x)
         batch, points, height, width = heat.shape
         share = torch.softmax(heat.flatten(2).float(), -1).view(batch, points, height, width)
@@ -157,6 +165,7 @@ class Network(nn.Module):
         seen = config.state_size + sum(encoder.size for encoder in self.encoders)
         if config.words:
             self.words = nn.EmbeddingBag(WORDS, 128, mode="mean")
+            self.told = nn.ModuleList(nn.Linear(128, 2 * encoder.channels) for encoder in self.encoders)
             seen += 128
         dropout = 0.1 if config.cameras else 0.0
         self.trunk = nn.Sequential(nn.Linear(seen, hidden), Residual(hidden, dropout), Residual(hidden, dropout))
@@ -182,9 +191,13 @@ class Network(nn.Module):
             words: Hashed words (batch, count) of the task, for a network that reads them.
         """
         parts = [(state - self.state_mean) / self.state_scale]
-        parts += [encoder(pictures[:, k]) for k, encoder in enumerate(self.encoders)]
         if self.config.words:
-            parts.append(self.words(words))
+            meant = self.words(words)
+            told = [layer(meant) for layer in self.told]
+            parts.append(meant)
+        else:
+            told = [None] * len(self.encoders)
+        parts += [encoder(pictures[:, k], told[k]) for k, encoder in enumerate(self.encoders)]
         return self.trunk(torch.cat(parts, -1))
 
     def loss(self, sample: dict[str, Tensor], pictures: Tensor) -> dict[str, Tensor]:

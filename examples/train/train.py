@@ -24,6 +24,8 @@ WARM_UP = 200
 """Number of warm-up steps of the learning rate."""
 AVERAGED = 10
 """Number of steps between updates of the averaged weights."""
+WORDINGS = 24
+"""Wordings of an episode's instruction to choose from in every step."""
 SMALLEST = 0.02
 """Minimum scale of a number in a chunk [m, or of a rotation matrix], so that constants are not amplified."""
 
@@ -54,6 +56,7 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
         arms=first["opening"].shape[1],
         bases=first["twist_asked"].shape[1] // 3,
         words=len(folders) > 1,
+        hidden=1024 if len(folders) > 1 else 512,
         head=head,
         size=first["pictures"].shape[2] if pictures else 128,
         stride=STRIDE,
@@ -64,10 +67,10 @@ def made_for(folders: tuple[Path, ...], *, pictures: bool, head: str) -> tuple[M
 def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tensor]:
     """Read prepared episodes and split them into samples, which are kept on the device."""
     with ThreadPoolExecutor(8) as pool:
-        parts = list(pool.map(lambda file: samples(dict(np.load(file)), config), files))
-    ends = np.cumsum([len(part["state"]) for part in parts])
+        parts = list(pool.map(lambda number: samples(dict(np.load(files[number])), config, number), range(len(files))))
     kept = {}
     for name, first in list(parts[0].items()):
+        ends = np.cumsum([len(part[name]) for part in parts])
         kept[name] = torch.empty((int(ends[-1]), *first.shape[1:]), dtype=torch.from_numpy(first).dtype, device=device)
         for part, end in zip(parts, ends, strict=True):
             own = torch.from_numpy(part.pop(name))
@@ -75,8 +78,8 @@ def load(files: list[Path], config: ModelConfig, device: str) -> dict[str, Tenso
     return kept
 
 
-def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np.ndarray]:
-    """Return the inputs and targets at every step of an episode."""
+def samples(episode: dict[str, np.ndarray], config: ModelConfig, number: int) -> dict[str, np.ndarray]:
+    """Return the inputs and targets at every step of an episode, and once its instruction in several words."""
     frames, length = episode["frames"], len(episode["opening"])
     T_now = episode["T_base_tcp"][frames]
     T_now_base = np.linalg.inv(T_now)
@@ -96,7 +99,9 @@ def samples(episode: dict[str, np.ndarray], config: ModelConfig) -> dict[str, np
         "objects": points.reshape(len(frames), -1).astype(np.float32),
     }
     if config.words:
-        found["words"] = np.tile(hashed(str(episode["instruction"])), (len(frames), 1))
+        said = [hashed(str(text)) for text in episode["instructions"]]
+        found["instructions"] = np.resize(np.array(said, np.int32), (1, WORDINGS, len(said[0])))
+        found["episode"] = np.full(len(frames), number)
     if config.cameras:
         found["pictures"] = episode["pictures"]
     return found
@@ -211,7 +216,9 @@ class Steps:
 
     def __init__(self, network: Network, known: dict[str, Tensor], *, rate: float, batch: int, shift: int) -> None:
         self._network, self._batch, self._shift = network, batch, shift
-        self._known = {name: value for name, value in known.items() if name != "pictures"}
+        apart = ("pictures", "instructions")
+        self._known = {name: value for name, value in known.items() if name not in apart}
+        self._instructions = known.get("instructions")
         self._pictures = known.get("pictures")
         self._device = known["state"].device
         card = self._device.type == "cuda"
@@ -238,6 +245,9 @@ class Steps:
         pick = torch.randint(len(self._known["state"]), (self._batch,), device=self._device)
         sample = {name: value[pick] for name, value in self._known.items()}
         seen = state = sample["state"]
+        if self._instructions is not None:
+            which = torch.randint(WORDINGS, (self._batch,), device=self._device)
+            sample["words"] = self._instructions[sample["episode"], which]
         if self._pictures is not None:
             seen = varied(self._pictures, pick, self._shift)
             # A policy that sees the exact opening learns to infer the time from it.
@@ -280,7 +290,9 @@ def _held_out(network: Network, average: dict[str, Tensor], fresh: dict[str, Ten
     network.eval()
     off, opening, wrong = [], [], []
     for start in range(0, len(fresh["state"]), 512):
-        part = {name: value[start : start + 512] for name, value in fresh.items()}
+        part = {name: value[start : start + 512] for name, value in fresh.items() if name != "instructions"}
+        if "instructions" in fresh:
+            part["words"] = fresh["instructions"][part["episode"], 0]
         noise = torch.randn_like(part["chunk"])
         pictures = part["pictures"].permute(0, 1, 4, 2, 3).float() / 255 if "pictures" in part else part["state"]
         guess = network(part["state"], pictures, noise, part.get("words"))

@@ -17,8 +17,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count as counting
@@ -101,78 +101,85 @@ class Workshop:
         keep: Keep demonstrations and prepared episodes after use.
     """
 
-    shared = ""
-    """Tasks with this name prefix share one more policy, which needs their prepared episodes."""
-
     def __init__(
         self, recipe: Recipe, output: Path, *, workers: int, jobs: int, trainings: int, until: float, keep: bool
     ) -> None:
         self.recipe, self.output, self.workers, self.until, self.keep = recipe, output, workers, until, keep
         self._processor, self._card, self._drawing = Queue(jobs), Semaphore(trainings), Queue(2)
         self._begin, self._lock = time.monotonic(), Lock()
-        self._prepared: dict[str, Future[Path | None]] = {}
         self._file = output / "worth.json"
         self.table: list[dict[str, Any]] = json.loads(self._file.read_text()) if self._file.exists() else []
 
-    def begin(self, tasks: tuple[str, ...]) -> None:
-        """Announce the tasks."""
-        self._prepared = {task: Future() for task in tasks}
-
     def task(self, task: str) -> None:
         """Add the rows of a task to the table, one for every policy."""
-        try:
-            self._task(task)
-        finally:
-            if not self._prepared[task].done():
-                self._prepared[task].set_result(None)
-
-    def together(self, name: str, scenes: int, minutes: float) -> None:
-        """Train one policy for all tasks with a name prefix on the same demonstrations, and test it on each."""
-        recipe, folder = self.recipe, self.output / "together"
-        folder.mkdir(parents=True, exist_ok=True)
-        wanted = {task: made for task, made in self._prepared.items() if task.startswith(name)}
-        folders = {task: found for task, made in wanted.items() if (found := made.result())}
-        count, weights, times = max(recipe.demonstrations), folder / "together.pt", {}
-        words = f"python worth.py {' '.join(folders)} --demonstrations {count} --see pictures --seed {recipe.seed}"
-        words += f" --together {name} --scenes-together {scenes} --minutes-together {minutes:g}"
-        if not weights.exists():
-            with self._card, self._timed("together", "train", times):
-                bounds = ["--steps", "100000", "--minutes", str(minutes), "--batch", "256"]
-                given = [str(found) for found in folders.values()]
-                run_step(folder, [str(HERE / "train.py"), *given, "-o", str(weights), "--pictures", *bounds])
-
-        def tested(task: str) -> None:
-            result = folder / f"evaluation_{task}"
-            found = self._tested(task, folder, weights, result, scenes, dict(times), rank=3)
-            push = float(folders[task].name.split("_")[-1])
-            row = {"task": task, "policy": f"one for {len(folders)} tasks", "see": "pictures", "recipe": words}
-            self._add(row | {"demonstrations": count, "disturb": push} | found)
-
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(tested, folders))
-
-    def _task(self, task: str) -> None:
-        recipe, folder = self.recipe, self.output / task.replace("/", "_")
-        folder.mkdir(parents=True, exist_ok=True)
-        suited = next(push for name, push in DISTURB.items() if task.startswith(name))
-        for number, push in enumerate(recipe.disturb or (suited,)):
+        recipe, folder = self.recipe, self._folder(task)
+        for number, push in enumerate(self._pushes(task)):
             rows = [self._row(task, push, count, sense) for count in recipe.demonstrations for sense in recipe.see]
             todo = [row for row in rows if not any(row.items() <= known.items() for known in self.table)]
             if not todo:
                 continue
             times: dict[str, float] = {}
-            try:
-                prepared = self._demonstrations(task, folder, recipe.seed + number, push, times)
+            with self._reported(task):
+                prepared = self._demonstrations(task, recipe.seed + number, push, times)
                 if prepared is None:
                     return
-                if not self._prepared[task].done():
-                    self._prepared[task].set_result(prepared)
                 for row in todo:
                     self._add(row | self._policy(task, folder, prepared, row, dict(times)))
-            except subprocess.CalledProcessError as error:
-                self._tell(task, f"failed: {' '.join(map(str, error.cmd))[:200]}, see {folder / 'log.txt'}")
-            if not self.keep and not (self.shared and task.startswith(self.shared)):
+            if not self.keep:
                 shutil.rmtree(folder / f"prepared_{push:g}", ignore_errors=True)
+
+    def together(self, tasks: Sequence[str], begun: int, unseen: Path | None) -> None:
+        """Train one policy for all tasks, which reads their words, and test it on each."""
+        recipe, folder = self.recipe, self._folder("together")
+
+        def made(task: str) -> Path | None:
+            with self._reported(task):
+                return self._demonstrations(task, recipe.seed, self._pushes(task)[0], {}, wordings=True)
+
+        with ThreadPoolExecutor(begun) as pool:
+            folders = {task: found for task, found in zip(tasks, pool.map(made, tasks), strict=True) if found}
+        count, weights, times = max(recipe.demonstrations), folder / "together.pt", {}
+        words = f"python worth.py {' '.join(tasks)} --demonstrations {count} --see pictures --seed {recipe.seed}"
+        words += f" --together --scenes {recipe.scenes} --minutes {recipe.minutes:g} --size {recipe.size}"
+        words += "".join(f" --disturb {push:g}" for push in recipe.disturb) + (f" --unseen {unseen}" if unseen else "")
+        if not weights.exists():
+            with self._card, self._timed("together", "train", times):
+                bounds = ["--steps", "1000000", "--minutes", str(recipe.minutes), "--batch", "256"]
+                parts = [str(found) for found in folders.values()]
+                run_step(folder, [str(HERE / "train.py"), *parts, "-o", str(weights), "--pictures", *bounds])
+        sentences = json.loads(unseen.read_text()) if unseen else {}
+
+        def tested(task: str, said: str, texts: Sequence[str]) -> None:
+            result = folder / f"evaluation_{task.replace('/', '_')}_{said}"
+            options = ["--set", f"data.language_instruction={texts[0]}"] if texts else []
+            options += [f"data.paraphrases={json.dumps(texts[1:])}"] if texts else []
+            with self._reported(task):
+                found = self._tested(task, folder, weights, result, dict(times), options, rank=3)
+                row = {"task": task, "policy": f"one for {len(folders)} tasks", "see": "pictures", "words": said}
+                self._add(row | {"recipe": words, "demonstrations": count, "disturb": self._pushes(task)[0]} | found)
+
+        todo = [(task, "usual", []) for task in folders]
+        todo += [(task, "unseen", sentences[task]) for task in folders if task in sentences]
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda job: tested(*job), todo))
+
+    def _folder(self, task: str) -> Path:
+        folder = self.output / task.replace("/", "_")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _pushes(self, task: str) -> tuple[float, ...]:
+        suited = next(push for name, push in DISTURB.items() if task.startswith(name))
+        return self.recipe.disturb or (suited,)
+
+    @contextmanager
+    def _reported(self, task: str) -> Iterator[None]:
+        """Report a step that failed, so that the other tasks go on."""
+        try:
+            yield
+        except subprocess.CalledProcessError as error:
+            log = self._folder(task) / "log.txt"
+            self._tell(task, f"failed: {' '.join(map(str, error.cmd))[:200]}, see {log}")
 
     def _row(self, task: str, push: float, count: int, sense: str) -> dict[str, Any]:
         recipe = self.recipe
@@ -183,9 +190,12 @@ class Workshop:
         words += "" if recipe.head == "direct" else f" --head {recipe.head}"
         return {"task": task, "see": sense, "demonstrations": count, "disturb": push, "recipe": words}
 
-    def _demonstrations(self, task: str, folder: Path, seed: int, push: float, times: dict[str, float]) -> Path | None:
+    def _demonstrations(
+        self, task: str, seed: int, push: float, times: dict[str, float], *, wordings: bool = False
+    ) -> Path | None:
         """Return the prepared episodes, or None if it was too late to start."""
-        recipe, run, prepared = self.recipe, folder / f"run_{push:g}", folder / f"prepared_{push:g}"
+        recipe, folder = self.recipe, self._folder(task)
+        run, prepared = folder / f"run_{push:g}", folder / f"prepared_{push:g}"
         made = ["--successes", str(max(recipe.demonstrations)), "--seed", str(seed), "--disturb", str(push)]
         with self._processor.place(2), self._timed(task, "generate", times):
             if time.monotonic() > self.until:
@@ -193,6 +203,7 @@ class Workshop:
             self._handloom(folder, "generate", task, *made, "-o", str(run), "--render", "none", "--skip-stuck")
         drawn = ["--size", str(recipe.size), "--workers", str(self.workers)]
         drawn += [] if "pictures" in recipe.see else ["--pictures", "none"]
+        drawn += ["--wordings"] if wordings else []
         words = [str(HERE / "data.py"), str(run / "dataset"), str(prepared), *drawn]
         # Rendering on the GPU hardly needs the CPU.
         place = self._processor if recipe.backend == "cpu" else self._drawing
@@ -219,7 +230,7 @@ class Workshop:
             options += ["--pictures"] if row["see"] == "pictures" else []
             with self._card, self._timed(task, "train", times):
                 run_step(folder, [str(HERE / "train.py"), str(prepared), "-o", str(weights), *options])
-        return self._tested(task, folder, weights, result, recipe.scenes, times)
+        return self._tested(task, folder, weights, result, times)
 
     def _tested(
         self,
@@ -227,13 +238,14 @@ class Workshop:
         folder: Path,
         weights: Path,
         result: Path,
-        scenes: int,
         times: dict[str, float],
+        options: Sequence[str] = (),
         *,
         rank: int = 0,
     ) -> dict[str, Any]:
         if not (result / "evaluation.json").exists():
-            tested = ["-n", str(scenes), "--seed", str(self.recipe.test_seed), "--videos", "0", "-o", str(result)]
+            tested = ["-n", str(self.recipe.scenes), "--seed", str(self.recipe.test_seed), "--videos", "0"]
+            tested += ["-o", str(result), *options]
             policy = ["--policy", "model:Trained", "--weights", str(weights), "--skip-stuck"]
             with self._processor.place(rank), self._timed(task, "evaluate", times):
                 self._handloom(folder, "evaluate", task, *policy, *tested)
@@ -273,9 +285,8 @@ def worth(
     trainings: int = 2,
     begun: int = 6,
     seconds: float = 1e9,
-    together: str = "",
-    scenes_together: int = 50,
-    minutes_together: float = 3.0,
+    together: bool = False,
+    unseen: Path | None = None,
     keep: bool = True,
 ) -> None:
     """Measure and print a table; ``OUTPUT/worth.json`` keeps it.
@@ -289,22 +300,19 @@ def worth(
         trainings: Policies trained at the same time.
         begun: Tasks in progress at the same time.
         seconds: No task is started after this time.
-        together: Also train one policy for all tasks with this name prefix, such as fr3: they must use the same robot.
-        scenes_together: Number of unseen scenes of each task to evaluate that policy on.
-        minutes_together: Time limit for training that policy.
+        together: Train one policy for all tasks, which must use the same robot, instead of one for each.
+        unseen: JSON file with sentences for each task that the policy for all tasks is tested with, too.
         keep: Keep demonstrations and prepared episodes after use.
     """
     begin = time.monotonic()
     output.mkdir(parents=True, exist_ok=True)
     until = begin + seconds
     workshop = Workshop(recipe, output, workers=workers, jobs=jobs, trainings=trainings, until=until, keep=keep)
-    workshop.begin(tasks)
-    workshop.shared = together
-    with ThreadPoolExecutor(begun) as pool, ThreadPoolExecutor(1) as aside:
-        many = aside.submit(workshop.together, together, scenes_together, minutes_together) if together else None
-        list(pool.map(workshop.task, tasks))
-        if many:
-            many.result()
+    if together:
+        workshop.together(tasks, begun, unseen)
+    else:
+        with ThreadPoolExecutor(begun) as pool:
+            list(pool.map(workshop.task, tasks))
     print(table(workshop.table))
     print(f"{(time.monotonic() - begin) / 60:.1f} minutes in total")
 

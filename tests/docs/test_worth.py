@@ -27,7 +27,7 @@ def test_the_page_is_up_to_date(tool) -> None:
 
 def test_the_rows_add_up(tool) -> None:
     for row in json.loads(tool.ROWS.read_text()):
-        assert row["task"] in library()
+        assert row["task"] in library() or (ROOT / "examples" / "train" / row["task"]).is_file()
         assert row["successes"] + sum(row["failure_reasons"].values()) == row["scenes"]
         assert row["interval"] == pytest.approx(wilson(row["successes"], row["scenes"]))
         assert row["demonstrations"] <= 1000

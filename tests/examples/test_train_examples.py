@@ -27,7 +27,7 @@ def _prepared(folder: Path, task: str) -> Path:
         sys.path.insert(0, str(EXAMPLE))
     from data import prepare
 
-    prepare(folder / "run" / "dataset", folder / "prepared", size=32, workers=1)
+    prepare(folder / "run" / "dataset", folder / "prepared", size=32, workers=1, wordings=True)
     return folder / "prepared"
 
 
@@ -104,6 +104,8 @@ def test_one_policy_learns_tasks_with_other_objects(prepared: Path, tmp_path: Pa
 
     other = _prepared(tmp_path, "fr3_pick_cube")
     episode = dict(np.load(other / "000000.npz"))
+    assert len(set(episode["instructions"].tolist())) > 15  # The task's own and many others.
+    assert all("cube" in text or "block" in text for text in episode["instructions"])
     episode["objects"] = np.array([f"other_{name}" for name in episode["objects"].tolist()], dtype=str)
     np.savez(other / "000000.npz", **episode)
     (other / "000001.npz").write_bytes((other / "000000.npz").read_bytes())

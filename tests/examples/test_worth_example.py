@@ -1,5 +1,7 @@
 """The maker of the table of worth lets the right job in first, and does not do what is done."""
 
+import json
+import re
 import sys
 import threading
 import time
@@ -42,9 +44,7 @@ def test_a_row_that_is_known_is_not_made_again(worth, tmp_path: Path) -> None:
     recipe = worth.Recipe(demonstrations=(5,), see=("pictures",))
 
     def workshop():
-        made = worth.Workshop(recipe, tmp_path, workers=1, jobs=1, trainings=1, until=time.monotonic(), keep=True)
-        made.begin(("no_such_task",))
-        return made
+        return worth.Workshop(recipe, tmp_path, workers=1, jobs=1, trainings=1, until=time.monotonic(), keep=True)
 
     first = workshop()
     row = first._row("no_such_task", 0.02, 5, "pictures")
@@ -59,7 +59,6 @@ def test_a_row_that_is_known_is_not_made_again(worth, tmp_path: Path) -> None:
 def test_a_task_that_fails_does_not_stop_the_others(worth, tmp_path: Path) -> None:
     recipe = worth.Recipe(demonstrations=(1,), see=("pictures",))
     made = worth.Workshop(recipe, tmp_path, workers=1, jobs=1, trainings=1, until=time.monotonic() + 60.0, keep=True)
-    made.begin(("no_such_task",))
     made.task("no_such_task")
     assert made.table == []
     assert "no_such_task" in (tmp_path / "no_such_task" / "log.txt").read_text()
@@ -70,3 +69,28 @@ def test_less_room_means_smaller_disturbances(worth) -> None:
         return next(push for name, push in worth.DISTURB.items() if task.startswith(name))
 
     assert suited("so101_put_in_tray") < suited("fr3_pick_place")
+
+
+def test_the_choices_differ_in_their_words_and_not_in_their_scenes(worth) -> None:
+    from handloom.tasks import load_task, sample_task
+
+    scenes, sentences = [], set()
+    files = sorted((EXAMPLE / "choices").glob("*/choose.yaml"))
+    for file in files:
+        instance = sample_task(load_task(str(file)), seed=5, episode=0)
+        scenes.append([(obj.name, tuple(obj.position)) for obj in instance.objects])
+        sentences.add(instance.instruction)
+    assert len(files) == len(sentences) == 4
+    assert all(scene == scenes[0] for scene in scenes)
+
+
+def test_unseen_sentences_are_not_among_those_of_the_task(worth) -> None:
+    from handloom.tasks import load_task
+
+    for task, sentences in json.loads((EXAMPLE / "unseen.json").read_text()).items():
+        config = load_task(str(EXAMPLE / task) if task.endswith(".yaml") else task).config
+        known = {config.data.language_instruction, *config.data.paraphrases}
+        assert len(set(sentences)) >= 3
+        assert not known & set(sentences), task
+        for sentence in sentences:
+            assert set(re.findall(r"{(\w+)}", sentence)) <= {obj.name for obj in config.objects}
