@@ -1,20 +1,18 @@
 """A stand-in for a card: the CUDA source compiled as C++, its lanes run one after the other."""
 
 import ctypes
-import shutil
-import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from cpp_library import COMPILER, cpp_library
 from handloom.render.cuda.source import source
 
-COMPILER = shutil.which("g++") or shutil.which("clang++")
+__all__ = ["COMPILER", "Lanes", "sizes_of_rows"]
 ENTRIES = {
     "place_worlds": "(const Model*)a[0], (const World*)a[1]",
     "place_eyes": "(const Model*)a[0], (const World*)a[1], (const Eye*)a[2]",
@@ -29,7 +27,6 @@ STRUCTURES = ("Model", "World", "Eye", "View")
 @cache
 def compiled(settings: tuple[int, int, int]) -> ctypes.CDLL:
     """Return the kernels of one setting as a library of this machine."""
-    folder = Path(mkdtemp(prefix="handloom_lanes_"))
     text = source(settings)
     for entry, arguments in ENTRIES.items():
         text += (
@@ -38,21 +35,8 @@ def compiled(settings: tuple[int, int, int]) -> ctypes.CDLL:
         )
     for name in STRUCTURES:
         text += f'extern "C" int size_of_{name}() {{ return sizeof({name}); }}\n'
-    (folder / "lanes.cpp").write_text(text)
     # -ffp-contract=off: what the card's compiler is told, too.
-    options = ["-std=c++17", "-O2", "-shared", "-fPIC", "-ffp-contract=off", "-fno-stack-protector"]
-    subprocess.run(
-        [
-            str(COMPILER),
-            *options,
-            f"-I{Path(__file__).parent}",
-            str(folder / "lanes.cpp"),
-            "-o",
-            str(folder / "lanes.so"),
-        ],
-        check=True,
-    )
-    return ctypes.CDLL(str(folder / "lanes.so"))
+    return cpp_library(text, "-ffp-contract=off", "-fno-stack-protector", f"-I{Path(__file__).parent}")
 
 
 class Bytes:

@@ -69,7 +69,9 @@ class PageView:
                 "pictures_per_s": _rate(drawn),
             }
             self._sent = time.monotonic()
-        self._publish(state)
+            # Before another thread changes facts: pages keep the last state they get, and none follows while time is
+            # stopped.
+            self._publish(state)
 
     def scene(self, scene: Scene, facts: dict[str, Any]) -> None:
         """A scene begins."""

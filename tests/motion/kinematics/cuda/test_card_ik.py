@@ -1,16 +1,13 @@
 """Inverse kinematics on a card: as good as the processor's, with the same interface."""
 
 import ctypes
-import shutil
-import subprocess
 import sys
 from functools import cache
-from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 import pytest
 
+from cpp_library import COMPILER, cpp_library
 from handloom.bench.motion.planning_problems import arm_setup
 from handloom.errors import InputError, MissingExtraError, NotFoundError
 from handloom.motion.kinematics import IkOptions, IkSolver, Orientation
@@ -18,7 +15,6 @@ from handloom.motion.kinematics.cuda.card_ik import CardIk, card_ik
 from handloom.render.cuda.find_card import find_cards
 from handloom.spatial import pose_error
 
-COMPILER = shutil.which("g++") or shutil.which("clang++")
 RUN = """
 #include <cstring>
 extern "C" void run(const void* told, const void* exactly, long long threads, void** a) {
@@ -33,11 +29,7 @@ extern "C" void run(const void* told, const void* exactly, long long threads, vo
 
 @cache
 def compiled(build: str) -> ctypes.CDLL:
-    folder = Path(mkdtemp(prefix="handloom_ik_"))
-    (folder / "ik.cpp").write_text(build + RUN)
-    command = [str(COMPILER), "-std=c++17", "-O2", "-shared", "-fPIC", str(folder / "ik.cpp"), "-o"]
-    subprocess.run([*command, str(folder / "ik.so")], check=True)
-    return ctypes.CDLL(str(folder / "ik.so"))
+    return cpp_library(build + RUN)
 
 
 def launch(build, told, exactly, threads, *arguments):

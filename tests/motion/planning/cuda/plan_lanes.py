@@ -1,15 +1,14 @@
 """A stand-in for a card: the searches' CUDA source compiled as C++, the threads of a block run as fibres."""
 
 import ctypes
-import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 
-COMPILER = shutil.which("g++") or shutil.which("clang++")
+from cpp_library import COMPILER, cpp_library
+
+__all__ = ["COMPILER", "launch"]
 FIBRES = Path(__file__).parents[3] / "render" / "cuda" / "lane_by_lane.h"
 RUN = """
 extern "C" void plan_all_blocks(long long blocks, void** a) {
@@ -29,12 +28,9 @@ extern "C" void check_all_blocks(long long blocks, void** a) {
 
 @cache
 def compiled(build: str) -> ctypes.CDLL:
-    folder = Path(mkdtemp(prefix="handloom_plan_"))
     definitions, _, rest = build.partition("// RRT-Connect")
-    (folder / "plan.cpp").write_text(f'{definitions}#include "{FIBRES}"\n// {rest}{RUN}')
-    command = [str(COMPILER), "-std=c++17", "-O2", "-ffp-contract=off", "-march=native", "-shared", "-fPIC"]
-    subprocess.run([*command, str(folder / "plan.cpp"), "-o", str(folder / "plan.so")], check=True)
-    return ctypes.CDLL(str(folder / "plan.so"))
+    text = f'{definitions}#include "{FIBRES}"\n// {rest}{RUN}'
+    return cpp_library(text, "-ffp-contract=off", "-march=native")
 
 
 def launch(build, name, blocks, *arguments):
