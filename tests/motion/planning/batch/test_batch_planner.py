@@ -97,12 +97,12 @@ def test_paths_that_verification_refuses_are_searched_again_with_more_padding(mo
         batch._card = card = CardBatch(CardSearch(np, launch), workers=1)
         judge, refused = card._judges.submit, []
 
-        def refuse_twice(robot, scenes, paths):
-            futures = judge(robot, scenes, paths)
-            if len(refused) < 2:
+        def refuse_twice(robot, paths):
+            tasks = judge(robot, paths)
+            if paths and len(refused) < 2:
                 refused.append(paths[0].waypoints)
-                futures[0]._result = [False]
-            return futures
+                tasks[0].result = [False]
+            return tasks
 
         monkeypatch.setattr(card._judges, "submit", refuse_twice)
         (result,) = batch.plan([as_problem(given)])
