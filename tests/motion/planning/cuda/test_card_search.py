@@ -42,7 +42,7 @@ def tables(robots, worlds):
         if not known:
             views.append((robot, view_of(robot)))
     rows, numbers = world_rows(worlds), np.array(which)
-    checked = checked_tables([view for _, view in views], numbers, worlds, rows)
+    checked = checked_tables([view for _, view in views], numbers, rows)
     return rows, checked, tables_of([view for _, view in views], numbers, rows, checked)
 
 

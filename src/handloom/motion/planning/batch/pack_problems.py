@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, Obstacle
-from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.planning.batch.batch_planner import PlanProblem
 from handloom.motion.planning.batch.exact_slots import PLAIN, SlotKind, SlotKinds, placed
 from handloom.motion.planning.batch.scenes_table import RobotToJudge, ScenesTable
@@ -37,25 +36,26 @@ class KnownRobot:
         self.view, self.slots = view_of(robot), SlotKinds(robot)
         self.limits = robot.tree.lower, robot.tree.upper
         self._numbers: dict[SlotKind, int] = {}
-        self._plain: dict[tuple[ShapeKind, int, int], int] = {}
-        self._named: dict[tuple[str, str, ShapeKind, int, int], int] = {}
+        self._plain: dict[tuple[int, int, int], int] = {}
+        self._named: dict[tuple[str, str, int, int, int], int] = {}
         self._models: dict[SlotKind, Obstacle] = {}
         self._told: NDArray[np.uint8] | None = None
 
-    def slots_of(self, obstacles: Sequence[Obstacle]) -> NDArray[np.int64]:
-        """Return the index of the slot type that each obstacle needs; -1 for an ignored obstacle."""
-        kind, contype = [o.shape.kind for o in obstacles], [o.contype for o in obstacles]
-        names, bodies = [o.name for o in obstacles], [o.body for o in obstacles]
-        conaffinity, special = [o.conaffinity for o in obstacles], self.slots.names
-        found = [self._plain.get(key, UNKNOWN) for key in zip(kind, contype, conaffinity, strict=True)]
+    def slots_of(self, rows: WorldRows, mine: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the index of the slot type that some obstacles need; -1 for an ignored obstacle."""
+        # A few combinations of kind and contact bits are looked up instead of thousands of obstacles.
+        keys = np.stack([rows.shape[mine], rows.contype[mine], rows.conaffinity[mine]], axis=1)
+        change = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(mine)]
+        runs = [self._plain.get((a, b, c), UNKNOWN) for a, b, c in keys[change].tolist()]
+        slot = np.array(runs, np.int64)[np.cumsum(change) - 1]
+        special, names, bodies = self.slots.names, rows.names, rows.bodies
         if not (special.isdisjoint(names) and special.isdisjoint(bodies)):
-            for k, (name, body) in enumerate(zip(names, bodies, strict=True)):
-                if name in special or body in special:
-                    found[k] = self._named.get((name, body, kind[k], contype[k], conaffinity[k]), UNKNOWN)
-        slot = np.array(found, np.int64)
-        slot[~np.array([o.enabled for o in obstacles], bool)] = -1
-        for k in np.flatnonzero(slot == UNKNOWN).tolist():
-            slot[k] = self._slot(obstacles[k])
+            for at, k in enumerate(mine.tolist()):
+                if names[k] in special or bodies[k] in special:
+                    slot[at] = self._named.get((names[k], bodies[k], *keys[at].tolist()), UNKNOWN)
+        slot[~rows.enabled[mine]] = -1
+        for at in np.flatnonzero(slot == UNKNOWN).tolist():
+            slot[at] = self._slot(rows.obstacles[mine[at]])
         return slot
 
     def _slot(self, obstacle: Obstacle) -> int:
@@ -64,7 +64,7 @@ class KnownRobot:
         if number is None:
             number = self._numbers[kind] = len(self._numbers)
             self._models[kind], self._told = obstacle, None
-        key = obstacle.shape.kind, obstacle.contype, obstacle.conaffinity
+        key = int(obstacle.shape.kind), obstacle.contype, obstacle.conaffinity
         if self.slots.is_plain(obstacle):
             self._plain[key] = number
         elif obstacle.shape.kind in PLAIN:
@@ -131,8 +131,11 @@ def pack(
     numbers = np.flatnonzero(fits).tolist()
     worlds = [around[k] for k in numbers]
     rows, robot_of = world_rows(worlds), which[fits]
-    checked = checked_tables([one.view for one in kept], robot_of, worlds, rows)
-    slot = _slots(kept, robot_of, worlds, rows)
+    checked = checked_tables([one.view for one in kept], robot_of, rows)
+    owner, slot = np.repeat(robot_of, np.diff(rows.begin)), np.empty(len(rows.shape), np.int64)
+    for number, one in enumerate(kept):
+        mine = np.flatnonzero(owner == number)
+        slot[mine] = one.slots_of(rows, mine)
     where = placed(rows.T, rows.shape, rows.size)
     scenes = ScenesTable(
         rows.begin,
@@ -149,20 +152,6 @@ def pack(
     )
     chosen = [starts[k] for k in numbers], [goals[k] for k in numbers]
     return PackedProblems(numbers, *chosen, kept, robot_of, rows, checked, scenes)
-
-
-def _slots(
-    kept: Sequence[KnownRobot], which: NDArray[np.int64], worlds: Sequence[Sequence[Obstacle]], rows: WorldRows
-) -> NDArray[np.int64]:
-    """Return the index of the slot type that each obstacle needs."""
-    obstacles = [o for world in worlds for o in world]
-    if len(kept) == 1:
-        return kept[0].slots_of(obstacles)
-    owner, slot = np.repeat(which, np.diff(rows.begin)), np.empty(len(obstacles), np.int64)
-    for number, one in enumerate(kept):
-        mine = np.flatnonzero(owner == number)
-        slot[mine] = one.slots_of([obstacles[k] for k in mine.tolist()])
-    return slot
 
 
 def _fits(known: KnownRobot, starts: Sequence[Array], goals: Sequence[Array]) -> NDArray[np.bool_]:

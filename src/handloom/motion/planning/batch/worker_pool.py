@@ -11,6 +11,9 @@ from handloom.errors import StateError
 AHEAD = 3
 """Tasks given to a process at a time, so that it need not wait for this one."""
 
+PATIENCE = 5.0
+"""Time that a process has to finish its tasks when the pool is closed [s]."""
+
 
 class Task:
     """A call in another process."""
@@ -97,7 +100,10 @@ class WorkerPool:
             except OSError:
                 continue
         for process in self._processes:
-            process.join()
+            process.join(PATIENCE)
+            if process.is_alive():
+                process.terminate()
+                process.join()
         for pipe in self._pipes:
             pipe.close()
         self._pipes, self._processes, self._sent = [], [], []

@@ -78,6 +78,12 @@ class WorldRows(NamedTuple):
     """Three lengths (b, 3) [m]."""
     shape: NDArray[np.int64]
     """``ShapeKind`` (b,)."""
+    contype: NDArray[np.int64]
+    conaffinity: NDArray[np.int64]
+    enabled: NDArray[np.bool_]
+    names: list[str]
+    bodies: list[str]
+    obstacles: list[Obstacle]
 
 
 def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
@@ -131,6 +137,13 @@ def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
         T,
         size,
         shape,
+        # One list per attribute: tuples would have to be collected as garbage.
+        np.array([o.contype for o in obstacles], np.int64),
+        np.array([o.conaffinity for o in obstacles], np.int64),
+        np.array([o.enabled for o in obstacles], bool),
+        [o.name for o in obstacles],
+        [o.body for o in obstacles],
+        obstacles,
     )
 
 
@@ -177,23 +190,15 @@ class CheckedTables(NamedTuple):
         return flat.reshape(groups, len(flat) // groups) if groups else flat.reshape(0, 0)
 
 
-def checked_tables(
-    views: Sequence[RobotView], which: NDArray[np.int64], worlds: Sequence[Sequence[Obstacle]], rows: WorldRows
-) -> CheckedTables:
+def checked_tables(views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows) -> CheckedTables:
     """Return which groups are checked against which obstacles, for all problems at once.
 
     Args:
         views: The robots.
         which: Robot of each problem (p,).
-        worlds: Obstacles of each problem.
-        rows: The same as rows.
+        rows: Obstacles of all problems.
     """
-    obstacles = [o for world in worlds for o in world]
-    # One list per attribute: tuples would have to be collected as garbage.
-    contype = np.array([o.contype for o in obstacles], np.int64)
-    conaffinity = np.array([o.conaffinity for o in obstacles], np.int64)
-    enabled = np.array([o.enabled for o in obstacles], bool)
-    names, bodies = [o.name for o in obstacles], [o.body for o in obstacles]
+    obstacles, contype, conaffinity = rows.obstacles, rows.contype, rows.conaffinity
     centres, radius = rows.T[:, :3, 3], rows.row[:, 15].astype(float)
     radius[radius >= FAR] = np.inf
     across = np.diff(rows.begin)
@@ -210,8 +215,8 @@ def checked_tables(
         # An infinitely large obstacle is near everything, and one entirely inside cannot be further away than nothing.
         near &= limit >= 0.0
         meet = (view.bits[:, :1] & conaffinity[mine]) | (contype[mine] & view.bits[:, 1:])
-        table = np.where(near & (meet != 0) & enabled[mine], PADDED, 0).astype(np.int8)
-        for at in _named(view.special, names, bodies, mine):
+        table = np.where(near & (meet != 0) & rows.enabled[mine], PADDED, 0).astype(np.int8)
+        for at in _named(view.special, rows.names, rows.bodies, mine):
             one = obstacles[mine[at]]
             for g, left_out in enumerate(view.left_out):
                 if one.name in left_out or one.body in left_out:
