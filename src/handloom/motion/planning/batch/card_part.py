@@ -17,7 +17,7 @@ from handloom.motion.planning.batch.path_judges import (
     RoundToRun,
     SharedScenes,
 )
-from handloom.motion.planning.batch.worker_pool import Task
+from handloom.motion.planning.batch.worker_pool import PoolTask
 from handloom.motion.planning.cuda.card_search import JOB, CardSearch, FoundPath
 from handloom.motion.planning.cuda.problem_tables import tables_of
 from handloom.motion.planning.path_search import MORE_PADDING, ROUNDS
@@ -42,7 +42,7 @@ DEEPEST = len(ROUNDS) - 1
 """The CPU's longest round. It is begun as soon as the first search of a problem fails, without knowing whether the next
 ones will: it takes about as long as all that the others still do."""
 
-Verdicts = list[tuple[list[int], list[Task]]]
+Verdicts = list[tuple[list[int], list[PoolTask]]]
 
 
 class CardPart:
@@ -62,8 +62,8 @@ class CardPart:
         self._drawn = np.zeros(len(options), np.int64)
         self._more, self._tight = self._drawn.copy(), np.zeros(len(options), bool)
         self._robots: list[RobotAt] = []
-        self._rounds: dict[int, dict[int, Task]] = {}
-        self._unneeded: list[Task] = []
+        self._rounds: dict[int, dict[int, PoolTask]] = {}
+        self._unneeded: list[PoolTask] = []
         self.lost = self.refused = self.solved = 0
         self.timings = {"upload": 0.0, "take": 0.0}
         """Time that this process worked on each stage [s]."""
@@ -146,7 +146,7 @@ class CardPart:
         for task in self._rounds.pop(p, {}).values():
             self._cancel(task)
 
-    def _cancel(self, task: Task) -> None:
+    def _cancel(self, task: PoolTask) -> None:
         task.cancel()
         self._unneeded.append(task)
 
@@ -154,7 +154,7 @@ class CardPart:
         """Return whether the processes plan a problem as the CPU does: its ends and all verdicts are clear."""
         return self._more[p] == 0 and not self._packed.known[self._packed.which[p]].robot.coarse
 
-    def _run_rounds(self, p: int, numbers: Sequence[int], *, urgent: bool) -> dict[int, Task]:
+    def _run_rounds(self, p: int, numbers: Sequence[int], *, urgent: bool) -> dict[int, PoolTask]:
         start, goals, options = self._packed.starts[p], self._packed.goals[p], self._options[p]
         asked = [RoundToRun(p, start, goals, number, options) for number in numbers]
         return self._judges.run_rounds(self._robots[self._packed.which[p]], asked, urgent=urgent)
@@ -174,7 +174,7 @@ class CardPart:
                 break
 
     def _settle(
-        self, p: int, tasks: dict[int, Task], results: list[PlanResult | None], leave: Callable[[int], None]
+        self, p: int, tasks: dict[int, PoolTask], results: list[PlanResult | None], leave: Callable[[int], None]
     ) -> None:
         """Store the result of the CPU: the path of the first round that has one, as if the others had not begun."""
         drawn, options, number = 0, self._options[p], self._packed.numbers[p]
@@ -298,7 +298,7 @@ class CardPart:
         )
 
 
-def _decided(tasks: dict[int, Task]) -> bool:
+def _decided(tasks: dict[int, PoolTask]) -> bool:
     """Return whether the first round that found a path is known, or that none did."""
     for k in sorted(tasks):
         if not tasks[k].done:

@@ -15,7 +15,7 @@ from handloom.motion.collision.collision_arrays import ROW, MotionScene, RobotAr
 from handloom.motion.collision.lane_kernels import configurations_free
 from handloom.motion.planning.batch.scenes_table import RobotToJudge, ScenesTable
 from handloom.motion.planning.batch.slot_scene import RobotInSlots
-from handloom.motion.planning.batch.worker_pool import Task, WorkerPool
+from handloom.motion.planning.batch.worker_pool import PoolTask, WorkerPool
 from handloom.motion.planning.path_search import Effort, Search, one_way
 from handloom.motion.planning.planner_options import PlannerOptions
 from handloom.motion.planning.trees.rrt_connect import Budget, rrt_connect
@@ -142,7 +142,7 @@ class PathJudges:
 
     def __init__(self, processes: int) -> None:
         self._folder = MEMORY if MEMORY.is_dir() else Path(gettempdir())
-        self._used: list[tuple[SharedArrays, Sequence[Task]]] = []
+        self._used: list[tuple[SharedArrays, Sequence[PoolTask]]] = []
         self.processes = processes
         if processes > 1:
             # What is missing in the cache of kernels is compiled once, not by every process.
@@ -156,16 +156,16 @@ class PathJudges:
         places = segment.write([*scenes, *robots])
         return SharedScenes(segment, str(segment.path), places)
 
-    def give_back(self, scenes: SharedScenes, tasks: Sequence[Task] = ()) -> None:
+    def give_back(self, scenes: SharedScenes, tasks: Sequence[PoolTask] = ()) -> None:
         """Release the shared memory of scenes for reuse, once tasks that read it are over."""
         self._used.append((scenes.segment, tasks))
 
-    def submit(self, robot: RobotAt, paths: Sequence[PathToJudge]) -> list[Task]:
+    def submit(self, robot: RobotAt, paths: Sequence[PathToJudge]) -> list[PoolTask]:
         """Submit paths of one robot; the tasks return whether each is free, in chunks in the same order."""
         chunks = [paths[k : k + CHUNK] for k in range(0, len(paths), CHUNK)]
         return [self.pool.submit(_judge, robot, chunk) for chunk in chunks]
 
-    def run_rounds(self, robot: RobotAt, asked: Sequence[RoundToRun], *, urgent: bool) -> dict[int, Task]:
+    def run_rounds(self, robot: RobotAt, asked: Sequence[RoundToRun], *, urgent: bool) -> dict[int, PoolTask]:
         """Submit some of the CPU's rounds of one problem; return their tasks, which return a ``RoundRun`` each."""
         return {one.number: self.pool.submit(_run_round, robot, one, urgent=urgent) for one in asked}
 

@@ -15,7 +15,7 @@ PATIENCE = 5.0
 """Time that a process has to finish its tasks when the pool is closed [s]."""
 
 
-class Task:
+class PoolTask:
     """A call in another process."""
 
     def __init__(self, call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -47,8 +47,8 @@ class WorkerPool:
     def __init__(self, processes: int, begin: Callable[[], None]) -> None:
         self._pipes: list[Any] = []
         self._processes: list[Any] = []
-        self._sent: list[deque[Task]] = []
-        self._pending: deque[Task] = deque()
+        self._sent: list[deque[PoolTask]] = []
+        self._pending: deque[PoolTask] = deque()
         if processes < 2:
             return
         context = get_context("spawn")
@@ -63,9 +63,9 @@ class WorkerPool:
         for pipe in self._pipes:
             _receive(pipe)
 
-    def submit(self, call: Callable[..., Any], *arguments: Any, urgent: bool = False) -> Task:
+    def submit(self, call: Callable[..., Any], *arguments: Any, urgent: bool = False) -> PoolTask:
         """Run a call in some process, tasks of one urgency in the given order; its result is in the returned task."""
-        task = Task(call, arguments)
+        task = PoolTask(call, arguments)
         if not self._pipes:
             task.result, task.done = call(*arguments), True
             return task
