@@ -1,10 +1,20 @@
 """The motion benchmarks run and report what they promise; the figures themselves are no test."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from handloom.bench.motion import collision, ik, plan, trajectory
+from handloom.bench.motion import collision, ik, plan, plan_card, trajectory
 from handloom.bench.motion.planning_problems import KINDS, arm_setup, planning_problems
+from handloom.errors import InputError
+from handloom.motion.planning import BatchPlanner
+from handloom.motion.planning.batch.card_batch import CardBatch
+from handloom.motion.planning.cuda.card_search import CardSearch
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "motion" / "planning" / "cuda"))
+from plan_lanes import COMPILER, launch
 
 
 def test_inverse_kinematics_is_measured_beside_mink():
@@ -63,3 +73,31 @@ def test_problems_repeat_for_a_seed():
     one, two = planning_problems(setup, 3, seed=4), planning_problems(setup, 3, seed=4)
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a.goal, b.goal)
+
+
+def test_settings_of_batches_on_a_gpu_are_compared_in_all_combinations():
+    assert plan_card._choices(()) == [{}]
+    assert plan_card._choices(("parts=4,8", "workers=2")) == [
+        {"parts": 4, "workers": 2},
+        {"parts": 8, "workers": 2},
+    ]
+    for wrong in ("part=4", "parts=", "parts=4,x", "parts"):
+        with pytest.raises(InputError, match=r"--set parts=N,N,\.\.\. or workers=N"):
+            plan_card._choices((wrong,))
+    with pytest.raises(InputError, match="only with --device cuda"):
+        plan.run(overrides=("parts=4",))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+def test_a_batch_on_a_card_is_compared_with_all_cores_over_the_same_problems():
+    with BatchPlanner(workers=2) as batch:
+        batch._card = CardBatch(CardSearch(np, launch), workers=2)
+        reference, row = plan_card.run(problems=3, planner=batch).rows
+    assert reference["problems"] == row["problems"] == 3
+    assert reference["exact_free_percent"] == row["exact_free_percent"] == 100.0
+    names = ("solved_by_both", "solved_by_card_only", "solved_by_processor_only", "solved_by_neither")
+    assert sum(row[name] for name in names) == 3
+    assert row["same_bits_again"]
+    assert row["times_processor"] == pytest.approx(row["problems_per_s"] / reference["problems_per_s"])
+    assert {f"{stage}_ms" for stage in ("pack", "upload", "search", "take", "verify", "left")} <= set(row)

@@ -14,6 +14,7 @@ import numpy as np
 from handloom.bench.motion import plan_card
 from handloom.bench.motion.planning_problems import KINDS, PlanningProblem, arm_setup, is_free, planning_problems
 from handloom.bench.result import BenchResult
+from handloom.errors import InputError
 from handloom.motion.kinematics import Chain
 from handloom.motion.planning import ArmPlanner, PlannerOptions
 from handloom.robots import load_robot
@@ -51,7 +52,14 @@ class _Outcome:
     length: float
 
 
-def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0, *, device: str = "cpu") -> BenchResult:
+def run(
+    problems: int = 200,
+    names: tuple[str, ...] = ("fr3",),
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+    overrides: tuple[str, ...] = (),
+) -> BenchResult:
     """Solve random joint-space problems and verify every path independently.
 
     Args:
@@ -59,9 +67,15 @@ def run(problems: int = 200, names: tuple[str, ...] = ("fr3",), seed: int = 0, *
         names: Robots of the zoo.
         seed: Seed of the problems.
         device: ``cuda`` measures a GPU instead, with a thousand problems at once.
+        overrides: For a GPU, settings of the batch planner to compare, such as ``parts=4,8``.
+
+    Raises:
+        InputError: There are such settings without a GPU.
     """
     if device == "cuda":
-        return plan_card.run(robot=names[0], seed=seed)
+        return plan_card.run(robot=names[0], seed=seed, overrides=overrides)
+    if overrides:
+        raise InputError("the benchmark 'plan' takes --set only with --device cuda")
     rows = []
     for robot in names:
         setup = arm_setup(robot)

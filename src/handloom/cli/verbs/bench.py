@@ -44,7 +44,8 @@ def run(
         only: What to measure: task names, for benchmarks of several tasks; the pack, for the benchmark pack.
         seeds: Attempts per task; by default the benchmark's own number.
         seed: Seed of the measured run, if there is one; 0 by default.
-        set: Changes to the tasks, such as data.variant=randomized.
+        set: Changes to the tasks, such as data.variant=randomized; for the benchmark plan on a GPU, settings to
+            compare, such as parts=4,8 workers=8,16.
         backend: Renderer, for the benchmark render: cpu, or cuda for an NVIDIA GPU (extra gpu).
         device: Where to compute, for the benchmarks ik and plan: cpu, or cuda for an NVIDIA GPU (extra gpu).
         robot: Robot for tasks that any robot can do; for a pack, its first robot by default.

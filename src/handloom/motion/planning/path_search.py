@@ -4,17 +4,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Protocol
 
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.motion.collision import PathCollision
+from handloom.motion.collision import CollisionRobot, PathCollision
+from handloom.motion.collision.collision_arrays import MotionScene
 from handloom.motion.kinematics import IkSolver
 from handloom.motion.planning.arm_group import ArmGroup, no_arm
 from handloom.motion.planning.moves import KeptHold
 from handloom.motion.planning.path_end import PathEnd
 from handloom.motion.planning.planner_options import PlannerOptions
-from handloom.motion.planning.scene_check import SceneCheck
 from handloom.motion.planning.trees.hold_kernels import hold_rrt_connect, hold_shorten
 from handloom.motion.planning.trees.jt_rrt import PulledArm, PulledArms, jt_rrt
 from handloom.motion.planning.trees.rrt_connect import Budget, rrt_connect
@@ -31,6 +32,31 @@ miss, and without padding passages are wider; verification is exact either way. 
 problems of arms beside a torso that need tens of thousands of samples."""
 
 
+class Spheres(Protocol):
+    """Spheres of a robot in a scene, with some padding."""
+
+    @property
+    def scene(self) -> MotionScene:
+        """Robot, obstacles and checking step, for the kernels."""
+        ...
+
+
+class SearchScene(Protocol):
+    """Both collision checkers in one scene: a ``SceneCheck``, or a scene of a batch."""
+
+    robot: CollisionRobot
+
+    def spheres(self, padding: float) -> Spheres:
+        """Return the spheres with some padding [m]."""
+        ...
+
+    def first_collision(
+        self, path: Array, *, step: float, allowed: dict[frozenset[str], float] | None = None
+    ) -> PathCollision | None:
+        """Return the exact collision of a path, or None."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Effort:
     """Settings of one search."""
@@ -44,7 +70,37 @@ class Effort:
     seed: int
     """Seed of the samples."""
 
-    def budget(self, scene: SceneCheck) -> Budget:
+    @classmethod
+    def of_round(
+        cls,
+        options: PlannerOptions,
+        number: int,
+        goals: int,
+        *,
+        iterations: int | None = None,
+        more: float = 0.0,
+        alone: bool = False,
+    ) -> "Effort":
+        """Return the settings of one of the ``ROUNDS``.
+
+        Args:
+            options: Settings of the planner.
+            number: Which round.
+            goals: Number of goals; each takes a sample.
+            iterations: Samples that the round takes its fraction of; None means those of the options.
+            more: Padding beyond that of the options [m].
+            alone: The round is the only one and takes all samples.
+        """
+        share, step, padding = ROUNDS[number]
+        budget = options.iterations if iterations is None else iterations
+        return cls(
+            iterations=max(1, goals, math.ceil((1.0 if alone else share) * budget)),
+            step=step * options.tree_step,
+            padding=padding * options.padding + more,
+            seed=options.seed * 1_000_003 + 101 * number + round(more / MORE_PADDING),
+        )
+
+    def budget(self, scene: SearchScene) -> Budget:
         """Return the settings for the kernels, with samples from the joint limits of a scene's robot."""
         return Budget(*scene.robot.tree.sampling_box, self.step, self.iterations, self.seed)
 
@@ -80,7 +136,7 @@ class Search:
 
     def run(
         self,
-        scene: SceneCheck,
+        scene: SearchScene,
         start: PathEnd,
         goals: Sequence[PathEnd],
         *,
@@ -97,16 +153,10 @@ class Search:
             rounds: Number of rounds to run before giving up.
         """
         options, drawn, refused, more = self._options, 0, None, 0.0
-        tries = [(k, *effort) for k, effort in enumerate(ROUNDS[:rounds])]
+        tries, alone = list(range(len(ROUNDS[:rounds]))), rounds <= 1
         while tries:
-            k, share, step, padding = tries[0]
-            effort = Effort(
-                iterations=max(1, len(goals), math.ceil((share if rounds > 1 else 1.0) * iterations)),
-                step=step * options.tree_step,
-                padding=padding * options.padding + more,
-                seed=options.seed * 1_000_003 + 101 * k + round(more / MORE_PADDING),
-            )
-            found = self._attempt(scene, start, goals, effort)
+            effort = Effort.of_round(options, tries[0], len(goals), iterations=iterations, more=more, alone=alone)
+            found = self.attempt(scene, start, goals, effort)
             drawn += found.iterations
             if found.path is None:
                 tries.pop(0)
@@ -127,7 +177,7 @@ class Search:
         """Return whether a path, including its tight ends, is a requested one."""
         return True
 
-    def verify(self, scene: SceneCheck, path: Array, start: PathEnd) -> PathCollision | None:
+    def verify(self, scene: SearchScene, path: Array, start: PathEnd) -> PathCollision | None:
         """Return the exact collision of a path, beyond the contacts tolerated at its start."""
         begin = perf_counter()
         allowed = {frozenset((t.part, t.other)): t.depth + 1e-4 for t in start.tolerated}
@@ -135,8 +185,8 @@ class Search:
         self.timings["verify"] += perf_counter() - begin
         return refused
 
-    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
-        """Search once and shorten the result."""
+    def attempt(self, scene: SearchScene, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        """Search once and shorten the result, which is not verified yet."""
         path, begin = self._buffer, perf_counter()
         goal_rows = np.stack([end.roomy for end in goals])
         count, drawn, goal = rrt_connect(
@@ -147,12 +197,17 @@ class Search:
             return Found(path=None, iterations=drawn)
         return Found(path=self._shorter(scene, count, effort), goal=goal, iterations=drawn)
 
-    def _shorter(self, scene: SceneCheck, count: int, effort: Effort) -> Array:
+    def _shorter(self, scene: SearchScene, count: int, effort: Effort) -> Array:
         """Return the first ``count`` waypoints of the buffer, shortened."""
         begin, path, arrays = perf_counter(), self._buffer, scene.spheres(effort.padding).scene
         count = shorten(path, count, arrays, self._options.shortcuts, effort.seed + 1)
         self.timings["shorten"] += perf_counter() - begin
         return path[:count].copy()
+
+
+def one_way(start: Array, goals: Array) -> tuple[PathEnd, list[PathEnd]]:
+    """Return a start (n,) and goals (g, n) that all have room for the padded spheres as ends of a path."""
+    return PathEnd(q=start, roomy=start), [PathEnd(q=goal, roomy=goal) for goal in goals]
 
 
 def _join(start: PathEnd, path: Array, goal: PathEnd | None) -> Array:
@@ -177,7 +232,8 @@ class HoldSearch(Search):
         """Return whether a path keeps the hold."""
         return self._kept.path_keeps(path)
 
-    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+    def attempt(self, scene: SearchScene, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        """Search once, keeping the hold, and shorten the result, which is not verified yet."""
         path, arrays = self._buffer, scene.spheres(effort.padding).scene
         begin, goal_rows = perf_counter(), np.stack([end.roomy for end in goals])
         count, drawn, goal = hold_rrt_connect(start.roomy, goal_rows, self._arms, arrays, effort.budget(scene), path)
@@ -208,7 +264,8 @@ class TaskSpaceSearch(Search):
         second = pulled[1] if len(arms) > 1 else pulled[0]._replace(chain=no_arm(arms.chains[0]))
         self._pulled = PulledArms(pulled[0], second)
 
-    def _attempt(self, scene: SceneCheck, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+    def attempt(self, scene: SearchScene, start: PathEnd, goals: Sequence[PathEnd], effort: Effort) -> Found:
+        """Search once with JT-RRT and shorten the result, which is not verified yet."""
         here = self._arms.tools(start.roomy)[:, :3, 3]
         ends = np.stack([here[[0, -1]], [self._pulled.first.p, self._pulled.second.p]])
         boxes = np.stack([ends.min(axis=0) - EXPLORED, ends.max(axis=0) + EXPLORED], axis=1)

@@ -104,10 +104,7 @@ class PlanContext:
         found = self.search.run(self.scene, start, goals, iterations=budget, rounds=rounds)
         self.iterations += found.iterations
         if found.path is not None and found.padding < wanted:
-            self.notes.append(
-                f"a passage was too narrow for the padding of {1000 * wanted:.0f} mm; "
-                f"the path was searched with {1000 * found.padding:.0f} mm and is exactly free"
-            )
+            self.notes.append(narrow_passage(wanted, found.padding))
         return found
 
     def no_path(self, refused: PathCollision | None, **details: Any) -> PlanResult:
@@ -121,6 +118,19 @@ class PlanContext:
             )
         return self.fail(
             PlanStatus.NO_PATH,
-            f"no path was found in {self.iterations} samples; there may be none, or more iterations are needed",
+            nothing_found(self.iterations),
             **details,
         )
+
+
+def narrow_passage(wanted: float, padding: float) -> str:
+    """Return the note that a path keeps less distance from obstacles than the requested one [m]."""
+    return (
+        f"a passage was too narrow for the padding of {1000 * wanted:.0f} mm; "
+        f"the path was searched with {1000 * padding:.0f} mm and is exactly free"
+    )
+
+
+def nothing_found(samples: int) -> str:
+    """Return the reason why there is no path after this many samples."""
+    return f"no path was found in {samples} samples; there may be none, or more iterations are needed"

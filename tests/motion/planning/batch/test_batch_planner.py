@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from handloom.bench.motion.planning_problems import arm_setup, is_free, planning_problems
 from handloom.errors import MissingExtraError, NotFoundError
 from handloom.motion.planning import ArmPlanner, BatchPlanner, PlannerOptions, PlanProblem, PlanStatus
+from handloom.motion.planning.batch import card_batch
 from handloom.motion.planning.batch.card_batch import CardBatch
+from handloom.motion.planning.batch.processor_plans import ProcessorPlans
 from handloom.motion.planning.cuda.card_search import CardSearch, card_search
 from handloom.render.cuda.find_card import find_cards
 
@@ -97,12 +100,12 @@ def test_paths_that_verification_refuses_are_searched_again_with_more_padding(mo
         batch._card = card = CardBatch(CardSearch(np, launch), workers=1)
         judge, refused = card._judges.submit, []
 
-        def refuse_twice(robot, scenes, paths):
-            futures = judge(robot, scenes, paths)
-            if len(refused) < 2:
+        def refuse_twice(robot, paths):
+            tasks = judge(robot, paths)
+            if paths and len(refused) < 2:
                 refused.append(paths[0].waypoints)
-                futures[0]._result = [False]
-            return futures
+                tasks[0].result = [False]
+            return tasks
 
         monkeypatch.setattr(card._judges, "submit", refuse_twice)
         (result,) = batch.plan([as_problem(given)])
@@ -178,3 +181,105 @@ def test_a_device_that_does_not_exist_is_named_and_without_cupy_it_is_said(monke
     monkeypatch.setitem(sys.modules, "cupy", None)
     with pytest.raises(MissingExtraError, match=r"handloom\[gpu\]"):
         BatchPlanner("cuda")
+
+
+@lanes
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_no_search_on_the_card_finds_is_planned_as_the_processor_does_to_the_bit(workers):
+    given = planning_problems(arm_setup("fr3"), 9, seed=123)
+    problems = []
+    for k, iterations in ((2, 160), (5, 40), (2, 20), (0, 8000)):
+        old, few = given[k].planner, PlannerOptions(iterations=iterations)
+        planner = ArmPlanner(old.model, old.chains, data=old.data, world=old.world, robot=old.robot, options=few)
+        problems.append(as_problem(given[k], planner=planner))
+    with BatchPlanner(workers=1) as batch:
+        batch._card = CardBatch(CardSearch(np, launch), workers=workers)
+        for _ in range(2):
+            results = batch.plan(problems)
+            assert (batch.counts.card, batch.counts.processor_search) == (1, 3)
+            for result, problem in zip(results[:3], problems, strict=False):
+                expected = problem.plan()
+                assert result.notes == (*expected.notes, "planned on the processor")
+                assert (result.status, result.reason) == (expected.status, expected.reason)
+                assert (result.goal, result.iterations) == (expected.goal, expected.iterations)
+                np.testing.assert_array_equal(result.path, expected.path)
+    assert [result.ok for result in results] == [True, True, False, True]
+
+
+@lanes
+def test_the_longest_round_begins_when_the_first_search_fails_and_is_forgotten_when_the_next_ones_succeed(monkeypatch):
+    given = planning_problems(arm_setup("fr3"), 9, seed=123)
+    problems = []
+    for k, iterations in ((8, 160), (2, 20)):
+        old, few = given[k].planner, PlannerOptions(iterations=iterations)
+        planner = ArmPlanner(old.model, old.chains, data=old.data, world=old.world, robot=old.robot, options=few)
+        problems.append(as_problem(given[k], planner=planner))
+    asked, launches = [], []
+
+    def counted(build, name, blocks, *arguments):
+        launches.append(len(asked))
+        launch(build, name, blocks, *arguments)
+
+    with BatchPlanner(workers=1) as batch:
+        batch._card = card = CardBatch(CardSearch(np, counted), workers=2)
+        run_rounds = card._judges.run_rounds
+
+        def remember(robot, some, *, urgent):
+            tasks = run_rounds(robot, some, urgent=urgent)
+            asked.extend((one.problem, number, task) for one, (number, task) in zip(some, tasks.items(), strict=True))
+            return tasks
+
+        monkeypatch.setattr(card._judges, "run_rounds", remember)
+        results = batch.plan(problems)
+    assert [result.ok for result in results] == [True, False]
+    # Nothing before the first launch and between the two; both problems have begun before the second is waited for.
+    assert launches == [0, 2]
+    assert [(number, task.cancelled) for _, number, task in asked[:2]] == [(5, True), (5, True)]
+    rounds = {p: sorted(number for q, number, _ in asked if q == p) for p, _, _ in asked}
+    assert sorted(rounds.values()) == [[0, 1, 2, 3, 4, 5], [5]]
+
+
+@lanes
+def test_the_parts_of_a_batch_do_not_decide_its_results(monkeypatch):
+    given = [as_problem(one) for one in planning_problems(arm_setup("fr3"), 6, seed=123)]
+    monkeypatch.setattr(card_batch, "SMALLEST_PART", 1)
+    found = []
+    for parts in (1, 4):
+        with BatchPlanner(workers=1) as batch:
+            batch._card = card = CardBatch(CardSearch(np, launch), workers=1, parts=parts)
+            around = [one.planner.look_around() for one in given]
+            sizes = [[len(around[k]) for k in some] for some in card._split(around)]
+            assert len(sizes) == parts
+            assert [size for some in sizes for size in some] == sorted(map(len, around), reverse=True)
+            found.append(batch.plan(given))
+            assert {"pack", "upload", "search", "take", "verify", "left"} == set(batch.timings)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.path, other.path)
+
+
+def test_problems_that_share_a_planner_are_planned_one_after_the_other():
+    class Planner:
+        def __init__(self):
+            self.busy = self.most = 0
+
+    class Problem:
+        def __init__(self, planner, both):
+            self.planner, self.both = planner, both
+
+        def plan(self):
+            self.planner.busy += 1
+            self.planner.most = max(self.planner.most, self.planner.busy)
+            if self.both is not None:
+                # Two planners work at the same time, or this ends in an error.
+                self.both.wait(timeout=20.0)
+            self.planner.busy -= 1
+            return id(self.planner)
+
+    first, second, both = Planner(), Planner(), Barrier(2)
+    problems = [Problem(first, both), Problem(first, None), Problem(second, both), Problem(first, None)]
+    with ProcessorPlans(problems, 3) as plans:
+        for k in (0, 2, 1, 3):
+            plans.begin(k)
+        results = plans.results()
+    assert results == {k: id(problem.planner) for k, problem in enumerate(problems)}
+    assert first.most == second.most == 1

@@ -42,7 +42,7 @@ def tables(robots, worlds):
         if not known:
             views.append((robot, view_of(robot)))
     rows, numbers = world_rows(worlds), np.array(which)
-    checked = checked_tables([view for _, view in views], numbers, worlds, rows)
+    checked = checked_tables([view for _, view in views], numbers, rows)
     return rows, checked, tables_of([view for _, view in views], numbers, rows, checked)
 
 
@@ -89,7 +89,7 @@ def test_tables_of_a_batch_are_those_of_each_problem():
         a, b = rows.begin[p : p + 2]
         np.testing.assert_array_equal(rows.row[a:b], one.row)
         np.testing.assert_array_equal(rows.kind[a:b], one.kind)
-        np.testing.assert_array_equal(checked[p], one.checked)
+        np.testing.assert_array_equal(checked.table(p), one.checked)
         begin = packed.problems["item"][p]
         items = packed.arrays[-1][begin : begin + packed.problems["items"][p]]
         table = np.zeros_like(one.checked)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,29 +55,31 @@ class BatchPlanner:
     """Plans many problems at once, with the same results as planning them one by one.
 
     On a GPU, all problems are searched at once, each in its own block, with the same samples as on the CPU. Paths are
-    then verified exactly on the CPU, in separate processes. Problems that the GPU cannot solve are planned on the CPU.
+    then verified exactly on the CPU, in separate processes. Problems that the GPU cannot solve are planned on the CPU,
+    from the moment that this is known.
     Results, statuses and reasons are those of :meth:`ArmPlanner.plan_to_joints`; the same call on the same GPU returns
     the same bits.
 
     Args:
         device: ``cpu``, or ``cuda`` for an NVIDIA GPU (extra ``gpu``).
         workers: Number of threads that plan and of processes that verify; None uses one per core.
+        parts: Number of parts of a batch, which the GPU and the processes work on in turn; None uses the default.
 
     Raises:
         MissingExtraError: CuPy is not installed.
         StateError: There is no GPU.
     """
 
-    def __init__(self, device: str = "cpu", *, workers: int | None = None) -> None:
+    def __init__(self, device: str = "cpu", *, workers: int | None = None, parts: int | None = None) -> None:
         if device not in DEVICES:
             raise unknown_name("device", device, DEVICES)
         self._workers = workers or os.cpu_count() or 1
         self._card: Any = None
         if device == "cuda":
-            from handloom.motion.planning.batch.card_batch import CardBatch
+            from handloom.motion.planning.batch.card_batch import PARTS, CardBatch
             from handloom.motion.planning.cuda.card_search import card_search
 
-            self._card = CardBatch(card_search(), workers=self._workers)
+            self._card = CardBatch(card_search(), workers=self._workers, parts=parts or PARTS)
         self.counts = BatchCounts()
         """Outcome counts of the problems of the last call."""
 
@@ -86,9 +88,7 @@ class BatchPlanner:
         if self._card is None:
             self.counts = BatchCounts(given=len(problems))
             return self._on_processor(problems)
-        results, left, self.counts = self._card.plan(problems)
-        for k, result in zip(left, self._on_processor([problems[k] for k in left]), strict=True):
-            results[k] = replace(result, notes=(*result.notes, "planned on the processor"))
+        results, self.counts = self._card.plan(problems)
         return results
 
     def _on_processor(self, problems: Sequence[PlanProblem]) -> list[PlanResult]:

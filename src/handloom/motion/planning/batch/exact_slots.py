@@ -62,12 +62,13 @@ class SlotKinds:
     def __init__(self, robot: CollisionRobot) -> None:
         self._ignored = robot.ignored
         self._bodies = tuple(dict.fromkeys(part.body for part in robot.parts))
-        self._names = {name for pair in robot.ignored for name in pair}
+        self.names = frozenset(name for pair in robot.ignored for name in pair)
+        """Names that matter for the slot type: bodies that may touch something, and what they may touch."""
 
     def is_plain(self, obstacle: Obstacle) -> bool:
         """Return whether an obstacle fits into any slot of its type and contact bits."""
         solid = obstacle.shape.kind in PLAIN
-        return solid and obstacle.name not in self._names and obstacle.body not in self._names
+        return solid and obstacle.name not in self.names and obstacle.body not in self.names
 
     def of(self, obstacle: Obstacle) -> SlotKind:
         """Return the slot type."""

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.motion.collision import CollisionRobot, Obstacle
-from handloom.motion.collision.shape import ShapeKind
 from handloom.motion.planning.batch.batch_planner import PlanProblem
-from handloom.motion.planning.batch.exact_slots import SlotKind, SlotKinds, placed
-from handloom.motion.planning.batch.path_judges import RobotToJudge, ScenesTable
+from handloom.motion.planning.batch.exact_slots import PLAIN, SlotKind, SlotKinds, placed
+from handloom.motion.planning.batch.scenes_table import RobotToJudge, ScenesTable
 from handloom.motion.planning.cuda.problem_tables import (
+    CheckedTables,
     WorldRows,
     checked_tables,
     view_of,
@@ -22,6 +22,8 @@ from handloom.motion.planning.cuda.problem_tables import (
 
 MOST_JOINTS, MOST_GROUPS, MOST_GOALS = 15, 40, 30
 """The largest robot that fits into the memory of a block, and the maximum number of goals of a problem."""
+UNKNOWN = -2
+"""Slot type that has not been looked up yet."""
 SAME = 1e-9
 """A goal this close to the start in every joint is the start [rad or m]."""
 
@@ -32,35 +34,55 @@ class KnownRobot:
     def __init__(self, robot: CollisionRobot, key: str) -> None:
         self.robot, self.key = robot, key
         self.view, self.slots = view_of(robot), SlotKinds(robot)
-        self.pickled = pickle.dumps(robot)
         self.limits = robot.tree.lower, robot.tree.upper
         self._numbers: dict[SlotKind, int] = {}
-        self._plain: dict[tuple[ShapeKind, int, int], int] = {}
+        self._plain: dict[tuple[int, int, int], int] = {}
+        self._named: dict[tuple[str, str, int, int, int], int] = {}
         self._models: dict[SlotKind, Obstacle] = {}
-        self._told: RobotToJudge | None = None
+        self._told: NDArray[np.uint8] | None = None
 
-    def slot(self, obstacle: Obstacle) -> int:
-        """Return the index of the slot type that an obstacle needs; -1 for an ignored obstacle."""
-        if not obstacle.enabled:
-            return -1
-        plain = obstacle.shape.kind, obstacle.contype, obstacle.conaffinity
-        if plain in self._plain and self.slots.is_plain(obstacle):
-            return self._plain[plain]
+    def slots_of(self, rows: WorldRows, mine: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the index of the slot type that some obstacles need; -1 for an ignored obstacle."""
+        # A few combinations of kind and contact bits are looked up instead of thousands of obstacles.
+        keys = np.stack([rows.shape[mine], rows.contype[mine], rows.conaffinity[mine]], axis=1)
+        change = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))[: len(mine)]
+        runs = [self._plain.get((a, b, c), UNKNOWN) for a, b, c in keys[change].tolist()]
+        slot = np.array(runs, np.int64)[np.cumsum(change) - 1]
+        special, names, bodies = self.slots.names, rows.names, rows.bodies
+        if not (special.isdisjoint(names) and special.isdisjoint(bodies)):
+            for at, k in enumerate(mine.tolist()):
+                if names[k] in special or bodies[k] in special:
+                    slot[at] = self._named.get((names[k], bodies[k], *keys[at].tolist()), UNKNOWN)
+        slot[~rows.enabled[mine]] = -1
+        for at in np.flatnonzero(slot == UNKNOWN).tolist():
+            slot[at] = self._slot(rows.obstacles[mine[at]])
+        return slot
+
+    def _slot(self, obstacle: Obstacle) -> int:
         kind = self.slots.of(obstacle)
         number = self._numbers.get(kind)
         if number is None:
             number = self._numbers[kind] = len(self._numbers)
             self._models[kind], self._told = obstacle, None
+        key = int(obstacle.shape.kind), obstacle.contype, obstacle.conaffinity
         if self.slots.is_plain(obstacle):
-            self._plain[plain] = number
+            self._plain[key] = number
+        elif obstacle.shape.kind in PLAIN:
+            self._named[obstacle.name, obstacle.body, *key] = number
         return number
 
     @property
-    def told(self) -> RobotToJudge:
-        """Data sent to the processes."""
+    def told(self) -> NDArray[np.uint8]:
+        """The robot as sent to the processes: a pickled ``RobotToJudge``."""
         if self._told is None:
-            self._told = RobotToJudge(self.key, self.pickled, tuple(self._numbers), dict(self._models))
+            told = RobotToJudge(self.robot, tuple(self._numbers), dict(self._models))
+            self._told = np.frombuffer(pickle.dumps(told), np.uint8)
         return self._told
+
+    @property
+    def kinds(self) -> int:
+        """Number of slot types known so far."""
+        return len(self._numbers)
 
 
 class PackedProblems(NamedTuple):
@@ -75,15 +97,20 @@ class PackedProblems(NamedTuple):
     which: NDArray[np.int64]
     """Robot of each problem (p,)."""
     rows: WorldRows
-    checked: list[NDArray[np.int8]]
+    checked: CheckedTables
     scenes: ScenesTable
 
 
-def pack(problems: Sequence[PlanProblem], know: Callable[[CollisionRobot], KnownRobot]) -> tuple[PackedProblems, int]:
-    """Return the problems that the GPU can search, and the number left to the CPU.
+def pack(
+    problems: Sequence[PlanProblem],
+    around: Sequence[Sequence[Obstacle]],
+    know: Callable[[CollisionRobot], KnownRobot],
+) -> PackedProblems:
+    """Return the problems that the GPU can search; the others are left to the CPU.
 
     Args:
         problems: Some problems.
+        around: The obstacles of each.
         know: Returns the cached data of a robot.
     """
     starts = [np.asarray(problem.q_start, float) for problem in problems]
@@ -102,14 +129,17 @@ def pack(problems: Sequence[PlanProblem], know: Callable[[CollisionRobot], Known
         mine = np.flatnonzero(which == number)
         fits[mine] = _fits(one, [starts[k] for k in mine], [goals[k] for k in mine])
     numbers = np.flatnonzero(fits).tolist()
-    worlds = [problems[k].planner.look_around(problems[k].ignore) for k in numbers]
+    worlds = [around[k] for k in numbers]
     rows, robot_of = world_rows(worlds), which[fits]
-    checked = checked_tables([one.view for one in kept], robot_of, worlds, rows)
-    slot = [kept[which[k]].slot(o) for k, world in zip(numbers, worlds, strict=True) for o in world]
+    checked = checked_tables([one.view for one in kept], robot_of, rows)
+    owner, slot = np.repeat(robot_of, np.diff(rows.begin)), np.empty(len(rows.shape), np.int64)
+    for number, one in enumerate(kept):
+        mine = np.flatnonzero(owner == number)
+        slot[mine] = one.slots_of(rows, mine)
     where = placed(rows.T, rows.shape, rows.size)
     scenes = ScenesTable(
         rows.begin,
-        np.array(slot, np.int64),
+        slot,
         *where,
         rows.kind,
         rows.row,
@@ -117,11 +147,11 @@ def pack(problems: Sequence[PlanProblem], know: Callable[[CollisionRobot], Known
         rows.height,
         np.append(rows.face_begin, len(rows.face)),
         np.append(rows.height_begin, len(rows.height)),
-        np.concatenate([np.zeros(0, np.int8), *(table.ravel() for table in checked)]),
-        np.cumsum([0, *(table.size for table in checked)]),
+        checked.flat,
+        checked.begin,
     )
     chosen = [starts[k] for k in numbers], [goals[k] for k in numbers]
-    return PackedProblems(numbers, *chosen, kept, robot_of, rows, checked, scenes), len(problems) - len(numbers)
+    return PackedProblems(numbers, *chosen, kept, robot_of, rows, checked, scenes)
 
 
 def _fits(known: KnownRobot, starts: Sequence[Array], goals: Sequence[Array]) -> NDArray[np.bool_]:

@@ -21,6 +21,8 @@ _FOUND_FIELDS = ("count", "iterations", "goal", "blocked")
 FOUND = np.dtype([(name, np.int32) for name in _FOUND_FIELDS])
 """The kernels' ``Found``."""
 NOTHING = 1 << 30
+ALIGNMENT = 256
+"""Arrays in the memory of a batch begin at multiples of this [bytes]."""
 MOST_BYTES = 4 << 30
 """Memory for the trees of one launch; more jobs than fit are split over several launches."""
 NODES_PER_SAMPLE, FEWEST_NODES = 4, 2048
@@ -52,20 +54,31 @@ class CardSearch:
 
     def __init__(self, arrays: Any, launch: Launch) -> None:
         self._xp, self._launch = arrays, launch
+        self._spare: list[Any] = []
 
     def load(self, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]) -> "LoadedBatch":
         """Copy a batch to the device: its tables, and the start (n,) and goals (g, n) of each problem."""
-        return LoadedBatch(self._xp, self._launch, tables, starts, goals)
+        stream = self._spare.pop() if self._spare else self._new_stream()
+        return LoadedBatch(self._xp, self._launch, stream, tables, starts, goals)
+
+    def release(self, batch: "LoadedBatch") -> None:
+        """Use the stream of a finished batch for others.
+
+        CuPy keeps freed memory for each stream: a new stream would allocate all of it again, which stops the GPU.
+        """
+        self._spare.append(batch.stream)
+
+    def _new_stream(self) -> Any:
+        return nullcontext() if self._xp is np else self._xp.cuda.Stream(non_blocking=True)
 
 
 class LoadedBatch:
     """A batch in the memory of the kernels."""
 
     def __init__(
-        self, xp: Any, launch: Launch, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]
+        self, xp: Any, launch: Launch, stream: Any, tables: Tables, starts: Sequence[Array], goals: Sequence[Array]
     ) -> None:
-        self._xp, self._launch = xp, launch
-        self._stream = nullcontext() if xp is np else xp.cuda.Stream(non_blocking=True)
+        self._xp, self._launch, self.stream = xp, launch, stream
         problems = tables.problems.copy()
         joints, groups = int(problems["joints"].max()), int(problems["groups"].max())
         self._joints, self._build = joints, source(Sizes(joints, groups))
@@ -77,12 +90,13 @@ class LoadedBatch:
             row[: len(start)] = start
         flat = np.concatenate([np.asarray(one, np.float32).ravel() for one in goals])
         self._dof = problems["joints"].astype(np.int64)
-        with self._stream:
+        arrays = [*tables.arrays, problems.view(np.int32), rows, flat]
+        with self.stream:
             # Kept alive: the kernels receive addresses.
-            self._arrays = [xp.asarray(array) if array.size else xp.zeros(1, array.dtype) for array in tables.arrays]
-            self._tables = xp.asarray(np.array([_address(xp, array) for array in self._arrays], np.uint64))
-            self._problems = xp.asarray(problems.view(np.int32))
-            self._starts, self._goals = xp.asarray(rows), xp.asarray(flat)
+            self._memory, begins = _copied(xp, arrays)
+            base = _address(xp, self._memory)
+            self._tables = xp.asarray(np.array([base + begin for begin in begins[:-3]], np.uint64))
+            self._problems, self._starts, self._goals = (self._memory[begin:] for begin in begins[-3:])
 
     def touched(self, which: NDArray[np.int64], q: Array, padding: float) -> NDArray[np.bool_]:
         """Return which configurations are in collision.
@@ -94,7 +108,7 @@ class LoadedBatch:
         """
         xp, rows = self._xp, np.zeros((len(q), self._joints), np.float32)
         rows[:, : q.shape[1]] = q
-        with self._stream:
+        with self.stream:
             out = xp.empty(len(q), np.int32)
             asked = xp.asarray(which.astype(np.int32)), xp.asarray(rows), np.int32(len(q)), np.float32(padding), out
             blocks = -(-len(q) // CONFIGS)
@@ -121,7 +135,7 @@ class LoadedBatch:
         rows = 2 * jobs["most"].astype(np.int64)
         numbers = rows * dof
         launches, first = [], 0
-        with self._stream:
+        with self.stream:
             done = xp.full(len(self._dof), NOTHING, np.int32)
             while first < len(jobs):
                 fits = int(np.searchsorted(np.cumsum(numbers[first:]), MOST_BYTES // 8, side="right"))
@@ -138,7 +152,7 @@ class LoadedBatch:
                 self._launch(self._build, "plan_all", len(part), self._tables, self._problems, *arguments)
                 # Arrays that a kernel still writes to are kept alive.
                 launches.append((found, paths, (told, nodes, parents, done)))
-        return RunningJobs(jobs["padding"], dof, launches, self._stream, self._host)
+        return RunningJobs(jobs["padding"], dof, launches, self.stream, self._host)
 
     def _host(self, array: Any) -> Any:
         return array if self._xp is np else array.get()
@@ -157,6 +171,11 @@ class RunningJobs:
     ) -> None:
         self._padding, self._dof, self._launches, self._stream, self._host = padding, dof, launches, stream, host
 
+    @property
+    def done(self) -> bool:
+        """Whether :meth:`wait` returns at once."""
+        return bool(getattr(self._stream, "done", True))
+
     def wait(self) -> tuple[list[FoundPath | None], NDArray[Any]]:
         """Return the path of each job, None if it has none, and rows of ``FOUND``."""
         with self._stream:
@@ -170,6 +189,16 @@ class RunningJobs:
         ):
             paths.append(FoundPath(row[:count, :n].astype(float), goal, drawn, padding) if count else None)
         return paths, found
+
+
+def _copied(xp: Any, arrays: Sequence[NDArray[Any]]) -> tuple[Any, list[int]]:
+    """Copy arrays to the device at once; return the memory (bytes) and where each begins."""
+    sizes = [-(-max(array.nbytes, 1) // ALIGNMENT) * ALIGNMENT for array in arrays]
+    begins = np.cumsum([0, *sizes])
+    host = np.empty(int(begins[-1]), np.uint8)
+    for array, begin in zip(arrays, begins.tolist(), strict=False):
+        host[begin : begin + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return xp.asarray(host), begins[:-1].tolist()
 
 
 def _address(xp: Any, array: Any) -> int:

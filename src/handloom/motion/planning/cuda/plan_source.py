@@ -1,6 +1,7 @@
 """The CUDA source of the searches as one string, with the constants of the CPU code."""
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ class Sizes(NamedTuple):
     groups: int
 
 
+@cache
 def source(sizes: Sizes) -> str:
     """Return the source of one build."""
     text = (FOLDER / "plan.cu").read_text("utf-8")

@@ -1,6 +1,7 @@
 """Many problems as flat tables for the kernels: every robot once, the obstacles of each problem."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,44 +78,51 @@ class WorldRows(NamedTuple):
     """Three lengths (b, 3) [m]."""
     shape: NDArray[np.int64]
     """``ShapeKind`` (b,)."""
+    contype: NDArray[np.int64]
+    conaffinity: NDArray[np.int64]
+    enabled: NDArray[np.bool_]
+    names: list[str]
+    bodies: list[str]
+    obstacles: list[Obstacle]
 
 
 def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
     """Return the rows of ``world_arrays`` for each world, computed for all worlds at once."""
     obstacles = [o for world in worlds for o in world]
+    solids = [o.shape for o in obstacles]
     begin = np.cumsum([0, *map(len, worlds)])
-    T = np.concatenate([np.zeros((0, 4)), *(o.T_world_obstacle for o in obstacles)]).reshape(-1, 4, 4)
-    size = np.array([o.shape.size for o in obstacles]).reshape(-1, 3)
-    shape = np.array([int(o.shape.kind) for o in obstacles], np.int64)
+    T = np.concatenate([np.zeros((0, 4)), *[o.T_world_obstacle for o in obstacles]]).reshape(-1, 4, 4)
+    size = np.fromiter(chain.from_iterable([one.size for one in solids]), float, 3 * len(solids)).reshape(-1, 3)
+    shape = np.array([one.kind for one in solids], np.int64)
     rows = np.zeros((len(obstacles), ROW))
     rows[:, :3], rows[:, 3:12], rows[:, 12:15] = T[:, :3, 3], T[:, :3, :3].reshape(-1, 9), size
     rows[:, 15], rows[:, 21:24] = _bounding_radius(shape, size), _bounding_box(shape, size)
     faces, heights = [np.zeros((0, 4))], [np.zeros(0)]
-    face_begin, height_begin = np.zeros(len(worlds), np.int64), np.zeros(len(worlds), np.int64)
-    faces_before = heights_before = 0
-    special = np.isin(shape, (*POLYHEDRA, int(ShapeKind.HEIGHT_FIELD)))
-    special_of = np.add.reduceat(np.append(special, False), begin[:-1]) if len(worlds) else np.zeros(0)
-    special_of[np.diff(begin) == 0] = 0
-    for p in range(len(worlds)):
-        face_begin[p], height_begin[p] = faces_before, heights_before
-        if not special_of[p]:
+    # Planes and heights of each obstacle, one number more than obstacles.
+    plane_count, height_count = np.zeros((2, len(obstacles) + 1), np.int64)
+    special = np.flatnonzero(np.isin(shape, (*POLYHEDRA, int(ShapeKind.HEIGHT_FIELD))))
+    for i in special.tolist():
+        solid = solids[i]
+        rows[i, 15] = min(solid.bounding_radius, FAR)
+        if solid.heights is not None:
+            (down, across), (x, y, _) = solid.heights.shape, solid.size
+            rows[i, 17:21] = down, across, 2 * x / (across - 1), 2 * y / (down - 1)
+            heights.append(solid.heights.ravel())
+            height_count[i] = solid.heights.size
             continue
-        for i in (begin[p] + np.flatnonzero(special[begin[p] : begin[p + 1]])).tolist():
-            solid = obstacles[i].shape
-            rows[i, 15] = min(solid.bounding_radius, FAR)
-            if solid.heights is not None:
-                (down, across), (x, y, _) = solid.heights.shape, solid.size
-                cell = 2 * x / (across - 1), 2 * y / (down - 1)
-                rows[i, 16:21] = heights_before - height_begin[p], down, across, *cell
-                heights.append(solid.heights.ravel())
-                heights_before += solid.heights.size
-                continue
-            planes = supporting_planes(solid)
-            rows[i, 16:18] = np.array([0, len(planes)]) + faces_before - face_begin[p]
-            faces.append(planes)
-            faces_before += len(planes)
-            if solid.kind is ShapeKind.CONVEX and solid.vertices is not None:
-                rows[i, 21:24] = np.abs(solid.vertices).max(axis=0)
+        planes = supporting_planes(solid)
+        faces.append(planes)
+        plane_count[i] = len(planes)
+        if solid.kind is ShapeKind.CONVEX and solid.vertices is not None:
+            rows[i, 21:24] = np.abs(solid.vertices).max(axis=0)
+    planes_before, heights_before = (np.cumsum(count) - count for count in (plane_count, height_count))
+    face_begin, height_begin = planes_before[begin[:-1]], heights_before[begin[:-1]]
+    problem = np.searchsorted(begin, special, side="right") - 1
+    field = height_count[special] > 0
+    rows[special, 16] = np.where(field, heights_before[special] - height_begin[problem], 0)
+    hull, of = special[~field], problem[~field]
+    rows[hull, 16] = planes_before[hull] - face_begin[of]
+    rows[hull, 17] = rows[hull, 16] + plane_count[hull]
     kind = shape.copy()
     for given, seen in KERNEL_KIND.items():
         kind[shape == given] = seen
@@ -129,6 +137,13 @@ def world_rows(worlds: Sequence[Sequence[Obstacle]]) -> WorldRows:
         T,
         size,
         shape,
+        # One list per attribute: tuples would have to be collected as garbage.
+        np.array([o.contype for o in obstacles], np.int64),
+        np.array([o.conaffinity for o in obstacles], np.int64),
+        np.array([o.enabled for o in obstacles], bool),
+        [o.name for o in obstacles],
+        [o.body for o in obstacles],
+        obstacles,
     )
 
 
@@ -158,44 +173,75 @@ def _bounding_box(shape: NDArray[np.int64], size: Array) -> Array:
     return box
 
 
-def checked_tables(
-    views: Sequence[RobotView], which: NDArray[np.int64], worlds: Sequence[Sequence[Obstacle]], rows: WorldRows
-) -> list[NDArray[np.int8]]:
-    """Return the result of ``CollisionRobot.checked`` for each problem: groups against obstacles.
+class CheckedTables(NamedTuple):
+    """The result of ``CollisionRobot.checked`` for each problem: groups against obstacles."""
+
+    flat: NDArray[np.int8]
+    """Tables (groups, obstacles) row by row, one after the other."""
+    begin: NDArray[np.int64]
+    """Where the table of each problem begins (p + 1,)."""
+    groups: NDArray[np.int64]
+    """Groups of the robot of each problem (p,)."""
+
+    def table(self, p: int) -> NDArray[np.int8]:
+        """Return the table of one problem."""
+        groups = int(self.groups[p])
+        flat = self.flat[self.begin[p] : self.begin[p + 1]]
+        return flat.reshape(groups, len(flat) // groups) if groups else flat.reshape(0, 0)
+
+
+def checked_tables(views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows) -> CheckedTables:
+    """Return which groups are checked against which obstacles, for all problems at once.
 
     Args:
         views: The robots.
         which: Robot of each problem (p,).
-        worlds: Obstacles of each problem.
-        rows: The same as rows.
+        rows: Obstacles of all problems.
     """
-    obstacles = [o for world in worlds for o in world]
-    bits = np.array([(o.contype, o.conaffinity) for o in obstacles], np.int64).reshape(-1, 2)
-    enabled = np.array([o.enabled for o in obstacles], bool)
+    obstacles, contype, conaffinity = rows.obstacles, rows.contype, rows.conaffinity
     centres, radius = rows.T[:, :3, 3], rows.row[:, 15].astype(float)
     radius[radius >= FAR] = np.inf
-    owner = np.repeat(which, np.diff(rows.begin))
-    tables: list[NDArray[np.int8]] = [np.zeros((0, 0), np.int8)] * len(worlds)
+    across = np.diff(rows.begin)
+    groups = np.array([len(view.reach) for view in views], np.int64)[which]
+    begin = np.concatenate([[0], np.cumsum(groups * across)])
+    problem = np.repeat(np.arange(len(which)), across)
+    # The place of an obstacle in the first row of its table, and the distance to the next row.
+    place, stride = begin[problem] + np.arange(len(obstacles)) - rows.begin[problem], across[problem]
+    owner, flat = which[problem], np.zeros(int(begin[-1]), np.int8)
     for r, view in enumerate(views):
-        mine = np.flatnonzero(owner == r)
-        away = np.linalg.norm(centres[mine] - view.centre[:, None], axis=2) - radius[mine]
-        near = away <= view.reach[:, None] + MOST_PADDING + 1e-6
-        meet = (view.bits[:, :1] & bits[mine, 1]) | (bits[mine, 0] & view.bits[:, 1:])
-        table = np.where(near & (meet != 0) & enabled[mine], PADDED, 0).astype(np.int8)
-        for at, j in enumerate(mine.tolist()):
-            one = obstacles[j]
-            if one.name in view.special or one.body in view.special:
-                for g, names in enumerate(view.left_out):
-                    if one.name in names or one.body in names:
-                        table[g, at] = 0
-                if one.geom >= 0 and one.body in view.fixed:
-                    table[table[:, at] != 0, at] = BARE
-        columns = np.full(len(owner), -1)
-        columns[mine] = np.arange(len(mine))
-        for p in np.flatnonzero(which == r).tolist():
-            a, b = rows.begin[p], rows.begin[p + 1]
-            tables[p] = np.ascontiguousarray(table[:, columns[a] : columns[a] + b - a]) if b > a else table[:, :0]
-    return tables
+        mine = np.flatnonzero(owner == r) if len(views) > 1 else np.arange(len(obstacles))
+        limit = radius[mine] + view.reach[:, None] + MOST_PADDING + 1e-6
+        near = _squared_distances(view.centre, centres[mine]) <= limit * limit
+        # An infinitely large obstacle is near everything, and one entirely inside cannot be further away than nothing.
+        near &= limit >= 0.0
+        meet = (view.bits[:, :1] & conaffinity[mine]) | (contype[mine] & view.bits[:, 1:])
+        table = np.where(near & (meet != 0) & rows.enabled[mine], PADDED, 0).astype(np.int8)
+        for at in _named(view.special, rows.names, rows.bodies, mine):
+            one = obstacles[mine[at]]
+            for g, left_out in enumerate(view.left_out):
+                if one.name in left_out or one.body in left_out:
+                    table[g, at] = 0
+            if one.geom >= 0 and one.body in view.fixed:
+                table[table[:, at] != 0, at] = BARE
+        flat[place[mine] + np.arange(len(view.reach))[:, None] * stride[mine]] = table
+    return CheckedTables(flat, begin, groups)
+
+
+def _squared_distances(a: Array, b: Array) -> Array:
+    """Return the squared distances between points (n, 3) and points (m, 3) as (n, m) [m^2]."""
+    total = np.zeros((len(a), len(b)))
+    for k in range(3):
+        along = a[:, k, None] - b[:, k]
+        along *= along
+        total += along
+    return total
+
+
+def _named(special: frozenset[str], names: list[str], bodies: list[str], mine: NDArray[np.int64]) -> list[int]:
+    """Return the places in ``mine`` of obstacles whose name or body is special."""
+    if special.isdisjoint(names) and special.isdisjoint(bodies):
+        return []
+    return [at for at, j in enumerate(mine.tolist()) if names[j] in special or bodies[j] in special]
 
 
 class Tables(NamedTuple):
@@ -207,16 +253,13 @@ class Tables(NamedTuple):
     """Rows of ``PROBLEM``."""
 
 
-def tables_of(
-    views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows, checked: Sequence[NDArray[np.int8]]
-) -> Tables:
+def tables_of(views: Sequence[RobotView], which: NDArray[np.int64], rows: WorldRows, checked: CheckedTables) -> Tables:
     """Return the tables of a batch; the caller fills in the goals."""
     robots, places = _robot_arrays(views)
     problems = np.zeros(len(which), PROBLEM)
     for name, column in zip(("joint", "joints", "group", "groups", "pair", "pairs"), places.T, strict=True):
         problems[name] = column[which]
-    flat = np.concatenate([np.zeros(0, np.int8), *(table.ravel() for table in checked)])
-    before, across = np.cumsum([0, *(table.size for table in checked)]), np.diff(rows.begin)
+    flat, before, across = checked.flat, checked.begin, np.diff(rows.begin)
     at = np.flatnonzero(flat)
     of = np.searchsorted(before, at, side="right") - 1
     group, obstacle = np.divmod(at - before[of], np.maximum(across[of], 1))
