@@ -92,6 +92,12 @@ def test_a_toothbrush_is_not_laid_across_a_narrow_book(tmp_path):
     assert not tried.false_success, tried.verdict.why
 
 
+def test_a_mug_on_a_cup_in_a_crate_may_lean_on_the_rim(tmp_path):
+    (tried,) = tries(write_task(104, 81234), tmp_path, 81234, range(2, 3))
+    assert tried.success
+    assert tried.verdict.done is True, tried.verdict.why
+
+
 def test_the_oracle_tells_a_thing_in_a_bin_from_one_beside_it(tmp_path):
     bench, why = make_bench(IN_BIN, tmp_path, 0)
     assert bench is not None, why
