@@ -15,8 +15,8 @@ def rim_bears(
 ) -> tuple[float, bool]:
     """Return the share of a thing's weight on its container that the rim bears, and whether it does so all around.
 
-    It is nothing if what else is in the container bears nearly all of the thing. A contact is on a rim where the surface of the container, looked at from above, is nowhere higher around it, and
-    falls towards the middle of the container.
+    It is nothing if what else is in the container bears nearly all of the thing. A contact is on a rim where the
+    surface of the container, looked at from above, is nowhere higher around it, and falls towards the middle of it.
 
     Args:
         model: The compiled scene.

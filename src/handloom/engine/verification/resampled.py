@@ -113,7 +113,8 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     older = [(term, _as_before(term, record.goal)) for term in wanted]
     added = [term for term, before in older if before != (term,) and record.success and not term.seconds]
     unasked = "; ".join(unmet(scene, term) for term in added if not holds(scene, term))
-    unasked = unasked or moved_in(scene, [term for term in added if term.name == container_stays.__name__], record.states)
+    stays = [term for term in added if term.name == container_stays.__name__]
+    unasked = unasked or moved_in(scene, stays, record.states)
     wanted = tuple(term for _, before in older for term in before)
     scene.world.restore_state(now)
     if unasked:
