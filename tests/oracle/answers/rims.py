@@ -2,7 +2,7 @@
 
 import mujoco
 import numpy as np
-from tests.oracle.solids import Array, Rays, Solids
+from tests.oracle.answers.solids import Array, Rays, Solids
 
 AROUND = 0.85 * np.pi
 """Largest angle between neighbouring contacts that hold a thing from all around [rad]."""
