@@ -22,7 +22,7 @@ from handloom.spatial import translation
 from handloom.values import Check, Command
 
 PostureT = TypeVar("PostureT", bound=HomeConfig | HeuristicSkillConfig)
-SHORT_OF = tuple(k / 20.0 for k in range(1, 13))
+SHORT_OF = tuple(k / 20.0 for k in range(1, 20))
 """Fractions of the way home by which the arm stays short of a home position that something occupies."""
 BACK = (1.0, 0.6, 0.35)
 """Acceptable fractions of a requested retreat, first choice first."""
