@@ -271,3 +271,19 @@ def test_a_scene_whose_goal_has_other_terms_than_the_first_one_is_refused_in_wor
     same = varying(tmp_path, kinds, "{place: thing, on: plate, upright: false}")
     for episode in range(4):
         same.reset(options={"episode": episode})
+
+
+def test_a_cabinet_without_other_doors_is_observed_like_one_with_them(tmp_path: Path) -> None:
+    text = """
+base: setups/fr3.yaml
+objects: [{name: chest, category: drawer_cabinet, fix_base: true, parameters: {drawers: DRAWERS}}]
+regions: [{object: chest, target: table, random_config: {pos_range: [[0.05, 0.44, 0], [0.05, 0.44, 0]]}}]
+skills: [{open: chest}]
+"""
+    seen = []
+    for drawers in (1, 3):
+        (file := tmp_path / f"chest_{drawers}.yaml").write_text(text.replace("DRAWERS", str(drawers)))
+        environment = TaskEnvironment(load_task(file), cameras=(), goal=True)
+        assert ("other_joints_kept" in [term.name for term in environment._judge.goal]) == (drawers > 1)
+        seen.append(environment.reset(seed=0)[0]["observation.goal.terms"])
+    assert seen[0].tolist() == seen[1].tolist() == [0.0, 1.0]

@@ -21,6 +21,7 @@ from handloom.episode.policy_source import interpolated
 from handloom.errors import InputError, StateError
 from handloom.judging import Judge
 from handloom.judging.closeness import potential, steps_closeness
+from handloom.judging.joint_terms import other_joints_kept
 from handloom.scene import Scene, build_scene
 from handloom.seeding import TEST_SEEDS, generator
 from handloom.skills.deeds import make_judge
@@ -212,7 +213,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
                 f"{self.task.name} has others than the first: {_differing(names, self._goal_names)}; ask the same "
                 "of every scene, such as upright: false, or leave goal=True out"
             )
-        terms = [float(held) for term, held in self._judge.terms if not _is_for_this_scene(self._judge, term)]
+        terms = [float(held) for _, held in _observed_terms(self._judge)]
         steps = steps_closeness(self.scene, self._judge)
         return {GOAL_STEPS: steps.astype(np.float32), GOAL_TERMS: np.array(terms, np.float32)}
 
@@ -238,7 +239,18 @@ def _is_for_this_scene(judge: Judge, term: Check) -> bool:
 def _names_of(judge: Judge) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the steps and of the observed terms of a goal."""
     steps = tuple(step.skill for step, _ in judge.steps_done)
-    return steps, tuple(term.name for term in judge.goal if not _is_for_this_scene(judge, term))
+    return steps, tuple(name for name, _ in _observed_terms(judge))
+
+
+def _observed_terms(judge: Judge) -> list[tuple[str, bool]]:
+    """Return the names of the observed terms of a goal, and whether each holds.
+
+    Some cabinets have other joints than the one that is opened, some do not: these terms are observed as one, the last.
+    """
+    kept, joints = other_joints_kept.__name__, any("joint" in term.arguments for term in judge.goal)
+    terms = [(term.name, held) for term, held in judge.terms if not _is_for_this_scene(judge, term)]
+    all_kept = all(held for name, held in terms if name == kept)
+    return [*((name, held) for name, held in terms if name != kept), *([(kept, all_kept)] if joints else [])]
 
 
 def _differing(now: tuple[tuple[str, ...], ...], first: tuple[tuple[str, ...], ...]) -> str:
