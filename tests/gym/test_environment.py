@@ -17,7 +17,8 @@ from handloom.errors import InputError, StateError  # noqa: E402
 from handloom.gym import TaskEnvironment  # noqa: E402
 from handloom.scene import build_scene  # noqa: E402
 from handloom.seeding import TEST_SEEDS  # noqa: E402
-from handloom.tasks import library, load_task  # noqa: E402
+from handloom.skills.deeds import make_judge  # noqa: E402
+from handloom.tasks import Task, library, load_task, sample_task, worded_skills  # noqa: E402
 from handloom.values import EpisodeRecord  # noqa: E402
 
 TASK = "fr3_pick_place"
@@ -223,3 +224,66 @@ def test_the_state_of_the_goal_is_observed_if_asked() -> None:
     assert np.array_equal(steps[-1], [1.0, 1.0])
     assert not terms[0].all()
     assert terms[-1].all()
+
+
+VARYING = """
+base: setups/fr3.yaml
+objects:
+  - {name: thing, category: lemon THING}
+  - {name: plate, category: plate}
+regions:
+  - {object: thing, target: table, random_config: {pos_range: [[-0.3, 0.1, 0], [0.0, 0.1, 0]]}}
+  - {object: plate, target: table, random_config: {pos_range: [[0.15, 0.1, 0], [0.15, 0.1, 0]]}}
+skills: [{pick: thing}, PLACE]
+"""
+
+
+def goal_size(task: Task, episode: int) -> int:
+    scene = build_scene(sample_task(task, 0, episode))
+    return len(make_judge(scene, worded_skills(task, scene.instance), None).goal)
+
+
+def varying(folder: Path, thing: str, place: str) -> TaskEnvironment:
+    (file := folder / "varying.yaml").write_text(VARYING.replace("THING", thing).replace("PLACE", place))
+    return TaskEnvironment(load_task(file), cameras=(), goal=True)
+
+
+def test_the_observed_goal_has_one_size_also_in_a_scene_in_which_it_holds_at_the_start(tmp_path: Path) -> None:
+    environment = varying(tmp_path, "", "{place: thing, beside: plate, side: left}")
+    asked = set()
+    for episode in range(8):
+        seen, _ = environment.reset(options={"episode": episode})
+        assert environment.observation_space.contains(seen)
+        asked.add(len(environment._judge.goal))
+    assert len(asked) == 2, "where it is beside it already, it must have been in a hand meanwhile"
+
+
+def test_a_scene_whose_goal_has_other_terms_than_the_first_one_is_refused_in_words(tmp_path: Path) -> None:
+    kinds = ", apply_randomization: true, randomization_scope: [mug, lemon]"
+    environment = varying(tmp_path, kinds, "{place: thing, on: plate}")
+    first = len(environment._judge.goal)
+    sizes = {k: goal_size(environment.task, k) for k in range(12)}
+    other = next(k for k, size in sizes.items() if size != first)
+    with pytest.raises(
+        InputError, match=r"scene \d+ of varying has others than the first: points_up only (here|there)"
+    ):
+        environment.reset(options={"episode": other})
+    same = varying(tmp_path, kinds, "{place: thing, on: plate, upright: false}")
+    for episode in range(4):
+        same.reset(options={"episode": episode})
+
+
+def test_a_cabinet_without_other_doors_is_observed_like_one_with_them(tmp_path: Path) -> None:
+    text = """
+base: setups/fr3.yaml
+objects: [{name: chest, category: drawer_cabinet, fix_base: true, parameters: {drawers: DRAWERS}}]
+regions: [{object: chest, target: table, random_config: {pos_range: [[0.05, 0.44, 0], [0.05, 0.44, 0]]}}]
+skills: [{open: chest}]
+"""
+    seen = []
+    for drawers in (1, 3):
+        (file := tmp_path / f"chest_{drawers}.yaml").write_text(text.replace("DRAWERS", str(drawers)))
+        environment = TaskEnvironment(load_task(file), cameras=(), goal=True)
+        assert ("other_joints_kept" in [term.name for term in environment._judge.goal]) == (drawers > 1)
+        seen.append(environment.reset(seed=0)[0]["observation.goal.terms"])
+    assert seen[0].tolist() == seen[1].tolist() == [0.0, 1.0]

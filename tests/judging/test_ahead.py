@@ -106,6 +106,21 @@ def test_what_rolls_slowly_between_walls_stays_and_elsewhere_does_not(
     assert holds(scene, term) is stays
 
 
+@pytest.mark.parametrize(("speed", "stays"), [(0.25, True), (0.9, False)])
+def test_what_shifts_by_millimetres_between_walls_stays_however_fast_and_what_slides_further_does_not(
+    table: Make, speed: float, stays: bool
+):
+    scene = table(thing="category: cube, parameters: {edge: 0.04}", box="category: bin")
+    put(scene, "thing", world_box(scene, "box").mean(axis=0), settle=2.0)
+    term = lasting_terms(scene, relation_terms(scene, "thing", "in", "box", upright=False))[0]
+    assert holds(scene, term)
+    joint = scene.world.model.body_jntadr[scene.world.body_index(scene.body_of("thing"))]
+    scene.world.data.qvel[scene.world.model.jnt_dofadr[joint]] = speed
+    assert holds(scene, term) is stays
+    fastest = holds(scene, replace(term, arguments={**term.arguments, "contained": [], "distance": 0.002}))
+    assert not fastest, "it does move"
+
+
 def test_looking_ahead_changes_no_bit_and_what_comes_after_is_the_same(table: Make):
     scene = table(thing="category: studded_brick", box="category: basket")
     put(scene, "thing", world_box(scene, "box").mean(axis=0) + np.array([0.0, 0.0, 0.04]), settle=0.2)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.oracle.answers.solids import Solids
 from tests.oracle.grammar import Written
 from tests.oracle.oracle import Oracle, Verdict
 from tests.oracle.run_oracle import goal_holds, oracle_of
-from tests.oracle.solids import Solids
 
 from handloom.scene import Scene
 from handloom.values import EpisodeRecord

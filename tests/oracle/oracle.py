@@ -7,15 +7,16 @@ the contacts that are left. ``None`` as an answer means that people would disagr
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from functools import partial
 
 import mujoco
 import numpy as np
-from tests.oracle.inserts import is_inserted
-from tests.oracle.rims import best_over, rim_bears
-from tests.oracle.sides import WAYS, faces, is_at_spot, is_on_side
-from tests.oracle.solids import Array, Rays, Solids, sphere_directions
+from tests.oracle.answers.deed import Deed, Verdict
+from tests.oracle.answers.inserts import is_inserted
+from tests.oracle.answers.joints import is_closed, is_open, is_turned, left_alone
+from tests.oracle.answers.rims import best_over, rim_bears
+from tests.oracle.answers.sides import WAYS, faces, is_at_spot, is_on_side
+from tests.oracle.answers.solids import Array, Rays, Solids, sphere_directions
 
 _STANDING = "cup mug bottle can milk_carton bowl glass wine_glass potted_plant beaker carafe food_tin vase jar"
 STANDING = frozenset([*_STANDING.split(), "stacking_cup"])
@@ -50,58 +51,6 @@ BESIDE, NEAR = 0.1, 0.15
 """Gap up to which things are beside each other, as the documentation has it, and from which they are not [m]."""
 LEANS, FALLEN = 20.0, 35.0
 """Tilt up to which a thing is upright, and from which it is not [deg]."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deed:
-    """One thing that a task's words ask for."""
-
-    kind: Literal[
-        "in",
-        "insert",
-        "on",
-        "stack_on",
-        "beside",
-        "open",
-        "close",
-        "turn",
-        "pour",
-        "pick",
-        "rest",
-        "within",
-        "left_of",
-        "right_of",
-        "in_front_of",
-        "behind",
-        "at",
-        "facing",
-    ]
-    obj: str
-    target: str = ""
-    part: str = ""
-    """Drawer of ``in``; joint of ``open``, ``close`` and ``turn``."""
-    side: str = "right"
-    amount: float = 0.6
-    by: float = 0.0
-    """Of ``turn``: the angle that was asked for [deg], if it was."""
-    upright: bool = True
-    """Whether a thing that stands must stand."""
-    gap: tuple[float, float] = (0.0, 0.1)
-    """Of ``left_of`` and the like: least and largest gap [m]."""
-    spot: tuple[float, float] = (0.0, 0.0)
-    """Of ``at``: where its middle is to be, in the world [m]."""
-    heading: float = 0.0
-    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
-    """Of ``facing``: where an axis of it, in its own frame, is to point [deg]; 0 along x, 90 along y. Of ``insert``:
-    the point that goes in first, in its own frame [m]."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether deeds were done, and what speaks against it; None where it cannot be said."""
-
-    done: bool | None
-    why: str = ""
 
 
 class Oracle:
@@ -296,10 +245,6 @@ class Oracle:
         across = self.across_a_rim(deed)
         return across if across.done is False else self.standing(deed) if across.done else across
 
-    def is_inserted(self, deed: Deed) -> Verdict:
-        """Insert: with the end that was named deep in it, and down."""
-        return is_inserted(self, deed, Verdict)
-
     def across_a_rim(self, deed: Deed) -> Verdict:
         """Return whether a rim does not bear it: all of its weight on two sides is no, most of it cannot be told."""
         own, target = set(self.bodies(deed.obj)), set(self.bodies(deed.target))
@@ -388,80 +333,7 @@ class Oracle:
             return Verdict(False, why)
         return Verdict(True if share > deed.amount else None, f"{share:.0%} of it is within")
 
-    def is_on_side(self, deed: Deed) -> Verdict:
-        """On one side of another thing, with a gap."""
-        return is_on_side(self, deed, Verdict)
-
-    def is_at_spot(self, deed: Deed) -> Verdict:
-        """At a spot of the table."""
-        return is_at_spot(self, deed, Verdict)
-
-    def faces(self, deed: Deed) -> Verdict:
-        """Facing some way."""
-        return faces(self, deed, Verdict)
-
-    # -- joints and grains -----------------------------------------------------------------------------------------
-
-    def _joint(self, deed: Deed) -> tuple[float, float, float]:
-        """Return the shares of a joint's range at the start, at the end, and four seconds later."""
-        name = f"{deed.obj}/{deed.part}_joint"
-        joint = self.model.joint(name).id
-        low, high = self.model.jnt_range[joint]
-        at = self.model.jnt_qposadr[joint]
-        q = (self.start.get(name, low), float(self.data.qpos[at]), float(self.later.qpos[at]))
-        return tuple((value - low) / (high - low) for value in q)  # pyright: ignore[reportReturnType]
-
-    def is_open(self, deed: Deed) -> Verdict:
-        """Open: by most of the share that was asked for, and it stays so."""
-        _, now, later = self._joint(deed)
-        share = min(now, later) / deed.amount
-        return Verdict(True if share >= 0.75 else False if share < 0.5 else None, f"open {now:.0%}, then {later:.0%}")
-
-    def is_closed(self, deed: Deed) -> Verdict:
-        """Closed: within a twentieth of the range, and it stays so."""
-        _, now, later = self._joint(deed)
-        gap = max(now, later)
-        return Verdict(True if gap <= 0.05 else False if gap > 0.1 else None, f"open {now:.0%}, then {later:.0%}")
-
-    def is_turned(self, deed: Deed) -> Verdict:
-        """Turned: by most of the share that was asked for, either way."""
-        start, now, later = self._joint(deed)
-        if deed.by:
-            return self._is_turned_by(deed)
-        share = min(abs(now - start), abs(later - start)) / deed.amount
-        return Verdict(True if share >= 0.75 else False if share < 0.5 else None, f"turned {share:.0%} of the way")
-
-    def _is_turned_by(self, deed: Deed) -> Verdict:
-        """Turned by an angle: by most of it, and by no more than about a third above."""
-        name = f"{deed.obj}/{deed.part}_joint"
-        at = self.model.jnt_qposadr[self.model.joint(name).id]
-        turned = [abs(np.degrees(float(data.qpos[at]) - self.start.get(name, 0.0))) for data in (self.data, self.later)]
-        text = f"turned {turned[0]:.0f}, then {turned[1]:.0f} of {deed.by:.0f} degrees"
-        if min(turned) >= 0.8 * deed.by and max(turned) <= max(1.2 * deed.by, deed.by + 12.0):
-            return Verdict(True, text)
-        wrong = min(turned) < 0.65 * deed.by or max(turned) > max(1.35 * deed.by, deed.by + 20.0)
-        return Verdict(False if wrong else None, text)
-
-    def left_alone(self, deeds: Iterable[Deed]) -> Verdict:
-        """Return whether the parts beside those that deeds open, close or turn are as they were."""
-        deeds = [deed for deed in deeds if deed.kind in ("open", "close", "turn")]
-        meant = {f"{deed.obj}/{deed.part}_joint" for deed in deeds}
-        tied = {int(j) for j in (*self.model.eq_obj1id, *self.model.eq_obj2id)}
-        answer = Verdict(True)
-        for joint in range(self.model.njnt):
-            name, kind = self.model.joint(joint).name, self.model.jnt_type[joint]
-            turns = kind == mujoco.mjtJoint.mjJNT_HINGE
-            ours = name.partition("/")[0] in {deed.obj for deed in deeds} and name not in meant and joint not in tied
-            if not ours or not (turns or kind == mujoco.mjtJoint.mjJNT_SLIDE) or name not in self.start:
-                continue
-            moved = abs(float(self.data.qpos[self.model.jnt_qposadr[joint]]) - self.start[name])
-            share = moved / float(np.ptp(self.model.jnt_range[joint]))
-            knob = turns and "knob" in name.partition("/")[2]
-            if share > 0.35 or (knob and moved > np.radians(20.0)):
-                return Verdict(False, f"{name} was moved by {share:.0%} of its range")
-            if share > 0.2 or (knob and moved > np.radians(10.0)):
-                answer = Verdict(None, f"{name} was nudged by {share:.0%} of its range")
-        return answer
+    # -- grains and hands --------------------------------------------------------------------------------------------
 
     def is_poured(self, deed: Deed) -> Verdict:
         """Poured: most grains are in the target, few are in neither."""
@@ -488,11 +360,11 @@ class Oracle:
     def asks(self, deed: Deed) -> Verdict:
         """Return whether one deed was done."""
         ways = {
-            "in": self.is_in, "insert": self.is_inserted, "on": self.is_on, "stack_on": self.is_on,
-            "beside": self.is_beside, "open": self.is_open,
-            "close": self.is_closed, "turn": self.is_turned, "pour": self.is_poured, "pick": self.is_held,
-            "rest": self.rests, "within": self.is_within, **dict.fromkeys(WAYS, self.is_on_side),
-            "at": self.is_at_spot, "facing": self.faces,
+            "in": self.is_in, "insert": partial(is_inserted, self), "on": self.is_on, "stack_on": self.is_on,
+            "beside": self.is_beside, "open": partial(is_open, self), "close": partial(is_closed, self),
+            "turn": partial(is_turned, self), "pour": self.is_poured, "pick": self.is_held,
+            "rest": self.rests, "within": self.is_within, **dict.fromkeys(WAYS, partial(is_on_side, self)),
+            "at": partial(is_at_spot, self), "facing": partial(faces, self),
         }  # fmt: skip
         verdict, where = ways[deed.kind](deed), f"{deed.target}{deed.part and '/' + deed.part}"
         return Verdict(verdict.done, f"{deed.kind} {deed.obj} {where}: {verdict.why}")
@@ -501,7 +373,7 @@ class Oracle:
         """Return whether all deeds were done: the first that was not, or one that cannot be told."""
         deeds = tuple(deeds)
         self.wanted_in_hand = {deed.obj for deed in deeds if deed.kind == "pick"}
-        answers = [*(self.asks(deed) for deed in deeds), self.left_alone(deeds)]
+        answers = [*(self.asks(deed) for deed in deeds), left_alone(self, deeds)]
         for wanted in (False, None):
             for answer in answers:
                 if answer.done is wanted:

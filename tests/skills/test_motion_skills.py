@@ -1,10 +1,14 @@
 """Skills without an object of their own, each run in physics to its end."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.skills.conftest import RunSkills, run_with, table_instance, thing
 
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.errors import ConfigError
+from handloom.tasks import load_task
 from handloom.values import FunnelStage
 
 HOME = [0.0, -0.143, 0.0, -2.435, 0.0, 2.235, 0.789]
@@ -19,6 +23,36 @@ def test_joints_go_where_joint_ctrl_sends_them_and_home_brings_them_back(run_ski
     scene, record = run_skills(turn, {"name": "home"})
     assert record.success, record.failure
     assert np.linalg.norm(scene.robot("franka").arm("left").joints - HOME) < 0.088
+
+
+LID = """
+base: setups/franka_robotiq85.yaml
+cameras: []
+objects:
+  - name: chest
+    target_class: ArticulatedObject
+    fix_base: true
+    category: lidded_box
+    parameters: {grip: bar, length: 0.1837, width: 0.131, height: 0.1207, style: bands, joint_damping: 0.0443}
+regions: [{object: chest, target: table, random_config: {pos_range: [[0.061, 0.0077, 0], [0.061, 0.0077, 0]],
+                                                         yaw_rotation: [14.8, 14.8]}}]
+skills: [{open: chest}, home]
+"""
+
+
+def test_an_arm_whose_home_is_behind_the_lid_it_has_opened_stops_short_and_does_not_shut_it(tmp_path: Path) -> None:
+    (file := tmp_path / "lid.yaml").write_text(LID)
+    scene, record = simulate(load_task(file), 0, 0, Stopwatch())
+    assert record.success, record.failure
+    opened, home = record.timeline
+    scene.world.restore_state(record.states[opened.end])
+    angle = scene.world.joint_position("chest/lid_joint")
+    scene.world.restore_state(record.states[-1])
+    assert scene.world.joint_position("chest/lid_joint") == pytest.approx(angle, abs=0.02)
+    arm = scene.robot("franka").arm("left")
+    short = np.abs(np.array(home.checks[0].arguments["joints"]) - arm.spec.home).max()
+    assert 0.01 < short < 0.6
+    assert not scene.world.touching(scene.world.subtree("chest/lid"), arm.finger_bodies)
 
 
 def test_relative_joints_add_to_the_present_ones(run_skills: RunSkills) -> None:

@@ -12,7 +12,6 @@ from handloom.episode.disturbance import Disturbance
 from handloom.errors import StateError
 from handloom.judging import Bystanders, Judge, not_lasting
 from handloom.judging.lasting import REST, SETTLING, SHOWN_REST, Stillness, frames_of
-from handloom.judging.moved_containers import container_moved
 from handloom.scene import Scene
 from handloom.values import Check, EpisodeRecord, Failure, FunnelStage, SkillSpan
 
@@ -118,11 +117,7 @@ def run_episode(
         left_out=_gaps(kept),
         goal=tuple(goal),
         disturbed=bystanders.disturbed(goal, source.timeline),
-        failure=failure
-        or not_lasting(scene, source.timeline)
-        or stillness.failure()
-        or judge.missing()
-        or container_moved(scene, source.timeline, states),
+        failure=failure or not_lasting(scene, source.timeline) or stillness.failure() or judge.missing(),
         stage_seconds=seconds,
     )
 

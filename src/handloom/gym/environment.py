@@ -1,6 +1,8 @@
 """A task as a Gymnasium environment: the loop of ``generate``, with external actions."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,12 +19,14 @@ from handloom.episode.loop import apply_targets
 from handloom.episode.observer import Observer
 from handloom.episode.policy_source import interpolated
 from handloom.errors import InputError, StateError
+from handloom.judging import Judge
 from handloom.judging.closeness import potential, steps_closeness
+from handloom.judging.joint_terms import other_joints_kept
 from handloom.scene import Scene, build_scene
 from handloom.seeding import TEST_SEEDS, generator
 from handloom.skills.deeds import make_judge
 from handloom.tasks import SamplingError, Task, load_task, sample_task, worded_skills
-from handloom.values import TaskInstance
+from handloom.values import Check, TaskInstance
 
 Observation = dict[str, NDArray[Any]]
 GOAL_STEPS, GOAL_TERMS = "observation.goal.steps", "observation.goal.terms"
@@ -53,7 +57,9 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         backend: Renderer: ``cpu``, or ``cuda`` for an NVIDIA GPU.
         objects: Whether the true poses of objects and of their moving parts are also observed.
         goal: Whether the state of the goal is also observed: ``observation.goal.steps``, the closeness of each step of
-            the task to completion, 0 to 1, and ``observation.goal.terms``, 1 for each term of the goal that holds.
+            the task to completion, 0 to 1, and ``observation.goal.terms``, 1 for each term of the goal that holds. A
+            scene whose goal has other terms than that of the first scene, as with a mug in place of a lemon, raises an
+            error.
         frames_per_step: Number of dataset frames per step; targets are interpolated evenly up to those of the action.
         reward: ``success``, or ``progress``, which adds the increase of a potential: the completed steps of the task,
             and the proximity of hands and objects to the next ones. It affects how fast a policy learns, not which
@@ -101,6 +107,7 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         self._over = False
         self._begin(self._next_instance())
         self._episode = -1  # Scene 0 was only built to determine the shapes of the spaces.
+        self._goal_names = _names_of(self._judge)
         self.observation_space: spaces.Space[Any] = _observation_space(self._observer, self._goal_state())
         low, high = self._actions.bounds()
         self.action_space = spaces.Box(low, high, dtype=np.float64)
@@ -199,7 +206,14 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
         """Return the state of the goal if it is observed."""
         if not self._goal:
             return {}
-        terms = [float(held) for _, held in self._judge.terms]
+        names = _names_of(self._judge)
+        if tuple(map(len, names)) != tuple(map(len, self._goal_names)):
+            raise InputError(
+                f"goal=True observes one number per step and term, and scene {self.scene.instance.episode} of "
+                f"{self.task.name} has others than the first: {_differing(names, self._goal_names)}; ask the same "
+                "of every scene, such as upright: false, or leave goal=True out"
+            )
+        terms = [float(held) for _, held in _observed_terms(self._judge)]
         steps = steps_closeness(self.scene, self._judge)
         return {GOAL_STEPS: steps.astype(np.float32), GOAL_TERMS: np.array(terms, np.float32)}
 
@@ -212,6 +226,38 @@ class TaskEnvironment(gymnasium.Env[Observation, NDArray[Any]]):
             "seed": instance.seed,
             "episode": instance.episode,
         }
+
+
+def _is_for_this_scene(judge: Judge, term: Check) -> bool:
+    """Return whether a term is only asked since the goal holds at the start: then a step must have been done meanwhile.
+
+    The closeness of that step is observed anyway.
+    """
+    return bool(term.seconds) and any(replace(term, seconds=0.0) in step.terms for step, _ in judge.steps_done)
+
+
+def _names_of(judge: Judge) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of the steps and of the observed terms of a goal."""
+    steps = tuple(step.skill for step, _ in judge.steps_done)
+    return steps, tuple(name for name, _ in _observed_terms(judge))
+
+
+def _observed_terms(judge: Judge) -> list[tuple[str, bool]]:
+    """Return the names of the observed terms of a goal, and whether each holds.
+
+    Some cabinets have other joints than the one that is opened, some do not: these terms are observed as one, the last.
+    """
+    kept, joints = other_joints_kept.__name__, any("joint" in term.arguments for term in judge.goal)
+    terms = [(term.name, held) for term, held in judge.terms if not _is_for_this_scene(judge, term)]
+    all_kept = all(held for name, held in terms if name == kept)
+    return [*((name, held) for name, held in terms if name != kept), *([(kept, all_kept)] if joints else [])]
+
+
+def _differing(now: tuple[tuple[str, ...], ...], first: tuple[tuple[str, ...], ...]) -> str:
+    """Return which names two tuples of names do not share, in words."""
+    here, there = (Counter(name for part in names for name in part) for names in (now, first))
+    more, less = ", ".join((here - there).elements()), ", ".join((there - here).elements())
+    return "; ".join(text for text in (more and f"{more} only here", less and f"{less} only there") if text)
 
 
 def _archived(folder: str | Path, task: Task) -> TaskInstance:

@@ -41,6 +41,8 @@ WITHIN = frozenset({"in_cavity", "inserted"})
 """Those of objects between the walls of a container."""
 ROLLS = 0.03
 """How fast an object may roll about in its container meanwhile [m/s]: the walls keep it there. What falls is faster."""
+SHIFTS = 0.015
+"""How far it may move there at any speed [m]: it rocks, or the container is set down that leaned on a hand."""
 STRIDE = 0.2
 """The time over which that speed is measured [s]."""
 
@@ -187,6 +189,7 @@ class _Watch:
         self._before = {name: scene.object_pose(name) for name in objects}
         self._window = 1 + frames_of(WINDOW, scene.instance.fps)
         self._lately: deque[dict[str, Array]] = deque(maxlen=2 * self._window)
+        self._fast: set[str] = set()
         self.most_lean = 0.0
         """Largest tilt of each object so far [rad]."""
         self._frames = 0
@@ -214,11 +217,13 @@ class _Watch:
             self._frames += 1
             for name, T in self._before.items():
                 self.most_lean = max(self.most_lean, _lean(T, now[name]))
+                moved = float(np.linalg.norm(now[name][:3, 3] - T[:3, 3]))
                 if name in self._contained:
-                    if self._speed(name) > ROLLS:
+                    self._fast |= {name} if self._speed(name) > ROLLS else set()
+                    if moved > SHIFTS and self._speed(name) > ROLLS:
                         return f"{name} moves by more than {1000.0 * ROLLS:.0f} mm in a second"
                     continue
-                if float(np.linalg.norm(now[name][:3, 3] - T[:3, 3])) > distance:
+                if moved > distance:
                     return f"{name} moves by more than {1000.0 * distance:.0f} mm"
                 if _lean(T, now[name]) > angle:
                     return _leaning_words(name, angle)
@@ -238,9 +243,12 @@ class _Watch:
         return any(np.linalg.norm(b[:3, 3] - a[:3, 3]) > CREEPS or _lean(a, b) > TURNS for a, b in pairs)
 
     def fallen(self, angle: float) -> str:
-        """Return the object that was tilted by more than an angle [rad] throughout the last second."""
+        """Return the object that was tilted by more than an angle [rad] throughout the last second.
+
+        What only rolled slowly in its container may have turned.
+        """
         for name, T in self._before.items():
-            if name not in self._contained and min(_lean(T, then[name]) for then in self._lately) > angle:
+            if name not in self._contained - self._fast and min(_lean(T, then[name]) for then in self._lately) > angle:
                 return _leaning_words(name, angle)
         return ""
 

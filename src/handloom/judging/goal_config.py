@@ -10,6 +10,7 @@ from handloom.config import Config
 from handloom.errors import ConfigError, unknown_name
 from handloom.judging.ahead import lasting_terms
 from handloom.judging.lasting import REST_SPEED, ROCKING
+from handloom.judging.moved_containers import container_terms
 from handloom.judging.relations import BESIDE_WITHIN, facing_terms, relation_terms, upright_terms
 from handloom.scene import Scene
 from handloom.scene.named_points import SIDES, point_of
@@ -149,6 +150,7 @@ def goal_terms(scene: Scene, goal: tuple[GoalTerm, ...], handled: Collection[str
         names = _movable(scene) if entry.untouched == OTHERS else entry.untouched
         terms += [_unmoved(scene, name) for name in names if entry.untouched != OTHERS or name not in about]
     held = {entry.object for entry in goal if entry.held}
+    terms += container_terms(scene, terms, {*handled, *held})
     terms += lasting_terms(scene, terms, {*handled, *held})
     return tuple({_key(term): term for term in terms}.values())
 

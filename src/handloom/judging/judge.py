@@ -11,6 +11,7 @@ from handloom.arrays import Array
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.lasting import BELTS, REST, frames_of
+from handloom.judging.moved_containers import FilledContainers
 from handloom.judging.wording.measured import unmet
 from handloom.judging.wording.words import in_words
 from handloom.judging.world_terms import FALLEN
@@ -57,6 +58,7 @@ class Judge:
         self._frame, self._looked = -1, False
         self._now: tuple[bool, ...] = ()
         self._times: Counter[int] = Counter()
+        self._containers = FilledContainers(scene, self.goal)
         lanes = dict.fromkeys((step.robot, step.arm) for step in steps)
         self._lanes = {
             lane: [step for step in steps if (step.robot, step.arm) == lane and step.terms] for lane in lanes
@@ -124,6 +126,7 @@ class Judge:
         """
         if frame != self._frame:
             self._frame, self._now, self._looked = frame, (), False
+            self._containers.look()
             self._times.update(i for i, term in enumerate(self.goal) if term.seconds and self._counts(i))
             for lane, steps in self._lanes.items():
                 if steps and frame > self._begun[lane] and all(holds(self._scene, term) for term in steps[0].terms):
@@ -172,11 +175,14 @@ class Judge:
     def _look_ahead(self) -> None:
         """Check whether success lasts; this takes a second of physics, so it is done last and rarely."""
         standing = [term for term in self.goal if term.name != LASTING and not term.seconds]
+        standing = [self._containers.known(term) for term in standing]
         found = (undone_after(self._scene, term, standing) for term in self.goal if term.name == LASTING)
         self._undone, self._now = next((undone for undone in found if undone), ""), ()
 
     def _said(self, term: Check) -> str:
-        return f"{in_words(term)}: {self._undone}" if term.name == LASTING else unmet(self._scene, term)
+        if term.name == LASTING:
+            return f"{in_words(term)}: {self._undone}"
+        return unmet(self._scene, self._containers.known(term))
 
     def _fulfilled(self, index: int) -> bool:
         term = self.goal[index]
@@ -184,7 +190,7 @@ class Judge:
             return not self._undone
         if term.seconds:
             return self._times[index] >= frames_of(term.seconds, self._scene.instance.fps)
-        return holds(self._scene, term)
+        return holds(self._scene, self._containers.known(term))
 
     def _counts(self, index: int) -> bool:
         """Return whether a term that must have held at some time holds now; terms of one name come in their order."""

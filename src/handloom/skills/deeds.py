@@ -13,6 +13,7 @@ from handloom.judging.goal_config import GoalTerm, goal_terms
 from handloom.judging.joint_terms import kept_terms, most_turn
 from handloom.judging.judge import Judge, Step
 from handloom.judging.lasting import REST, at_rest, joint_of, still_standing
+from handloom.judging.moved_containers import container_terms
 from handloom.judging.point_terms import held_by_both, in_one_hand
 from handloom.judging.relations import facing_terms, upright_terms
 from handloom.scene import Scene
@@ -137,6 +138,7 @@ def goal_of(scene: Scene, steps: Sequence[Step]) -> tuple[Check, ...]:
     handled = dict.fromkeys(term.arguments.get("object") for term in goal if term.name in RESTING)
     goal += at_rest(scene, [name for name in handled if name])
     goal += kept_terms(scene, [term for step in steps for term in step.terms])
+    goal += container_terms(scene, goal, _handled(steps))
     return (*goal, *lasting_terms(scene, goal, _handled(steps)))
 
 

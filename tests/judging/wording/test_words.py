@@ -106,7 +106,8 @@ def test_every_measure_is_said_without_long_numbers(scene, name):
     lists = {"start": [0.8201273675861936], "within": [0.1]} if name == "other_joints_kept" else {}
     flat = {"low": [0.8] * 2, "high": [0.9] * 2} if name == "placed_at" else {}
     part = {"part": None} if "part" in term.arguments else {}
-    given = {**term.arguments, **quat, **chest, **lists, **flat, **part}
+    before = {"before": {term.arguments["target"]: np.eye(4)}} if "before" in term.arguments else {}
+    given = {**term.arguments, **quat, **chest, **lists, **flat, **part, **before}
     text = unmet(scene, Check(name=name, arguments=given))
     assert text.endswith(")")
     assert "=" not in text

@@ -17,6 +17,7 @@ from handloom.episode.columns import asked_controls
 from handloom.judging.ahead import LASTING, undone_after
 from handloom.judging.checks import holds
 from handloom.judging.joint_terms import other_joints_kept
+from handloom.judging.moved_containers import container_stays, moved_in
 from handloom.judging.wording.measured import unmet
 from handloom.scene import Scene
 from handloom.seeding import generator
@@ -86,9 +87,9 @@ def scene_differs(run: RunSettings, dataset: Path, instance: TaskInstance, *, to
 def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeRecord) -> str:
     """Return the differences of an episode's goal from that of the run's task; empty if equal.
 
-    Older recordings have no term that success must last, or a weaker one, none about the other joints of an object, and
-    no upper bound of a turn, and a forger would omit them: for all of these, what is missing is tested on the last
-    state.
+    Older recordings have no term that success must last, or a weaker one, none about the other joints of an object or
+    about containers, and no upper bound of a turn, and a forger would omit them: for all of these, what is missing is
+    tested on the recorded states.
 
     Args:
         run: The manifest.
@@ -112,6 +113,8 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
     older = [(term, _as_before(term, record.goal)) for term in wanted]
     added = [term for term, before in older if before != (term,) and record.success and not term.seconds]
     unasked = "; ".join(unmet(scene, term) for term in added if not holds(scene, term))
+    stays = [term for term in added if term.name == container_stays.__name__]
+    unasked = unasked or moved_in(scene, stays, record.states)
     wanted = tuple(term for _, before in older for term in before)
     scene.world.restore_state(now)
     if unasked:
@@ -126,7 +129,7 @@ def goal_differs(run: RunSettings, dataset: Path, scene: Scene, record: EpisodeR
 
 def _as_before(term: Check, goal: Sequence[Check]) -> tuple[Check, ...]:
     """Return a term as an archive has it that was made before joints were bounded: without the bound, or not at all."""
-    if term.name == other_joints_kept.__name__:
+    if term.name in (other_joints_kept.__name__, container_stays.__name__):
         return () if all(other.name != term.name for other in goal) else (term,)
     bare = replace(term, arguments={name: value for name, value in term.arguments.items() if name != "most"})
     return (term,) if term in goal or bare not in goal else (bare,)

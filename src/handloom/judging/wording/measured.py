@@ -63,6 +63,14 @@ def _moved(scene: Scene, given: dict[str, Any]) -> str:
     return f"it has moved {_cm(far)}, {_cm(given['distance'])} allowed, and leans {_degrees(lean)} more"
 
 
+def _moved_container(scene: Scene, given: dict[str, Any]) -> str:
+    if given.get("before") is None:
+        return ""
+    target = given["target"]
+    far = np.linalg.norm(scene.object_pose(target)[:3, 3] - given["before"][target][:3, 3])
+    return f"it has moved {_cm(far)} since, {_cm(given['distance'])} allowed"
+
+
 def _distance(scene: Scene, given: dict[str, Any]) -> str:
     offset = scene.object_pose(given["object"])[:3, 3] - scene.object_pose(given["target"])[:3, 3]
     return f"it is {_cm(np.linalg.norm(offset[:2] if given.get('flat') else offset))} away"
@@ -165,6 +173,7 @@ MEASURED: dict[str, Callable[[Scene, dict[str, Any]], str]] = {
     "ahead": lambda scene, given: f"it is {_cm(_in_base(scene, given)[0])} ahead",
     "apart_along": _gap,
     "calm": _speed,
+    "container_stays": _moved_container,
     "hand_at": _hand,
     "headed": _heading,
     "in_cavity": lambda scene, given: how_far_in(scene, **given),

@@ -17,6 +17,7 @@ WORDS = {
     "between": "{object} is between {first} and {second}",
     "calm": "{object} and the robot are at rest",
     "carried_by": "{object} rests on {target}{of_part}",
+    "container_stays": "{target} stays where {object} was put into it",
     "filled": "enough is in {container}",
     "fingers_only": "{hand} touches {object} with its fingers only",
     "grasped": "{hand} holds {object}",

@@ -8,7 +8,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
-from handloom.motion.planning import Move
+from handloom.motion.planning import Move, PlanResult, PlanStatus
 from handloom.skills.arms.arm_motion import play
 from handloom.skills.configs.motions import (
     GripperActionConfig,
@@ -22,6 +22,8 @@ from handloom.spatial import translation
 from handloom.values import Check, Command
 
 PostureT = TypeVar("PostureT", bound=HomeConfig | HeuristicSkillConfig)
+SHORT_OF = tuple(k / 20.0 for k in range(1, 20))
+"""Fractions of the way home by which the arm stays short of a home position that something occupies."""
 BACK = (1.0, 0.6, 0.35)
 """Acceptable fractions of a requested retreat, first choice first."""
 
@@ -37,20 +39,25 @@ class JointLine(Skill[ConfigT]):
         self._goal: Array | None = None
         self._goal = self.joint_goal()
         if self._goal is not None:
-            self.manip_list = [self._joint_command(q) for q in self._line(self._goal)]
+            self._goal, line = self._line(self._goal)
+            self.manip_list = [self._joint_command(q) for q in line]
             self.manip_list += [self._joint_command(self._goal)] * self.patience
 
-    def _line(self, goal: Array) -> Array:
-        """Return joint targets (frames, n) [rad]: the published line, or a path around obstacles.
+    def _line(self, goal: Array) -> tuple[Array, Array]:
+        """Return the goal (n,) and joint targets (frames, n) [rad]: the published line, or a path around obstacles.
 
         If no path is found, as when the hand starts in contact, the line is kept; its effect is checked at the end.
         """
         fps = self.scene.instance.fps
         if self.avoids_obstacles:
-            way = self.controller.plan_to_joints(goal)
+            goal, way = self._way(goal)
             if way.ok and len(way.path) > 2:
-                return play(way.path, self.controller.limits, fps=fps)
-        return joint_line(self.controller.target, goal, self.steps(), self.controller.limits.velocity, fps)
+                return goal, play(way.path, self.controller.limits, fps=fps)
+        return goal, joint_line(self.controller.target, goal, self.steps(), self.controller.limits.velocity, fps)
+
+    def _way(self, goal: Array) -> tuple[Array, PlanResult]:
+        """Return the goal (n,) [rad], or a better one, and the plan to it."""
+        return goal, self.controller.plan_to_joints(goal)
 
     @abstractmethod
     def joint_goal(self) -> Array | None:
@@ -130,13 +137,28 @@ class Posture(JointLine[PostureT]):
 
 
 class Home(Posture[HomeConfig]):
-    """The published home: the robot's home position without its noise, around obstacles."""
+    """The published home: the robot's home position without its noise, around obstacles.
+
+    If something is in the home position, such as the door that the arm has just opened, the arm stops short of it: on
+    the published line it would push the door shut.
+    """
 
     Config: ClassVar = HomeConfig
 
     def joint_goal(self) -> Array:
         """Return the home position."""
         return self.controller.arm.spec.home.copy()
+
+    def _way(self, goal: Array) -> tuple[Array, PlanResult]:
+        home = self.controller.plan_to_joints(goal)
+        if home.status is not PlanStatus.GOAL_IN_COLLISION or min(touch.distance for touch in home.touches) >= 0.0:
+            return goal, home
+        for share in SHORT_OF:
+            short = goal + share * (self.controller.target - goal)
+            way = self.controller.plan_to_joints(short)
+            if way.ok:
+                return short, way
+        return goal, home
 
 
 class JointCtrl(JointLine[JointCtrlConfig]):

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tests.oracle.solids import Rays
+from tests.oracle.answers.deed import Deed, Verdict
+from tests.oracle.answers.solids import Rays
 
 if TYPE_CHECKING:
-    from tests.oracle.oracle import Deed, Oracle, Verdict
+    from tests.oracle.oracle import Oracle
 
 WALLED = 0.52
 """Share of level directions in which a wall is met inside."""
@@ -21,10 +22,10 @@ _ROUND = np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
 _LEVEL = np.column_stack([np.cos(_ROUND), np.sin(_ROUND), np.zeros_like(_ROUND)])
 
 
-def is_inserted(oracle: "Oracle", deed: "Deed", verdict: "type[Verdict]") -> "Verdict":
+def is_inserted(oracle: "Oracle", deed: Deed) -> Verdict:
     """Return whether the target carries it, and the end that was named points down, low among the target's walls."""
     if why := oracle._carried(deed) or _astray(oracle, deed):
-        return verdict(False, why)
+        return Verdict(False, why)
     end, middle, slant = _pointing(oracle, deed)
     rays = Rays(oracle.solids(deed.target, deed.part))
     low = rays.height(end[:2], float(end[2]) + SOFT)
@@ -32,15 +33,15 @@ def is_inserted(oracle: "Oracle", deed: "Deed", verdict: "type[Verdict]") -> "Ve
     steps = np.linspace(0.0, 1.0, 60)[:, None] * (2.0 * (middle - end)) + end
     walled = [float(step[2]) for step in steps if rays.blocked(step, _LEVEL) >= WALLED]
     if not walled or not np.isfinite(low):
-        return verdict(False, "no walls are around it, or nothing below it")
+        return Verdict(False, "no walls are around it, or nothing below it")
     share = (float(end[2]) - low) / max(max(walled) - low, 1e-6)
     why = f"its end is {share:.0%} of the depth above the floor, {slant:.0f} degrees off straight down"
     if share >= UPPER:
-        return verdict(False, why)
-    return verdict(True if share <= LOWER and slant <= SLANTED else None, why)
+        return Verdict(False, why)
+    return Verdict(True if share <= LOWER and slant <= SLANTED else None, why)
 
 
-def _astray(oracle: "Oracle", deed: "Deed") -> str:
+def _astray(oracle: "Oracle", deed: Deed) -> str:
     """Return what speaks against the end pointing down at the target."""
     end, _, slant = _pointing(oracle, deed)
     if slant > ASKEW:
@@ -48,7 +49,7 @@ def _astray(oracle: "Oracle", deed: "Deed") -> str:
     return "" if oracle.solids(deed.target, deed.part).above(end[None])[0] else "its end is beside it"
 
 
-def _pointing(oracle: "Oracle", deed: "Deed") -> tuple[np.ndarray, np.ndarray, float]:
+def _pointing(oracle: "Oracle", deed: Deed) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the end (3,) and the middle (3,) of an object [m], and the angle from straight down to its end [deg]."""
     body, root = oracle.solids(deed.obj), oracle.bodies(deed.obj)[0]
     end = oracle.later.xmat[root].reshape(3, 3) @ np.array(deed.axis) + oracle.later.xpos[root]

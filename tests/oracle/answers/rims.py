@@ -2,10 +2,12 @@
 
 import mujoco
 import numpy as np
-from tests.oracle.solids import Array, Rays, Solids
+from tests.oracle.answers.solids import Array, Rays, Solids
 
 AROUND = 0.85 * np.pi
 """Largest angle between neighbouring contacts that hold a thing from all around [rad]."""
+LEANS = 0.25
+"""Share of a thing's whole weight up to which it only leans on a rim: a mug on a cup in a crate."""
 
 
 def rim_bears(
@@ -13,8 +15,8 @@ def rim_bears(
 ) -> tuple[float, bool]:
     """Return the share of a thing's weight on its container that the rim bears, and whether it does so all around.
 
-    A contact is on a rim where the surface of the container, looked at from above, is nowhere higher around it, and
-    falls towards the middle of the container.
+    It is nothing if what else is in the container bears nearly all of the thing. A contact is on a rim where the
+    surface of the container, looked at from above, is nowhere higher around it, and falls towards the middle of it.
 
     Args:
         model: The compiled scene.
@@ -25,17 +27,21 @@ def rim_bears(
     """
     middle = 0.5 * (walls.surface.min(axis=0) + walls.surface.max(axis=0))[:2]
     centre = np.array(data.subtree_com[min(own)])
-    rays, force, borne, rims = Rays(walls), np.zeros(6), 0.0, list[tuple[float, Array]]()
+    rays, force, borne, others, rims = Rays(walls), np.zeros(6), 0.0, 0.0, list[tuple[float, Array]]()
     for k, contact in enumerate(data.contact):
         a, b = (int(model.geom_bodyid[g]) for g in contact.geom)
-        if not ((a in own and b in target) or (b in own and a in target)):
+        if (a in own) == (b in own):
             continue
         mujoco.mj_contactForce(model, data, k, force)
         up = float(contact.frame.reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if b in own else -1.0)
+        if not target & {a, b}:
+            others += max(up, 0.0)
+            continue
         borne += max(up, 0.0)
         if up > 0.0 and _on_a_rim(rays, np.array(contact.pos), middle):
             rims.append((up, np.array(contact.pos) - centre))
-    share = sum(up for up, _ in rims) / borne if borne > 0.0 else 0.0
+    on_rims = sum(up for up, _ in rims)
+    share = on_rims / borne if on_rims > LEANS * (borne + others) else 0.0
     angles = np.sort([np.arctan2(way[1], way[0]) for _, way in rims])
     around = len(rims) > 2 and float(np.diff([*angles, angles[0] + 2.0 * np.pi]).max()) < AROUND
     return share, around
