@@ -10,7 +10,7 @@ from handloom.scene import build_scene
 from handloom.tasks import load_task, sample_task
 from handloom.tasks.camera_rehearsal import hidden
 from handloom.tasks.region_proposals import proposals
-from handloom.tasks.search_time import EVERY, SearchTime, SearchOverError
+from handloom.tasks.search_time import EVERY, SearchOverError, SearchTime
 
 DRAWER = """robot: fr3
 objects:

@@ -22,7 +22,7 @@ from handloom.tasks.goal_rehearsal import goal_in_words
 from handloom.tasks.reach.within_reach import NOWHERE
 from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
-from handloom.tasks.search_time import SearchTime, SearchOverError
+from handloom.tasks.search_time import SearchOverError, SearchTime
 
 PROPOSALS = 3
 """Number of regions to try before the best one is proposed."""
