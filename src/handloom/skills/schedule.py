@@ -13,6 +13,7 @@ from handloom.scene import Scene, SceneArm
 from handloom.seeding import generator
 from handloom.skills.arms.arm_controller import TIMELESS, ArmController, Way
 from handloom.skills.arms.traffic import MARGIN, Traffic, moving_bodies
+from handloom.skills.coming import coming_skills, told_of_others
 from handloom.skills.configs.motions import WaitConfig
 from handloom.skills.configs.parts import SkillConfig, Triple
 from handloom.skills.configs.places import MoveConfig
@@ -321,7 +322,9 @@ class Schedule:
         return None
 
     def _made(self, lane: _Lane, given: Any, rng: np.random.Generator) -> Skill:
-        return make_skill(self.scene, lane.robot, lane.arm, given, rng, self._controller)
+        skill = make_skill(self.scene, lane.robot, lane.arm, given, rng, self._controller)
+        waiting = [(each.robot, each.arm, each.waiting) for each in self._lanes]
+        return told_of_others(skill, coming_skills(given, waiting, self._blocks, self._stages), self.timeline)
 
     def _controller(self, robot: str, arm: str) -> ArmController:
         key = (robot, arm)

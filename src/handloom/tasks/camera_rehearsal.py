@@ -57,6 +57,8 @@ def hidden(task: Task, scene: Scene) -> Iterator[tuple[int, str, str]]:
         eye = camera_pose(model, data, camera)[:3, 3]
         for name in _watched(task) if camera.parent is None else ():
             point, what = _worked_on(task, scene, name)
+            if _shut_in(scene, name):
+                continue  # No camera can see into a shut drawer.
             if _seen(scene, [camera], point[None]) and _covered(scene, eye, point, name):
                 yield i, name, what
 
@@ -103,6 +105,12 @@ def _covered(scene: Scene, eye: Array, point: Array, name: str) -> bool:
         if not body.startswith(robots) and not own_part:
             return True
         start = eye + (gone + 1e-4) * way / length
+
+
+def _shut_in(scene: Scene, name: str) -> bool:
+    """Return whether an object is inside another one with moving parts, such as in a shut drawer."""
+    parts = [other for other, asset in scene.assets.items() if asset.articulated and other != name]
+    return any(_is_inside(scene, other, _middle(scene, name)[0]) for other in parts)
 
 
 def _in_front(scene: Scene, name: str) -> Array:

@@ -1,14 +1,18 @@
 """Checks of a goal in a sampled scene: targets without a cavity, closed targets, goals that already hold."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from handloom.errors import HandloomError
 from handloom.judging.wording.words import in_words
 from handloom.scene import Scene, build_scene
+from handloom.scene.measures import world_box
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.deeds import make_judge
+from handloom.skills.placing.company import FREE, has_own_spot, most_that_fit
+from handloom.skills.placing.landing import must_stand
 from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
@@ -39,6 +43,39 @@ def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
     if judge.goal and all(held for _, held in judge.terms):
         said = "; ".join(in_words(term, scene) for term in judge.goal)
         yield f"{task.where('goal' if task.config.goal else 'skills')}: the goal holds before anything is done: {said}"
+
+
+def crowded_targets(task: Task, scene: Scene) -> Iterator[str]:
+    """Yield a line, with file and line, for every target that cannot hold all objects put on it side by side.
+
+    In a container, only objects that must stand need room side by side; others may lie on top of each other. Targets
+    and objects that are moved again are not judged.
+    """
+    skills = [*placed_skills(task.config)]
+    moves = Counter(skill.objects[0] for _, skill in skills if isinstance(skill, PlaceConfig))
+    groups: dict[tuple[str, str | None, str | None], list[tuple[tuple[str | int, ...], PlaceConfig]]] = {}
+    for keys, skill in skills:
+        if not isinstance(skill, PlaceConfig) or skill.relation not in FREE or has_own_spot(skill):
+            continue
+        name, target = skill.objects[:2]
+        stands = skill.relation == "on" or must_stand(scene, skill) is not False
+        if stands and moves[name] == 1 and not moves[target] and {name, target} <= scene.assets.keys():
+            groups.setdefault((target, skill.place_part_prim_path, skill.relation), []).append((keys, skill))
+    for (target, part, relation), group in groups.items():
+        places = [skill for _, skill in group]
+        if len(places) < 2:
+            continue
+        try:
+            box = world_box(scene, target, part) if relation == "on" else entries_into(scene, places[0])[0].box
+        except NoCavityError:
+            continue
+        fitting = most_that_fit(scene, places, box)
+        if fitting < len(places):
+            names = ", ".join(skill.objects[0] for skill in places)
+            yield (
+                f"{task.where(*group[-1][0])}: {target} holds {fitting} of these {len(places)} side by side: {names}; "
+                f"use a larger {target}, smaller objects, or put some of them elsewhere"
+            )
 
 
 def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:

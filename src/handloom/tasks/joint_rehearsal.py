@@ -98,7 +98,8 @@ def where_instead(task: Task, scene: Scene, robot: str, arm: str, config: Articu
         found, less = near_places(scene, (robot, arm), config, region.target), ", but no hand gets into it from above"
     if found is None:
         size = " x ".join(f"{side:.2f}" for side in np.ptp(world_box(scene, name), axis=0))
-        return f"; no place on {region.target} was found for it ({size} m): use a smaller one, or another robot"
+        smaller = "check without --fast also tries smaller ones; or use another robot"
+        return f"; no place on {region.target} was found for it ({size} m): {smaller}"
     places, turn = found
     R = scene.object_pose(name)[:3, :3]
     # Straight towards the robot; half a turn is neither left nor right.

@@ -4,7 +4,7 @@ Found without physics: cabinets first, as in :mod:`standing_places`; then, with 
 the objects to pick. Every proposal is rehearsed in some of its own scenes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from handloom.tasks.grasp_rehearsal import troubles
 from handloom.tasks.joint_rehearsal import imagine_moved, planned_joint, tries_joint
 from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
 from handloom.tasks.sampling.sample_task import sample_task
+from handloom.tasks.search_time import unlimited
 from handloom.tasks.standing_places import YAW, moved_to, near_places
 from handloom.tasks.work_area import reached_points
 
@@ -85,11 +86,11 @@ class Proposal(NamedTuple):
         return _with_regions(task, self.regions)
 
 
-def proposals(task: Task) -> Iterator[Proposal]:
+def proposals(task: Task, step: Callable[[str], None] = unlimited) -> Iterator[Proposal]:
     """Yield regions in which the hands reach everything in the rehearsed scenes, if any are found.
 
     Only objects on a table or another fixture, or without a place, are moved. If the arm that a scene chooses finds no
-    place for an object with a joint, the other arms are asked.
+    place for an object with a joint, the other arms are asked. ``step`` is called before every trial; it may end them.
     """
     table = _table(task)
     start = None if table is None else _somewhere(task, table)
@@ -98,7 +99,7 @@ def proposals(task: Task) -> Iterator[Proposal]:
     for arm in (None, *_other_arms(task, start)):
         fixed = task if arm is None else _with_arm(task, *arm)
         found = False
-        for proposal in _found(fixed, start, table):
+        for proposal in _found(fixed, start, table, step):
             found = True
             yield _in_short(fixed, proposal)._replace(arm=arm)
         if found:
@@ -123,24 +124,24 @@ def _in_short(task: Task, proposal: Proposal) -> Proposal:
     return proposal._replace(regions=short)
 
 
-def smaller_proposals(task: Task) -> Iterator[Proposal]:
+def smaller_proposals(task: Task, step: Callable[[str], None] = unlimited) -> Iterator[Proposal]:
     """Yield regions for a task whose first object with a joint is made smaller, the largest suitable size first."""
     moved = (skill.objects[0] for _, skill in placed_skills(task.config) if isinstance(skill, ArticulatedSkillConfig))
     name = next((name for name in moved if name in _movable(task)), None)
     for factor in SMALLER if name is not None else ():
         assert name is not None
-        yield from (found._replace(scale=(name, factor)) for found in proposals(_smaller(task, name, factor)))
+        yield from (found._replace(scale=(name, factor)) for found in proposals(_smaller(task, name, factor), step))
 
 
-def _found(task: Task, start: Scene, table: str) -> Iterator[Proposal]:
-    search = _Search(with_arms(task, start.instance), start, table)
+def _found(task: Task, start: Scene, table: str, step: Callable[[str], None]) -> Iterator[Proposal]:
+    search = _Search(with_arms(task, start.instance), start, table, step)
     found = search.joints()
     if found is None:
         return
     regions, scene = found
     rest: list[Proposal] = []
     for spots in search.things(scene):
-        proposal = _rehearsed(task, (*regions, *spots))
+        proposal = _rehearsed(task, (*regions, *spots), step)
         if proposal.free == SCENES:
             yield proposal
         elif proposal.free:
@@ -194,6 +195,7 @@ class _Search:
     scene: Scene
     """A scene with objects anywhere."""
     table: str
+    step: Callable[[str], None]
 
     def joints(self) -> tuple[tuple[RegionConfig, ...], Scene] | None:
         """Return regions of objects whose joints are moved, and a scene with these left open; None if not found."""
@@ -208,7 +210,8 @@ class _Search:
             arm = (str(keys[2]), str(keys[4]))
             if name in movable and name not in {region.object for region in regions}:
                 wanted = name in filled and skill.name == "open"
-                found = near_places(scene, arm, skill, self.table, filled=wanted, centred=name in unplaced(self.task))
+                centred = name in unplaced(self.task)
+                found = near_places(scene, arm, skill, self.table, filled=wanted, centred=centred, step=self.step)
                 if found is None:
                     return None
                 places, turn = found
@@ -338,10 +341,11 @@ def _somewhere(task: Task, table: str) -> Scene | None:
     return None
 
 
-def _rehearsed(task: Task, regions: Sequence[RegionConfig]) -> Proposal:
+def _rehearsed(task: Task, regions: Sequence[RegionConfig], step: Callable[[str], None]) -> Proposal:
     """Return a proposal, with the number of its scenes in which nothing hinders the hands."""
     fitted, free = _with_regions(task, regions), 0
     for episode in range(SCENES):
+        step("regions")
         try:
             free += not any(troubles(fitted, build_scene(sample_task(fitted, 1, episode))))
         except HandloomError:

@@ -1,6 +1,6 @@
 """Places of objects with doors, drawers, lids and knobs at which an arm can move them; found without physics."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,7 @@ from handloom.skills.articulated_objects.articulated import ArticulatedSkill
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.skills.registry import skill_class
 from handloom.spatial import matrix_from_quat, quat_from_rotvec, quat_multiply
+from handloom.tasks.search_time import unlimited
 from handloom.tasks.work_area import reached_points
 from handloom.values import RobotInstance, TaskInstance
 
@@ -100,6 +101,7 @@ def near_places(
     *,
     filled: bool = False,
     centred: bool = False,
+    step: Callable[[str], None] = unlimited,
 ) -> tuple[Array, float] | None:
     """Return places (n, 2) side by side at which an arm can move a joint, from the middle of a table, and a turn [rad].
 
@@ -112,8 +114,10 @@ def near_places(
         target: Support of the object.
         filled: Whether the hand must also reach from above into what it has opened.
         centred: Whether to ignore the current place: places amid other suitable ones then come first.
+        step: Called before every trial, with what is tried; may end the search.
     """
     name = config.objects[0]
+    what = f"places for {name}"
     asset = scene.assets[name]
     link = asset.joints[asset.joint_index(config.joint)]
     turn = faces(scene, name, link, arm[0])
@@ -123,6 +127,7 @@ def near_places(
     places = [*_nearest_first(scene, arm, name, link, target, turn, centred)]
     possible = list[Array]()
     for place in places[::COARSE]:
+        step(what)
         if works(scene.instance, name, place, turn, arm, least, filled):
             around = (p for p in places if np.linalg.norm(p - place) < 1.5 * STEP)
             possible += [p for p in around if not any(p is other for other in possible)]
@@ -131,6 +136,7 @@ def near_places(
     for strict in (True, False):
         best: list[Array] = []
         for place in possible:
+            step(what)
             tries = ((place, turn + t) for t in (0.0, -YAW, YAW))
             if not all(works(scene.instance, name, p, t, arm, least, filled, strict) for p, t in tries):
                 continue

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 
@@ -21,9 +22,12 @@ from handloom.tasks.goal_rehearsal import goal_in_words
 from handloom.tasks.reach.within_reach import NOWHERE
 from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
+from handloom.tasks.search_time import SearchOverError, SearchTime
 
 PROPOSALS = 3
 """Number of regions to try before the best one is proposed."""
+SEARCH_SECONDS = 300.0
+"""Time for the search of regions, not counting the last try [s]."""
 PROPOSAL_TRIES = 3
 """Maximum number of tries in each of them."""
 
@@ -110,10 +114,11 @@ class _TriesTold:
 
     Args:
         what: Words before the number of the try.
+        failures: Counts the failures; None: nobody asks for them.
     """
 
-    def __init__(self, what: str) -> None:
-        self._what, self._begin = what, time.monotonic()
+    def __init__(self, what: str, failures: Counter[str] | None = None) -> None:
+        self._what, self._begin, self._failures = what, time.monotonic(), failures
 
     def __call__(self, tried: Try, most: int) -> None:
         """Print one line about a try.
@@ -122,6 +127,8 @@ class _TriesTold:
             tried: The try.
             most: Maximum number of tries.
         """
+        if tried.failure is not None and self._failures is not None:
+            self._failures[f"{tried.failure.reason}, {tried.failure.detail}"] += 1
         outcome = "succeeded" if tried.failure is None else f"failed, {tried.failure.reason}"
         seconds, self._begin = time.monotonic() - self._begin, time.monotonic()
         _tell(f"{self._what} {tried.episode + 1} of up to {most}: {outcome} ({seconds:.0f} s)")
@@ -133,22 +140,40 @@ def _tell(line: str) -> None:
 
 def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     """Return regions in which the expert succeeds at a task, as lines to copy; without any, what to change."""
-    tries = min(tries, PROPOSAL_TRIES)
-    for size, found in (("", proposals(task)), ("smaller objects and ", smaller_proposals(task))):
-        _tell(f"looking for {size}regions that the hands reach; this takes up to some minutes")
+    tries, failures = min(tries, PROPOSAL_TRIES), Counter[str]()
+    limit = SearchTime(SEARCH_SECONDS, _tell)
+    for size, found in (
+        ("", proposals(task, limit.step)),
+        ("smaller objects and ", smaller_proposals(task, limit.step)),
+    ):
+        _tell(f"looking for {size}regions that the hands reach, for at most {SEARCH_SECONDS / 60:.0f} minutes")
         best: tuple[int, list[str]] = (0, [])
-        for number, proposal in enumerate(islice(found, PROPOSALS), 1):
-            told = _TriesTold(f"proposed {size}regions {number}, try")
-            good = better_than(proposal.of(task), tries, best[0], on_try=told)
-            if good > best[0]:
-                best = (good, [f"  {line}" for line in proposal.lines(task)])
-            if good == tries:
-                break
+        over = ""
+        try:
+            for number, proposal in enumerate(islice(found, PROPOSALS), 1):
+                told = _TriesTold(f"proposed {size}regions {number}, try", failures)
+                good = better_than(proposal.of(task), tries, best[0], on_try=told)
+                if good > best[0]:
+                    best = (good, [f"  {line}" for line in proposal.lines(task)])
+                if good == tries:
+                    break
+        except SearchOverError as error:
+            over = str(error)
         good, lines = best
         if lines:
             rate = f"the expert succeeded in {good} of {tries} tries"
             return [f"these regions would work ({rate}):", *lines]
-    return ["no regions were found in which the expert succeeds; use smaller objects, or another robot"]
+        if over:
+            return [f"no regions were found in which the expert succeeds: {over}{_most_common(failures)}"]
+    return [f"no regions were found in which the expert succeeds{_most_common(failures)}"]
+
+
+def _most_common(failures: Counter[str]) -> str:
+    """Return text about the most common failure in proposed regions, which is what to change."""
+    if not failures:
+        return ", as the hands do not reach everything anywhere on the table; use another robot"
+    reason, count = failures.most_common(1)[0]
+    return f"; {count} of {failures.total()} tries there failed: {reason}"
 
 
 def _expanded(files: tuple[str, ...]) -> list[str]:

@@ -6,7 +6,8 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.grasping import GripperShape
-from handloom.motion.planning import Move
+from handloom.motion.planning import Move, PlanStatus
+from handloom.skills.arms.arm_controller import OPEN
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.orientations import direction_mask
 from handloom.skills.configs.parts import Filters
@@ -18,6 +19,8 @@ ROLLS = 12
 """Rotations of the hand about the direction that are tried."""
 START_BLOCKED = "start_in_collision"
 """Reason given when a plan cannot begin."""
+CLOSING = (0.75, 0.5, 0.25, 0.0)
+"""Openings at which it is checked whether closing fingers touch something, as fractions of the whole."""
 TILTS, AROUND = 3, 6
 """Tilts of the hand from the direction that are tried besides zero, and the number of tilt directions for each."""
 
@@ -98,6 +101,11 @@ def choose_closed(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, s
         moves: Poses (n, 4, 4) of each move, see ``choose``.
     """
     controller = skill.controller
+    if _would_take_along(skill):
+        chosen = choose(skill, moves)
+        if chosen is not None:
+            return chosen, "open_gripper"
+        skill.failure = None
     controller.fingers = Preshape.at(gripper_of(skill), 0.0).joints
     chosen = choose(skill, moves)
     controller.fingers = {}
@@ -105,3 +113,25 @@ def choose_closed(skill: Skill, moves: Sequence[Move]) -> tuple[Chosen | None, s
         skill.failure = None
         return choose(skill, moves), "open_gripper"
     return chosen, "close_gripper"
+
+
+def _would_take_along(skill: Skill) -> bool:
+    """Return whether open fingers would touch something if they closed where they are, such as a pen in its holder.
+
+    Closed, they may be free of it again, and have carried it there.
+    """
+    controller, gripper = skill.controller, gripper_of(skill)
+    if controller.gripper_state != OPEN or controller.held:
+        return False
+    levels = len(gripper.position) - 1
+    try:
+        for share in CLOSING:
+            controller.fingers = Preshape.at(gripper, share * levels).joints
+            controller.refresh()
+            start = controller.planner.plan_to_joints(controller.target, controller.target)
+            if start.status is PlanStatus.START_IN_COLLISION:
+                return True
+        return False
+    finally:
+        controller.fingers = {}
+        controller.refresh()

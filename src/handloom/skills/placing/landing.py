@@ -205,6 +205,25 @@ def headed(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: fl
     return R_world_base.T @ spin @ R_world_base @ R_base_tool
 
 
+def turned_by(R_base_tool: Array, R_tool_object: Array, R_world_base: Array, turn: float, *, own: Array) -> Array:
+    """Return orientations of the hand (n, 3, 3), turned about the vertical to an object's heading plus an angle.
+
+    Every second one is turned by half a turn more, which takes the same room.
+
+    Args:
+        R_base_tool: Orientations of the hand (n, 3, 3).
+        R_tool_object: Orientation of the object in the hand (3, 3).
+        R_world_base: Orientation of the arm's base (3, 3).
+        turn: The angle [rad].
+        own: Orientation of the hand at which the object has its own heading (3, 3).
+    """
+    now = R_world_base @ own @ R_tool_object
+    axis = int(np.argmax(np.linalg.norm(now[:2], axis=0)))
+    heading = float(np.arctan2(now[1, axis], now[0, axis])) + turn
+    ways = [headed(R_base_tool, R_tool_object[:, axis], R_world_base, heading + half) for half in (0.0, np.pi)]
+    return np.where((np.arange(len(R_base_tool)) % 2 == 0)[:, None, None], *ways)
+
+
 def keeps_heading(R_base_tool: Array, axis_tool: Array, R_world_base: Array, facing: float) -> NDArray[np.bool_]:
     """Return in which orientations of the hand (n, 3, 3) the object has a heading [rad], nearly."""
     x = (R_world_base @ R_base_tool @ axis_tool)[..., :2]

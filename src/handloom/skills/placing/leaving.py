@@ -7,7 +7,9 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.objects.geometry import vertices_of
+from handloom.robots import Arm
 from handloom.scene import Scene, SceneArm
+from handloom.scene.measures import local_box
 from handloom.skills.arms.arm_motion import planned_state
 from handloom.skills.arms.traffic import solid_geoms_of
 from handloom.skills.configs.places import PlaceConfig
@@ -79,3 +81,18 @@ def _depth_in(scene: Scene, arm: SceneArm, box: Array, q: Array, fingers: dict[s
         if np.all(low[:2] < box[1, :2] + WALL) and np.all(high[:2] > box[0, :2] - WALL):
             rise = max(rise, float(box[1, 2] + ABOVE - low[2]))
     return rise
+
+
+def covered(scene: Scene, name: str, spec: Arm, T_tool_object: Array) -> float:
+    """Return how far the fingers reach over a held object along their approach [m].
+
+    Args:
+        scene: The scene.
+        name: The object.
+        spec: The arm.
+        T_tool_object: How the object is held (4, 4).
+    """
+    (low, high), _ = local_box(scene, name)
+    ends = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+    seen = ends @ T_tool_object[:3, :3].T + T_tool_object[:3, 3]
+    return float(-((seen - spec.T_tool_tcp[:3, 3]) @ spec.approach).min())

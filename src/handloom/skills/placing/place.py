@@ -1,6 +1,7 @@
 """Put a held object on, in or beside another one."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from handloom.motion.planning import Move
 from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
+from handloom.skills.placing.company import Spot
 from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
 from handloom.skills.placing.leaving import WayOut, way_out
@@ -77,13 +79,27 @@ class Place(PlacePoses):
 
     def _choose_or_concede(self) -> None:
         """Write the commands of a place, relaxing the request if there is no other."""
-        self.failure = None
-        self._choose()
-        for easier in self._concessions():
+        asked = self.config
+        for keys, spot in self._wishes():
+            self._spot, self.failure = spot, None
+            self.config = asked.model_copy(update=keys) if keys else asked
+            self._choose()
             if self.manip_list:
                 return
-            self.failure, self.config = None, self.config.model_copy(update=easier)
-            self._choose()
+
+    def _wishes(self) -> Iterator[tuple[dict[str, Any], Spot | None]]:
+        """Yield changes of the config, and the spot beside other objects, in the order in which they are tried."""
+        spots, concessions = self.spots_beside_others(), [*self._concessions()]
+        # At another heading than planned, it may still fit.
+        anyhow = [replace(spot, turn=None) for spot in spots if spot.turn is not None]
+        yield from (({}, spot) for spot in (*spots, *anyhow))
+        for spot in (*(anyhow or spots)[:1], None):
+            keys: dict[str, Any] = {}
+            if spot is None:
+                yield keys, None
+            for easier in concessions:
+                keys = {**keys, **easier}
+                yield keys, spot
 
     def _concessions(self) -> Iterator[dict[str, Any]]:
         """Yield the relaxations to try if no place is possible: position, tilt, height."""
@@ -154,7 +170,8 @@ class Place(PlacePoses):
         Those at which most of it is above the target come first, then those moved to the target's middle.
         """
         config = self.config
-        if config.relation not in ON or config.lean or asked_spot(self.scene, config) is not None:
+        elsewhere = self._spot is not None or asked_spot(self.scene, config) is not None
+        if config.relation not in ON or config.lean or elsewhere:
             return pre[chosen.index], place[chosen.index], chosen
 
         def most_over(place: Array) -> Overhang:

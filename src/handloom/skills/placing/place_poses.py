@@ -14,6 +14,7 @@ from handloom.scene.named_points import LEAN, SIDES, front_axis, heading, long_a
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.arms.orientations import Alignment, direction_mask, sample_orientations
 from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.placing.company import FREE, Company, Spot, shared_spots
 from handloom.skills.placing.footing import steady_shifts
 from handloom.skills.placing.foresight import FORESEEN, ways_to_places
 from handloom.skills.placing.landing import (
@@ -26,16 +27,16 @@ from handloom.skills.placing.landing import (
     must_stand,
     place_points,
     stood_up,
+    turned_by,
     unit,
 )
+from handloom.skills.placing.leaving import covered
 from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_above, entries_into, inserted_depth
 from handloom.skills.placing.spots import origins_at, reach_of, shift_beside_others, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Failure, FunnelStage
 
-BESIDE_OTHERS = frozenset(("in", "on"))
-"""Relations whose spot is free, so that several objects can be put there side by side."""
 ON = frozenset(("on", "stack_on"))
 """Relations in which the target carries the object."""
 CANDIDATES = 32
@@ -69,6 +70,21 @@ class PlacePoses(Skill[PlaceConfig]):
     _entry: Entry | None = None
     _near: float = np.inf
     """Mode ``beside``: largest distance between the origins, seen from above [m]."""
+    company: Company = Company()
+    """The other objects that the task puts on or in the same target."""
+    _shared: tuple[Spot, ...] | None = None
+    """Spots that leave room for them; None until requested."""
+    _spot: Spot | None = None
+    """The one of these that is tried; None: wherever there is room."""
+
+    def spots_beside_others(self) -> tuple[Spot, ...]:
+        """Return where to put the object so that all objects that share its target find room, best first."""
+        if not self.company or self._enters_a_front():
+            return ()
+        if self._shared is None:
+            shoulder = self.controller.arm.T_world_base[:2, 3]
+            self._shared = shared_spots(self.scene, self.config, self.company, self._target_box(), shoulder)
+        return self._shared
 
     def _enter(self) -> Entry | None:
         """Determine how the object enters a cavity, if its place is in one, and change the config accordingly.
@@ -90,18 +106,17 @@ class PlacePoses(Skill[PlaceConfig]):
             return False
         return entry is not None and not entry.from_above
 
+    def _enters_a_front(self) -> bool:
+        """Return whether the entry that is tried leads through a front."""
+        return self._entry is not None and not self._entry.from_above
+
     def stays_level(self) -> bool:
         """Return whether the object must stay level: an open container that goes in through a front, and must stand.
 
         Released at an angle, a bowl rolls over the edge of its foot and leans on the wall.
         """
         holds = self.scene.assets[self.config.objects[0]].holds > 0.0
-        return (
-            holds
-            and self._entry is not None
-            and not self._entry.from_above
-            and bool(must_stand(self.scene, self.config))
-        )
+        return holds and self._enters_a_front() and bool(must_stand(self.scene, self.config))
 
     def level_after(self, T_base_tool: Array, q: Array) -> bool:
         """Return whether a grasp leads to a place through a front at which an object that must stand is level.
@@ -148,8 +163,9 @@ class PlacePoses(Skill[PlaceConfig]):
         faces = T_tool_object[:3, :3] @ front_axis(self.scene.assets[config.objects[0]])
         turns = (faces, T_base_world[:3, :3].T, heading(self.scene, config.facing or 0.0))
         R = R if config.facing is None else headed(R, *turns)
-        target, part = config.objects[1], config.place_part_prim_path
-        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
+        if self._spot is not None and self._spot.turn is not None:
+            R = turned_by(R, T_tool_object[:3, :3], T_base_world[:3, :3].T, self._spot.turn, own=R_start)
+        box = self._target_box()
         R_target = self.scene.object_pose(config.objects[1])[:3, :3]
         reach = float(np.linalg.norm(T_tool_object[:3, 3]))
         own = world_box(self.scene, config.objects[0])
@@ -161,6 +177,8 @@ class PlacePoses(Skill[PlaceConfig]):
         held = HeldSize(rise=rise, half_width=float(own[1, 0] - own[0, 0]) / 2.0)
         named = any(key is not None for key in (config.aim, config.at, config.at_point)) or config.relation in SIDES
         spot = origins_at(self.scene, config, R_world_object, self.rng) if named else None
+        if self._spot is not None:
+            spot = self._spot.at - reach_of(self.scene, config.objects[0], R_world_object).mean(axis=1)[:, :2]
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
         if config.point_down is not None:
             # The end that goes in first must meet the opening; the object may lean.
@@ -218,6 +236,16 @@ class PlacePoses(Skill[PlaceConfig]):
             self._enter()
         except NoCavityError:  # The target may be open by then.
             return np.ones(len(T_base_tool))
+        for spot in self.spots_beside_others():
+            self._spot = spot
+            ways = self._ways_now(T_base_tool, q)
+            if np.isfinite(ways).any():
+                return ways
+        self._spot = None
+        return self._ways_now(T_base_tool, q)
+
+    def _ways_now(self, T_base_tool: Array, q: Array) -> Array:
+        """Return the joint motion from each grasp (n,) to the nearest place at the spot that is tried."""
         T_base_world = invert_pose(self.controller.arm.T_world_base)
         T_base_object = T_base_world @ self.scene.object_pose(self.config.objects[0])
         places = []
@@ -313,22 +341,10 @@ class PlacePoses(Skill[PlaceConfig]):
             yield None if config.post_place_vector is None else np.array(config.post_place_vector)
             return
         if config.retreat_widest is not None:
-            clear = self._covered(T_tool_object) + CLEAR
+            clear = covered(self.scene, config.objects[0], self.controller.arm.spec, T_tool_object) + CLEAR
             if clear > config.retreat:
                 yield -min(clear, config.retreat_widest) * approach
         yield -config.retreat * approach
-
-    def _covered(self, T_tool_object: Array) -> float:
-        """Return how far the fingers reach over the held object along their approach [m].
-
-        Args:
-            T_tool_object: How the object is held.
-        """
-        spec = self.controller.arm.spec
-        (low, high), _ = local_box(self.scene, self.config.objects[0])
-        ends = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
-        seen = ends @ T_tool_object[:3, :3].T + T_tool_object[:3, 3]
-        return float(-((seen - spec.T_tool_tcp[:3, 3]) @ spec.approach).min())
 
     def _on_steady_ground(
         self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
@@ -339,8 +355,13 @@ class PlacePoses(Skill[PlaceConfig]):
         """
         config = self.config
         name, target = config.objects[:2]
-        if config.relation in BESIDE_OTHERS and not self._is_named():
-            return self._beside_others(pre, place, T_base_world, T_tool_object)
+        if self._spot is not None:
+            return pre, place
+        if config.relation in FREE and not self._is_named():
+            first = invert_pose(T_base_world) @ place[0] @ T_tool_object
+            shift = shift_beside_others(self.scene, config, first, self._target_box())
+            level = translation(T_base_world[:3, :2] @ shift)
+            return (level @ pre, level @ place) if shift.any() else (pre, place)
         if config.relation not in ON or config.at is None or config.lean:
             return pre, place
         shifts, steady = steady_shifts(self.scene, name, invert_pose(T_base_world) @ place @ T_tool_object)
@@ -351,25 +372,17 @@ class PlacePoses(Skill[PlaceConfig]):
         level = translation(np.column_stack([shifts, np.zeros(len(shifts))]) @ T_base_world[:3, :3].T)
         return (level @ pre)[steady], (level @ place)[steady]
 
+    def _target_box(self) -> Array:
+        """Return the world box of the target, or of the cavity that is entered (2, 3) [m]."""
+        if self._entry is not None:
+            return self._entry.box
+        return world_box(self.scene, self.config.objects[1], self.config.place_part_prim_path)
+
     def _is_named(self) -> bool:
         """Return whether the spot or the way in is given, so that the object cannot be put down anywhere else."""
         config = self.config
-        spots = (config.aim, config.at, config.at_point, config.point_down)
-        through_front = self._entry is not None and not self._entry.from_above
-        return any(key is not None for key in spots) or config.lean or through_front
-
-    def _beside_others(
-        self, pre: Array, place: Array, T_base_world: Array, T_tool_object: Array
-    ) -> tuple[Array, Array]:
-        """Return poses (n, 4, 4) before and at the place, shifted to where nothing lies yet."""
-        target, part = self.config.objects[1], self.config.place_part_prim_path
-        box = world_box(self.scene, target, part) if self._entry is None else self._entry.box
-        first = invert_pose(T_base_world) @ place[0] @ T_tool_object
-        shift = shift_beside_others(self.scene, self.config, first, box)
-        if not shift.any():
-            return pre, place
-        level = translation(T_base_world[:3, :2] @ shift)
-        return level @ pre, level @ place
+        given = (config.aim, config.at, config.at_point, config.point_down)
+        return any(key is not None for key in given) or config.lean or self._enters_a_front()
 
     def _hand_poses(self, T_base_world: Array, R_base_tool: Array, p_world: Array, T_tool_object: Array) -> Array:
         """Return T_base_tool (n, 4, 4) that bring the hand, or the origin of the object, to points (n, 3)."""

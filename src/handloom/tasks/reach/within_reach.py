@@ -11,6 +11,7 @@ from handloom.arrays import Array
 from handloom.errors import NotFoundError
 from handloom.scene.assets import asset_of
 from handloom.scene.regions import Placed
+from handloom.skills.configs.articulated import ArticulatedSkillConfig
 from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.arm_groups import HandGroup, Need, groups_of, shared_out
@@ -139,7 +140,11 @@ class TaskReach:
                     f"no arm gets its fingertips where {need.skill.name} needs them, {100.0 * tried[0].low:.0f} cm "
                     "above the table; use a lower or higher one, or another robot"
                 )
-        return "every skill finds a spot for it, but no spot suits all of them; use a smaller one, or another robot"
+        known = [need.skill for group in self.groups for need in group.needs if need.object == name]
+        jointed = any(isinstance(skill, ArticulatedSkillConfig) for skill in known)
+        # What is opened and filled is worked on at two ends, which are nearer together on a smaller one.
+        remedy = "use a smaller one" if jointed else "let another arm do one of them, with a handover between"
+        return f"every skill finds a spot for it, but no spot suits all of them; {remedy}, or use another robot"
 
     def _gets_to(self, arm: str, aim: FingertipAim) -> bool:
         if (arm, aim) not in self._asked:
