@@ -157,3 +157,22 @@ def test_the_expert_puts_three_mugs_on_a_tray(tmp_path: Path) -> None:
     loaded(tmp_path)
     done = run_episode(tmp_path / "mugs.yaml", seed=0, episode=0)
     assert done.success, done.failure
+
+
+@pytest.mark.parametrize(("category", "level"), [("tray", True), ("crate", True), ("bowl", False)])
+def test_things_keep_their_spots_on_a_level_floor_and_roll_to_the_middle_of_a_bowl(
+    tmp_path: Path, category: str, level: bool
+) -> None:
+    (file := tmp_path / "fruit.yaml").write_text(
+        f"robot: fr3\nobjects: [{{name: a, category: strawberry}}, {{name: b, category: hex_nut}}, "
+        f"{{name: into, category: {category}}}]\nregions: [{{object: into, at: [0.1, 0.05]}}]\n"
+        "skills: [{pick: a}, {place: a, in: into}, {pick: b}, {place: b, in: into}]\n"
+    )
+    task = load_task(file)
+    for episode in range(3):
+        scene = build_scene(sample_task(task, 2, episode))
+        first, second = [skill for _, skill in placed_skills(task.config) if isinstance(skill, PlaceConfig)]
+        company = company_of(scene, first, [("franka", "left", second)], [])
+        assert company
+        spots = shared_spots(scene, first, company, world_box(scene, "into"), np.zeros(2))
+        assert bool(spots) == level

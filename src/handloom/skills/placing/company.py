@@ -93,6 +93,8 @@ class Spot:
 def shared_spots(scene: Scene, config: PlaceConfig, company: Company, box: Array, arm: Array) -> tuple[Spot, ...]:
     """Return spots for an object that leave room for those that come later, best first; none if there is no room.
 
+    There are none in a bowl either: everything rolls to its middle, where the hand has most room.
+
     If not all of those that come later find room, even turned so that they take the least of it, the last of them are
     left out.
 
@@ -105,6 +107,8 @@ def shared_spots(scene: Scene, config: PlaceConfig, company: Company, box: Array
     """
     target = config.objects[1]
     room = RoomOnTarget(scene, target, config.place_part_prim_path, box, inside=config.relation == "in")
+    if not room.is_level:
+        return ()
     coming = [(config, arm), *((later, np.asarray(shoulder)) for later, shoulder in company.later)]
     taken = _taken(scene, room, [place for place, _ in coming])
     free = [(place, room.to_room(shoulder)) for place, shoulder in coming if not has_own_spot(place)]

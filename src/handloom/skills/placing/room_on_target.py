@@ -22,6 +22,8 @@ LEVEL = 0.004
 """Height difference up to which two cells belong to the same surface [m]."""
 SUNK = 0.4
 """In a cavity, cells count as its floor up to this fraction of its depth: bowls have no level floor."""
+FLAT = 0.7
+"""Share of a cavity's floor that must be level, or else things roll to its middle."""
 MARGINS = (0.0, 0.006, 0.012, 0.02)
 """Distances to the edge that are told apart; more is not useful [m]."""
 CORE = 0.65
@@ -86,6 +88,11 @@ class RoomOnTarget:
         self.level, spread = (float(box[0, 2]), SUNK * float(np.ptp(box[:, 2]))) if inside else (_mode(seen), LEVEL)
         self._low = ~(heights > self.level - LEVEL) if not inside else ~np.isfinite(heights)
         self._high = heights > self.level + spread
+        floor = heights[np.isfinite(heights) & ~self._high]
+        self.is_level = not inside or bool(
+            np.mean(np.abs(floor - _mode(floor)) < LEVEL) > FLAT if floor.size else False
+        )
+        """Whether things stay where they are put; in a bowl they roll to the middle."""
         rims = heights[self._high & np.isfinite(heights)]
         self._rim = float(rims.max() - self.level) if rims.size else 0.0
 
