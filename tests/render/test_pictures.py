@@ -33,3 +33,10 @@ def test_a_path_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(FileError, match="cannot write the image"):
         write_png(tmp_path / "file" / "a.png", np.zeros((2, 2, 3), np.uint8))
+
+
+def test_images_of_different_sizes_get_one_height_in_a_sheet() -> None:
+    small, large = np.full((20, 20, 3), 200, np.uint8), np.full((60, 100, 3), 90, np.uint8)
+    sheet = contact_sheet([small, large, small, large], columns=2)
+    assert sheet.shape == (2 * 60 + 3 * 6, 60 + 100 + 3 * 6, 3)
+    assert (sheet[6:66, 6:66] == 200).all()

@@ -134,8 +134,15 @@ def how_far_in(scene: Scene, object: str, target: str, part: str | None = None, 
     ends = _ends(scene, object)
     if ends is None:
         return ""
-    share = inside_from(scene, object, target, ends[0], part).share
-    return f"{share:.0%} of its length is inside, {LEAST_INSIDE:.0%} required"
+    found = inside_from(scene, object, target, ends[0], part)
+    if found.share < LEAST_INSIDE or sticks_out_of(scene, object, target, part):
+        return f"{found.share:.0%} of its length is inside, {LEAST_INSIDE:.0%} required"
+    if found.below_rim < LEAST_DEEP * found.depth:
+        return (
+            f"its end is {100 * found.below_rim:.1f} cm below the rim, {100 * LEAST_DEEP * found.depth:.1f} cm required"
+        )
+    fixed = [one.owner for one in bearers_of(scene, object) if one.owner != target and is_fixed(scene, one.owner)]
+    return f"it rests on {fixed[0]}" if fixed else "something else than the floor of the cavity bears it"
 
 
 def hollow_of(scene: Scene, name: str) -> Hollow:

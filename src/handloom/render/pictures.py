@@ -63,7 +63,7 @@ def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, colu
     """Arrange images in a grid with a caption under each.
 
     Args:
-        images: Images (h, w, 3) uint8, of any sizes.
+        images: Images (h, w, 3) uint8, of any sizes; smaller ones are enlarged to the height of the largest.
         labels: One caption per image, or none.
         columns: Images per row; by default, the grid is as square as possible.
 
@@ -76,17 +76,27 @@ def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, colu
         raise InputError(f"a contact sheet needs one label per image, got {len(images)} and {len(labels)}")
     columns = columns or int(np.ceil(np.sqrt(len(images))))
     rows = -(-len(images) // columns)
-    cell_w = max(image.shape[1] for image in images)
-    cell_h = max(image.shape[0] for image in images) + (LABEL_HEIGHT if labels else 0)
-    sheet = Image.new("RGB", (columns * (cell_w + GAP) + GAP, rows * (cell_h + GAP) + GAP), PAPER)
+    height = max(image.shape[0] for image in images)
+    shown = [_with_height(image, height) for image in images]
+    widths = [max(image.width for image in shown[k::columns]) for k in range(min(columns, len(shown)))]
+    left = [GAP + sum(widths[:k]) + k * GAP for k in range(len(widths))]
+    cell_h = height + (LABEL_HEIGHT if labels else 0)
+    size = (left[-1] + widths[-1] + GAP, rows * (cell_h + GAP) + GAP)
+    sheet = Image.new("RGB", size, PAPER)
     pen = ImageDraw.Draw(sheet)
     font = ImageFont.load_default(13)
-    for k, image in enumerate(images):
-        x, y = GAP + k % columns * (cell_w + GAP), GAP + k // columns * (cell_h + GAP)
-        sheet.paste(Image.fromarray(image), (x, y))
+    for k, image in enumerate(shown):
+        x, y = left[k % columns], GAP + k // columns * (cell_h + GAP)
+        sheet.paste(image, (x, y))
         if labels:
-            pen.text((x + 2, y + image.shape[0] + 2), labels[k], INK, font=font)
+            pen.text((x + 2, y + height + 2), labels[k], INK, font=font)
     return np.asarray(sheet)
+
+
+def _with_height(image: Picture, height: int) -> Image.Image:
+    """Return an image, scaled to a height [px]."""
+    own = Image.fromarray(image)
+    return own if own.height == height else own.resize((round(own.width * height / own.height), height))
 
 
 def write_png(path: Path | str, image: Picture) -> Path:

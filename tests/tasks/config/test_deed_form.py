@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from handloom.errors import ConfigError
+from handloom.render import camera_pose
 from handloom.robots import load_robot
-from handloom.tasks import Task, load_task
-from handloom.tasks.config.deed_form import workplaces
+from handloom.scene import build_scene
+from handloom.tasks import Task, load_task, sample_task
+from handloom.tasks.config.deed_form import FRAMES_PER_SKILL, workplaces
 from handloom.tasks.config.loading import shipped
 
 DEED = """name: put_away
@@ -158,3 +160,44 @@ skills: [{pick: cube}]
     assert plate.target == "table"
     with pytest.raises(ConfigError, match=r"deed.yaml:\d+: regions.0.at: a spot"):
         load_task(written(tmp_path, text.replace("[[-0.1, 0.05], [0.1, 0.1]]", "[0.1]")))
+
+
+FURNITURE = """
+robot: {robot}
+objects:
+  - {{name: cabinet, category: drawer_cabinet}}
+  - {{name: eraser, category: eraser}}
+skills: [{{open: cabinet}}, {{pick: eraser}}, {{place: eraser, in: cabinet}}, {{close: cabinet}}]
+"""
+
+
+@pytest.mark.parametrize("robot", [name for name in ROBOTS if name != "genie1"])
+def test_the_cameras_of_a_table_with_a_cabinet_stand_on_the_side_of_the_robot(tmp_path, robot):
+    task = loaded(tmp_path, FURNITURE.format(robot=robot))
+    cameras = [camera for camera in task.config.cameras if not camera.parent]
+    plain = [camera for camera in loaded(tmp_path, DEED, robot).config.cameras if not camera.parent]
+    assert cameras
+    assert [camera.name for camera in cameras] == [camera.name for camera in plain]
+    middle = task.config.work_point[1]
+    assert all(camera.translation[1] < middle for camera in cameras)
+    if robot != "aloha":  # Its camera is over the robot's side of the table in any task.
+        assert all(camera.translation[1] > middle for camera in plain)
+
+
+@pytest.mark.parametrize("robot", ["fr3", "lift2"])
+def test_the_camera_of_a_table_with_a_cabinet_sees_its_front(tmp_path, robot):
+    scene = build_scene(sample_task(loaded(tmp_path, FURNITURE.format(robot=robot)), 3, 0))
+    front = -scene.object_pose("cabinet")[:2, 1]  # Its drawers come out along -y.
+    for camera in scene.instance.cameras:
+        if camera.parent is None:
+            eye = camera_pose(scene.world.model, scene.world.data, camera)[:2, 3]
+            assert front @ (eye - scene.object_pose("cabinet")[:2, 3]) > 0.0
+
+
+def test_a_camera_of_the_file_stays_and_long_tasks_get_more_frames(tmp_path):
+    text = FURNITURE.format(robot="fr3") + "cameras: [{name: franka_head, translation: [0.1, 0.9, 1.3]}]\n"
+    task = loaded(tmp_path, text)
+    assert next(c for c in task.config.cameras if c.name == "franka_head").translation == (0.1, 0.9, 1.3)
+    assert task.config.data.max_episode_length == 4 * FRAMES_PER_SKILL
+    assert loaded(tmp_path, text + "data: {max_episode_length: 700}\n").config.data.max_episode_length == 700
+    assert loaded(tmp_path, DEED).config.data.max_episode_length == 900

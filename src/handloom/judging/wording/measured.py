@@ -1,11 +1,12 @@
 """What a success term measures now, in words and units, for the messages about terms that do not hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.checks import grasped
 from handloom.judging.depth_inside import how_far_in
 from handloom.judging.joint_terms import moved_joints
 from handloom.judging.wording.words import amount, in_words, part_of
@@ -61,6 +62,21 @@ def _moved(scene: Scene, given: dict[str, Any]) -> str:
     lean = np.arccos(np.clip(float(T[2, :3] @ np.asarray(given["up"], float)), -1.0, 1.0))
     far = float(np.linalg.norm(T[:3, 3] - np.asarray(given["position"], float)))
     return f"it has moved {_cm(far)}, {_cm(given['distance'])} allowed, and leans {_degrees(lean)} more"
+
+
+def _in_hand_instead(scene: Scene, given: dict[str, Any]) -> str:
+    """Return what the fingers of a hand hold instead of an object: its neighbour, or what it lies in."""
+    side = scene.robot(given["robot"]).arm(given["arm"])
+    others = [name for name in scene.assets if name != given["object"]]
+    held = [name for name in others if grasped(scene, robot=given["robot"], arm=given["arm"], object=name)]
+    if held:
+        return f"it holds {', '.join(held)}"
+    touched = [name for name in others if _touches(scene, side.finger_bodies, name)]
+    return f"its fingers touch {', '.join(touched)}" if touched else ""
+
+
+def _touches(scene: Scene, fingers: Sequence[str], name: str) -> bool:
+    return bool(scene.world.touching([*fingers], scene.world.subtree(scene.body_of(name))))
 
 
 def _moved_container(scene: Scene, given: dict[str, Any]) -> str:
@@ -174,6 +190,7 @@ MEASURED: dict[str, Callable[[Scene, dict[str, Any]], str]] = {
     "apart_along": _gap,
     "calm": _speed,
     "container_stays": _moved_container,
+    "grasped": _in_hand_instead,
     "hand_at": _hand,
     "headed": _heading,
     "in_cavity": lambda scene, given: how_far_in(scene, **given),

@@ -6,17 +6,21 @@
 yaw: [-10, 10]}``. Everything is completed to the published form, which ``handloom show TASK`` prints.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from handloom.config import Document, merge_documents, read_document
 from handloom.config.parsing import KeyPath, Mark, dotted
 from handloom.config.search import find_file
 from handloom.errors import ConfigError, suggest
 from handloom.robots import load_robot
+from handloom.spatial import matrix_from_quat, quat_normalize
 from handloom.tasks.config.short_form.verbs import library_asset
 from handloom.tasks.reach.own_workplace import own_workplace
+from handloom.values.camera import R_GIVEN_OPENCV
 
 DEFAULT_WORKPLACE = "table"
 REGION_KEYS = ("object", "at", "yaw", "on", "in")
@@ -27,6 +31,11 @@ CLEAR = 0.03
 """Free space between objects on the table, for fingers [m]."""
 STANDING_AREA = [[-0.4, 0.0], [0.4, 0.4]]
 """Default places of objects with joints, in the work frame [m], limited to those with handles within reach."""
+FRAMES_PER_SKILL = 350
+"""Default number of frames for each skill: opening a door or a drawer takes that long."""
+BESIDE, FURTHER = (1.25, 0.75, 0.7), 0.3
+"""Where a camera goes that would show the back of furniture: to the robot's left, back and up, and how far beyond the
+work point it looks, as fractions of its distance from the work point."""
 ANY_TURN, FACING_ROBOT = [-180.0, 180.0], [-8.0, 8.0]
 """Default rotations of an object [deg]: any, or with its front towards the robot for one with joints."""
 
@@ -84,10 +93,16 @@ def expand_deed(
     place = _own_workplace(document, workplace, name, mark, allow_outside=allow_outside or robot is not None)
     if place is None:
         place = read_document(_workplace_file(shipped, workplace, where, name, mark), shipped=shipped)
+    given_frames = isinstance(task.get("data"), dict) and "max_episode_length" in task["data"]
+    own_cameras = {entry.get("name") for _, entry in _dicts(task.get("cameras"))}
     _merge_workplace(document, root, place)
     task = _at(document.values, root)
     arms = _arms(task)
     _complete_objects(task)
+    if not given_frames and isinstance(task.get("data"), dict):
+        task["data"]["max_episode_length"] = max(task["data"].get("max_episode_length", 0), _frames_for(task))
+    if workplace == DEFAULT_WORKPLACE:
+        _show_fronts(task, own_cameras)
     _complete_regions(document, root, task)
     return arms
 
@@ -180,6 +195,56 @@ def _complete_objects(task: Mapping[str, Any]) -> None:
         if asset is not None and asset.joints:
             entry["target_class"] = "ArticulatedObject"
             entry.setdefault("fix_base", entry.get("name") not in lifted)
+
+
+def _frames_for(task: Mapping[str, Any]) -> int:
+    """Return the frames that the skills of a task may need one after the other."""
+    count = 0
+    for skill in task.get("skills") or ():
+        lists = [value for value in skill.values() if isinstance(value, list)] if isinstance(skill, dict) else []
+        count += max([1, *(sum(isinstance(step, str | dict) for step in steps) for steps in lists)])
+    return FRAMES_PER_SKILL * count
+
+
+def _show_fronts(task: Mapping[str, Any], own: Collection[Any]) -> None:
+    """Move the cameras of a table with furniture that opens to the side of the robot, which its front faces.
+
+    Those that stand opposite the robot would show the back of it. They stay in the same place in all scenes.
+
+    Args:
+        task: The task, with its workplace.
+        own: Names of the cameras that the task file itself places.
+    """
+    entries = [entry for _, entry in _dicts(task.get("objects"))]
+    if not any(entry.get("fix_base") and entry.get("target_class") == "ArticulatedObject" for entry in entries):
+        return
+    point = task.get("work_point", (0.0, 0.0))
+    for _, camera in _dicts(task.get("cameras")):
+        if camera.get("parent") or camera.get("name") in own or camera["translation"][1] <= point[1]:
+            continue
+        eye, target = views_of_front(camera, point)
+        camera.update(translation=eye, orientation=None, look_at=target)
+
+
+def views_of_front(camera: Mapping[str, Any], work_point: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Return where a camera opposite the robot goes to see what the robot sees, and the point that it looks at [m].
+
+    Args:
+        camera: A camera of a workplace, whose robot looks along y.
+        work_point: Middle of the work area (2,) [m].
+    """
+    x, y = work_point
+    eye = np.asarray(camera["translation"], float)
+    if camera.get("look_at") is not None:
+        height = float(camera["look_at"][2])
+    else:
+        quat = quat_normalize(np.asarray(camera["orientation"], float))
+        ahead = (matrix_from_quat(quat) @ R_GIVEN_OPENCV[camera.get("camera_axes", "usd")])[:, 2]
+        height = float(eye[2] + ahead[2] * (y - eye[1]) / ahead[1])
+    away = float(eye[1]) - y
+    side, back, rise = BESIDE
+    place = [x - side * away, y - back * away, float(eye[2]) + rise * away]
+    return [round(value, 3) for value in place], [round(x, 3), round(y + FURTHER * away, 3), round(height, 3)]
 
 
 def _lifted(skill: Any) -> Iterator[str]:

@@ -28,8 +28,13 @@ from handloom.values.camera import R_GIVEN_OPENCV, Optics
 OPPOSITE = np.array([0.8, 0.0, 0.75])
 """Direction from the target to a camera without a position of its own: away from the robot and up; its length is
 1.1."""
+ASIDE = np.array([-0.57, 0.57, 0.75])
+"""The same if it watches something fixed, such as a cabinet, which faces the robot: from beside the robot, on the side
+of the furniture, so that the arm is not in between."""
 NEAREST = 0.55
 """Minimum distance of such a camera from its target [m]."""
+NEAREST_FURNITURE = 0.9
+"""The same for furniture, which is larger than other objects [m]."""
 FILL = 0.35
 """Fraction of the image's smaller side filled by half the spread of the objects; the rest is for the arm."""
 
@@ -84,10 +89,19 @@ def _placed(
         half = min(entry.size or (camera.resolution_width, camera.resolution_height)) / 2.0
         focal = camera.camera_params[0] * _reduced(camera, entry)
         spread = float(np.linalg.norm(points - target, axis=-1).max())
-        distance = max(NEAREST, spread * focal / (FILL * 2.0 * half))
-        eye = target + distance * np.array([OPPOSITE[0] * x, OPPOSITE[0] * y, OPPOSITE[2]])
+        furniture = [obj for obj in objects if obj.name in entry.watched and obj.fixed]
+        ahead, left, up = ASIDE if furniture else OPPOSITE
+        left *= -1.0 if _is_right(robots[0], furniture) else 1.0
+        distance = max(NEAREST_FURNITURE if furniture else NEAREST, spread * focal / (FILL * 2.0 * half))
+        eye = target + distance * np.array([ahead * x - left * y, ahead * y + left * x, up])
     quat = np.array(CameraSpec.looking_at(entry.name, target, eye=eye, width=1, height=1, focal=1.0).quat)
     return eye, quat, "ros"
+
+
+def _is_right(robot: RobotInstance, objects: Sequence[ObjectInstance]) -> bool:
+    """Return whether objects are on the right of a robot."""
+    left = matrix_from_quat(np.array(robot.quat))[:, 1]
+    return sum(float(left @ (np.array(obj.position) - robot.position)) for obj in objects) < 0.0
 
 
 def _prim_of(task: Task, entry: CameraConfig) -> CameraMount | None:
