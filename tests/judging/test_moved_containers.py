@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.judging.conftest import Make, put
+from tests.oracle.answers.containers import dragged
+from tests.oracle.answers.deed import Deed
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.runs.run_settings import RunSettings
@@ -121,6 +123,27 @@ def test_a_container_that_rides_on_what_a_skill_moves_may_move(table: Make):
     assert not container_stays(scene, **about)
     shift(scene, AWAY, "bowl")
     assert not container_stays(scene, **about, along=["tray"]), "it was thrown off the tray"
+
+
+@pytest.mark.parametrize(("when", "done"), [("before", True), ("after", False), ("asked", True)])
+def test_the_oracle_sees_a_bowl_that_was_moved_when_it_was_full(table: Make, when: str, done: bool):
+    scene, states = table(cube="category: cube, parameters: {edge: 0.03}", bowl="category: bowl"), []
+
+    def note() -> None:
+        states.extend([scene.world.save_state()] * 20)
+
+    note()
+    if when == "before":
+        shift(scene, AWAY, "bowl")
+        note()
+    fill(scene, "cube", "bowl")
+    note()
+    if when != "before":
+        shift(scene, AWAY, "bowl", "cube")
+    note()
+    deeds = [Deed(kind="in", obj="cube", target="bowl")]
+    deeds += [Deed(kind="beside", obj="bowl", target="plate")] if when == "asked" else []
+    assert dragged(scene.world.model, states, deeds).done is done
 
 
 class Throw:

@@ -31,7 +31,7 @@ from tests.oracle.grammar import write_task
 from tests.oracle.library import library_deeds
 from tests.oracle.oracle import Deed
 from tests.oracle.planted import held_wrongs, make_bench, plant_wrongs
-from tests.oracle.run_oracle import Attempt, attempt, goal_holds, load_written, oracle_of, recorded, without_scene
+from tests.oracle.run_oracle import Attempt, attempt, goal_holds, load_written, recorded, verdict_of, without_scene
 
 from handloom.engine.attempt import Stopwatch, simulate
 from handloom.tasks import SamplingError, Task, load_task
@@ -73,8 +73,7 @@ def library_unit(name: int | str, *, seed: int, attempts: int) -> Row:
         deeds = library_deeds(task, scene)
         scene.world.restore_state(record.states[-1])
         content = goal_holds(scene, record.goal)
-        verdict = oracle_of(scene, record.states[-1], record.states[0]).judge(deeds)
-        done.append(recorded(record, goal=content, verdict=verdict))
+        done.append(recorded(record, goal=content, verdict=verdict_of(scene, record, deeds)))
     return _row(str(name), task.config.robots[0].name, str(name), done, "")
 
 

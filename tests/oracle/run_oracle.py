@@ -7,6 +7,7 @@ printed with what it takes to see it again.
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # As a script, it finds the modules beside it like the tests do.
 
+from tests.oracle.answers.containers import dragged
 from tests.oracle.grammar import Written, write_task
 from tests.oracle.oracle import Deed, Oracle, Verdict
 
@@ -109,8 +111,16 @@ def attempt(task: Task, deeds: tuple[Deed, ...], seed: int, episode: int) -> tup
     last = record.states[-1]
     set_state(scene, last)
     content = goal_holds(scene, record.goal)
-    verdict = oracle_of(scene, last, record.states[0]).judge(deeds)
-    return recorded(record, goal=content, verdict=verdict), scene, record
+    return recorded(record, goal=content, verdict=verdict_of(scene, record, deeds)), scene, record
+
+
+def verdict_of(scene: Scene, record: EpisodeRecord, deeds: Iterable[Deed]) -> Verdict:
+    """Return what the oracle says about an episode: its last state, and what became of containers on the way."""
+    verdict = oracle_of(scene, record.states[-1], record.states[0]).judge(deeds)
+    if verdict.done is False:
+        return verdict
+    stayed = dragged(scene.world.model, record.states, deeds)
+    return verdict if stayed.done else stayed
 
 
 def recorded(record: EpisodeRecord, *, goal: bool, verdict: Verdict) -> Attempt:

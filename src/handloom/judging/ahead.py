@@ -33,6 +33,9 @@ WINDOW = 0.5
 """The time over which creeping is measured [s]."""
 LONGER = 4.0
 """Total time for which a creeping object is observed [s]: a pear that begins to topple takes two seconds."""
+TOPPLES, FASTER = float(np.deg2rad(0.2)), 1.5
+"""What tilts by more than this in the last second of that time [rad], and that much more than in the first, topples
+later: rolling resistance slows that down to ten seconds."""
 LASTING = "lasting_after"
 """Name of the term."""
 RESTING = frozenset({"in_cavity", "inserted", "carried_by", "apart_along", "placed_at"})
@@ -172,7 +175,7 @@ def _moving(
     while not moving and watch.creeps() and watch.seconds < LONGER:
         moving = watch.runs(WINDOW, distance, strictly)
     # A fallen object does not return. A rocking one does, and a tomato that rolls by millimetres tilts by degrees.
-    return moving or watch.fallen(max(angle, rocking))
+    return moving or watch.toppling() or watch.fallen(max(angle, rocking))
 
 
 class _Watch:
@@ -189,6 +192,7 @@ class _Watch:
         self._before = {name: scene.object_pose(name) for name in objects}
         self._window = 1 + frames_of(WINDOW, scene.instance.fps)
         self._lately: deque[dict[str, Array]] = deque(maxlen=2 * self._window)
+        self._at_first = self._before
         self._fast: set[str] = set()
         self.most_lean = 0.0
         """Largest tilt of each object so far [rad]."""
@@ -215,6 +219,7 @@ class _Watch:
             now = {name: self._scene.object_pose(name) for name in self._before}
             self._lately.append(now)
             self._frames += 1
+            self._at_first = now if self._frames <= self._scene.instance.fps else self._at_first
             for name, T in self._before.items():
                 self.most_lean = max(self.most_lean, _lean(T, now[name]))
                 moved = float(np.linalg.norm(now[name][:3, 3] - T[:3, 3]))
@@ -241,6 +246,17 @@ class _Watch:
         lately = list(self._lately)[-self._window :]
         pairs = [(then[name], lately[-1][name]) for then in lately for name in self._before]
         return any(np.linalg.norm(b[:3, 3] - a[:3, 3]) > CREEPS or _lean(a, b) > TURNS for a, b in pairs)
+
+    def toppling(self) -> str:
+        """Return the object that tilts ever faster, after as long as creeping objects are observed."""
+        if self.seconds < LONGER:
+            return ""
+        earlier = self._lately[-1 - self._scene.instance.fps]
+        for name, T in self._before.items():
+            last = _lean(earlier[name], self._lately[-1][name])
+            if name not in self._contained and last > max(TOPPLES, FASTER * _lean(T, self._at_first[name])):
+                return f"{name} topples: it tilts by {np.rad2deg(last):.1f} degrees in a second, and ever faster"
+        return ""
 
     def fallen(self, angle: float) -> str:
         """Return the object that was tilted by more than an angle [rad] throughout the last second.

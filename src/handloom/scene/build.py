@@ -29,6 +29,9 @@ DEFAULT_LIGHT = LightInstance(
 """A lamp above the front left, for instances without their own light."""
 HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn."""
+_BALLS = (int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_ELLIPSOID))
+_ROLLS = 6
+"""Dimension of contacts with torsional and rolling friction."""
 
 
 def add_fluid(spec: mujoco.MjSpec, fluid: FluidInstance) -> None:
@@ -186,6 +189,9 @@ def _vary_physics(child: mujoco.MjSpec, obj: ObjectInstance) -> None:
     for geom in child.geoms:
         if obj.friction is not None:
             geom.friction = [obj.friction, *geom.friction[1:]]
+        if obj.rolling_resistance is not None and (geom.condim == _ROLLS or int(geom.type) in _BALLS):
+            geom.condim = _ROLLS
+            geom.friction = [*geom.friction[:2], obj.rolling_resistance]
         if not obj.solid:
             geom.contype, geom.conaffinity = 0, 0
         if obj.mass_scale != 1.0:

@@ -3,6 +3,7 @@
 from handloom.values.articulation import ArticulationAction, ArticulationActions, DOFInfo, JointsState
 from handloom.values.camera import CameraSpec
 from handloom.values.instance import (
+    ROLLING_RESISTANCE,
     EndPose,
     FluidInstance,
     LightInstance,
@@ -16,6 +17,7 @@ from handloom.values.record import MARK, Check, Command, EpisodeRecord, Failure,
 
 __all__ = [
     "MARK",
+    "ROLLING_RESISTANCE",
     "ArticulationAction",
     "ArticulationActions",
     "CameraSpec",

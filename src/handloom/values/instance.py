@@ -70,6 +70,11 @@ class RobotInstance:
     """Factor on stiffness and damping of its drives."""
 
 
+ROLLING_RESISTANCE = 0.0015
+"""Lever [m] of the rolling resistance of loose objects: that of an orange on wood. The contact model damps rolling
+instead of stopping it: at a third of this lever, a fruit creeps on at 2.5 mm/s; at this one, at 0.3 mm/s."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ObjectInstance:
     """An object or fixture at the start of an episode."""
@@ -94,6 +99,9 @@ class ObjectInstance:
     """Factor on its mass and inertia."""
     friction: float | None = None
     """Sliding friction of its surface; None keeps the library's."""
+    rolling_resistance: Annotated[float | None, Field(exclude_if=lambda lever: lever is None)] = None
+    """Lever [m] of the resistance of its round parts to rolling; None, as in older recordings, keeps the library's,
+    with which a fruit creeps on for minutes."""
     look: dict[str, Any] = field(default_factory=dict)
     """``color`` (3,), or ``texture``, ``texture_seed`` and ``repeat``, over the whole object; empty keeps its own."""
     visible: bool = True

@@ -15,7 +15,7 @@ from handloom.skills.configs import skill_name
 from handloom.spatial import invert_pose, quat_from_matrix
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import TaskConfig, placed_skills
-from handloom.values import ObjectInstance
+from handloom.values import ROLLING_RESISTANCE, ObjectInstance
 
 NEAR = 1.5
 """Fixtures whose front is nearer than this to the workplace [m], and those that the task names, have joints with dry
@@ -112,6 +112,7 @@ def _instance(stray: Stray) -> ObjectInstance:
         quat=(w, i, j, k),
         fixed=not stray.free,
         words=stray.asset.name,
+        rolling_resistance=ROLLING_RESISTANCE if stray.free else None,
     )
 
 

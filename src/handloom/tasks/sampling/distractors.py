@@ -21,7 +21,7 @@ from handloom.tasks.sampling.assets import imported, small_categories
 from handloom.tasks.sampling.layouts.outlines import convex_outline, footprint, outline_distance
 from handloom.tasks.sampling.layouts.settling_world import SettlingWorld, at_place
 from handloom.tasks.sampling.robots import in_boxes, robot_boxes
-from handloom.values import ObjectInstance, RobotInstance
+from handloom.values import ROLLING_RESISTANCE, ObjectInstance, RobotInstance
 
 LOOKS = 16
 """Number of variants per category, so that a run builds each of them once."""
@@ -57,7 +57,13 @@ def sample_distractors(
         asset = _drawn_asset(task, config, choices, child)
         assets += [asset] if asset.extent.max() <= MAX_SIZE and len(assets) < config.min_num else []
     return tuple(
-        ObjectInstance(name=name, category=asset.category, parameters=dict(asset.parameters), words=asset.name)
+        ObjectInstance(
+            name=name,
+            category=asset.category,
+            parameters=dict(asset.parameters),
+            words=asset.name,
+            rolling_resistance=ROLLING_RESISTANCE,
+        )
         for name, asset in zip(_free_names(task), assets, strict=False)
     )
 

@@ -34,7 +34,7 @@ from handloom.tasks.sampling.assets import (
 )
 from handloom.tasks.sampling.layouts.settling_world import poses_that_stay
 from handloom.tasks.sampling.textures import sample_look
-from handloom.values import ObjectInstance
+from handloom.values import ROLLING_RESISTANCE, ObjectInstance
 
 PUBLISHED_TABLE = (1500.0, 900.0, 710.0)
 """Size of the stand-in for the missing published table, in the units of its file [mm]. Its height
@@ -94,6 +94,7 @@ def _sample(task: Task, entry: ObjectConfig, where: str, rng: np.random.Generato
         joints=sample_joints(entry, chosen, where, rng),
         mass_scale=_mass_scale(entry, asset, where) * (float(rng.uniform(*physics.mass_scale)) if movable else 1.0),
         friction=float(rng.uniform(*physics.friction)) if movable and physics.friction else None,
+        rolling_resistance=ROLLING_RESISTANCE if movable and entry.rolling_velocity is None else None,
         look=sample_look(task, entry, where, rng) if entry.texture or isinstance(entry.color, tuple) else {},
         visible=entry.visible,
         solid=entry.target_class != "XFormObject",
