@@ -218,3 +218,26 @@ def test_judge_and_oracle_agree_on_what_a_rim_bears_and_on_what_walls_hold(table
     assert is_in(scene, "thing", "box") is right
     verdict = oracle_of(scene, scene.world.save_state()).judge([Deed(kind="in", obj="thing", target="box")])
     assert verdict.done is right, verdict.why
+
+
+def test_a_cucumber_across_the_grip_of_a_chopping_board_is_not_on_the_board(table: Make):
+    keys = "parameters: {length: 0.28, width: 0.18, height: 0.016, style: plain}"
+    scene = table(cucumber="category: cucumber", board=f"category: cutting_board, {keys}")
+    T = scene.object_pose("board")
+    across = quat_from_matrix(T[:3, :3] @ matrix_from_quat((0.70710678, 0.0, 0.0, 0.70710678)))
+    for along, on in ((0.17, False), (0.0, True)):
+        middle = T[:3, 3] + T[:3, 0] * along
+        top = world_box(scene, "board")[1, 2]
+        put(scene, "cucumber", np.array([*middle[:2], top + 0.025]), across, settle=1.0)
+        assert scene.world.touching(["cucumber/object"], ["board/object"])
+        assert is_on(scene, "cucumber", "board") is on
+
+
+def test_what_was_dropped_through_the_thin_floor_of_a_tray_is_not_in_it_nor_on_it(table: Make):
+    scene = table(cube="category: cube, parameters: {edge: 0.04}", tray="category: tray")
+    put(scene, "cube", over(scene, "tray", 0.01), settle=1.0)
+    assert is_in(scene, "cube", "tray")
+    lower = scene.object_pose("cube")
+    put(scene, "cube", lower[:3, 3] - np.array([0.0, 0.0, 0.006]), quat_from_matrix(lower[:3, :3]))
+    assert not is_in(scene, "cube", "tray")
+    assert not is_on(scene, "cube", "tray")

@@ -12,6 +12,9 @@ from handloom.scene import Scene
 BEARING = 0.3
 """Minimum upward component of the force direction with which something supports an object."""
 
+DEEPEST = 0.004
+"""Depth of a contact from which on an object is stuck in what it touches [m]; what rests on it sinks in by 1 mm."""
+
 
 class Bearer(NamedTuple):
     """A support of an object at one contact."""
@@ -46,6 +49,19 @@ def bearers_of(scene: Scene, name: str, *, steep: bool = False) -> Iterator[Bear
         mujoco.mj_contactForce(model, world.data, int(k), force)
         up = float(contact.frame[k].reshape(3, 3)[:, 2] @ force[:3]) * (1.0 if second[k] else -1.0)
         yield Bearer(other.partition("/")[0], other, contact.pos[k], up)
+
+
+def is_stuck_in(scene: Scene, name: str, target: str) -> bool:
+    """Return whether solid parts of an object are in those of a target: it was dropped through a thin floor."""
+    world = scene.world
+    world.refresh()
+    contact, bodies = world.data.contact, world.model.geom_bodyid[world.data.contact.geom]
+    own, others = (
+        np.isin(bodies, [world.body_index(body) for body in world.subtree(scene.body_of(each))])
+        for each in (name, target)
+    )
+    between = (own[:, 0] & others[:, 1]) | (own[:, 1] & others[:, 0])
+    return bool(np.any(between & (contact.dist < -DEEPEST)))
 
 
 def is_fixed(scene: Scene, name: str) -> bool:

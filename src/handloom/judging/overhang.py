@@ -27,6 +27,10 @@ TURNED = tuple(
 """Rotations (2, 2) about the vertical in which it could lie on the middle of its support."""
 SAMPLES = 7
 """Sample points along each side of a geom's box."""
+FILLED = 0.015
+"""Gaps between the solids of a support that count as filled, from either side [m]: between the bars of a rack."""
+FREE, GRID = 0.03, 24
+"""Fraction of the outline of a support, measured on a grid of points, from which on gaps count."""
 ROUND = 96
 """Directions in which an outline is measured."""
 
@@ -65,13 +69,18 @@ def overhang(
         part: Body of the target that carries it; absent, all of them.
         spare: Extra fraction of it that must be above the target.
     """
-    directions, reach = _outline(scene, part_bodies(scene, target, part))
+    directions, reaches = _outlines(scene, part_bodies(scene, target, part))
+    reach, gaps = reaches.max(axis=0), _has_gaps(directions, reaches)
     points, weights = _volume(scene, name)
     middle = np.array([reach[0] - reach[ROUND // 2], reach[ROUND // 4] - reach[3 * ROUND // 4]]) / 2.0
     over, ways = np.empty(len(T_world_object), bool), np.zeros((len(T_world_object), 3))
 
     def share(flat: Array) -> float:
-        return float(weights[np.all(flat @ directions.T <= reach, axis=1)].sum())
+        along = flat @ directions.T
+        above = np.all(along <= reach, axis=1)
+        if gaps:
+            above &= np.any([np.all(along <= own + FILLED, axis=1) for own in reaches], axis=0)
+        return float(weights[above].sum())
 
     for k, T in enumerate(T_world_object):
         flat = (points @ T[:3, :3].T + T[:3, 3])[:, :2]
@@ -92,12 +101,24 @@ def _solid_geoms(scene: Scene, bodies: Sequence[str]) -> list[int]:
     return [g for g in geoms if model.geom_contype[g] or model.geom_conaffinity[g]] or geoms
 
 
-def _outline(scene: Scene, bodies: Sequence[str]) -> tuple[Array, Array]:
-    """Return horizontal directions (ROUND, 2) and the extent of bodies along them (ROUND,) in the world [m]."""
+def _outlines(scene: Scene, bodies: Sequence[str]) -> tuple[Array, Array]:
+    """Return directions (ROUND, 2) and how far each solid of bodies reaches along them (n, ROUND) in the world [m]."""
     angles = np.arange(ROUND) * (2.0 * np.pi / ROUND)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    reaches = [_reach(scene, geom, directions) for geom in _solid_geoms(scene, bodies)]
-    return directions, np.max(reaches, axis=0)
+    return directions, np.array([_reach(scene, geom, directions) for geom in _solid_geoms(scene, bodies)])
+
+
+def _has_gaps(directions: Array, reaches: Array) -> bool:
+    """Return whether solids leave part of their common outline free, as beside the grip of a chopping board."""
+    if len(reaches) == 1:
+        return False
+    reach, ticks = reaches.max(axis=0), np.linspace(0.0, 1.0, GRID)
+    low = -np.array([reach[ROUND // 2], reach[3 * ROUND // 4]])
+    size = np.array([reach[0], reach[ROUND // 4]]) - low
+    along = (low + np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2) * size) @ directions.T
+    along = along[np.all(along <= reach, axis=1)]
+    covered = np.any([np.all(along <= own + FILLED, axis=1) for own in reaches], axis=0)
+    return float(np.mean(covered)) < 1.0 - FREE
 
 
 def _reach(scene: Scene, geom: int, directions: Array) -> Array:

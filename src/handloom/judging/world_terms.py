@@ -6,7 +6,7 @@ import numpy as np
 
 from handloom.arrays import Array
 from handloom.errors import unknown_name
-from handloom.judging.bearers import bearers_of, is_fixed
+from handloom.judging.bearers import bearers_of, is_fixed, is_stuck_in
 from handloom.judging.checks import Nature, check, grasped
 from handloom.judging.depth_inside import hollow_of, is_long, sticks_out_of
 from handloom.judging.overhang import lies_over
@@ -61,7 +61,7 @@ def in_cavity(scene: Scene, *, object: str, target: str, part: str | None = None
     """
     box, room = world_box(scene, object), world_box(scene, target)
     middle = box.mean(axis=0)
-    if not _over_box(middle, room) or box[0, 2] > room[1, 2]:
+    if not _over_box(middle, room) or box[0, 2] > room[1, 2] or is_stuck_in(scene, object, target):
         return False
     return _lies_in(scene, object, target, part, box) or sticks_out_of(scene, object, target, part)
 
@@ -118,7 +118,7 @@ def carried_by(scene: Scene, *, object: str, target: str, part: str | None = Non
         target: The supporting object.
         part: Body of the target that must carry it; absent, any.
     """
-    if not _over(scene, object, target, part):
+    if not _over(scene, object, target, part) or is_stuck_in(scene, object, target):
         return False
     waiting, seen, reached, room = [object], {object}, False, world_box(scene, target, part)
     thin = float(room[1, 2] - room[0, 2]) < THIN

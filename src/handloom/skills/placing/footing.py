@@ -96,16 +96,29 @@ def _stands(ground: HeightGrid, foot: Foot, middle: Array) -> bool:
     return bool(np.diff(angles, append=angles[0] + 2.0 * np.pi).max() < np.pi)
 
 
+def foot_of(scene: Scene, name: str) -> tuple[Array, float]:
+    """Return the middle of the foot on which an object usually stands, in its own frame (3,), and its radius [m]."""
+    up, points = np.asarray(scene.assets[name].up, float), _points(scene, name)
+    heights = points @ up
+    lowest = points[heights <= heights.min() + FOOT]
+    level = lowest - (lowest @ up)[:, None] * up
+    middle = 0.5 * (level.max(axis=0) + level.min(axis=0))
+    return middle + heights.min() * up, float(np.linalg.norm(level - middle, axis=1).max())
+
+
+def _points(scene: Scene, name: str) -> Array:
+    """Return points (n, 3) that bound the solid parts of an object, in its own frame [m]."""
+    model, data, T = scene.world.model, scene.world.data, scene.object_pose(name)
+    own, _ = solid_geoms(scene, name)
+    parts = [geom_points(model, g) @ data.geom_xmat[g].reshape(3, 3).T + data.geom_xpos[g] for g in own]
+    return (np.concatenate(parts) - T[:3, 3]) @ T[:3, :3]
+
+
 def _foot(scene: Scene, name: str, R_world_object: Array) -> Foot:
     """Return the foot of an object in an orientation (3, 3)."""
     model, data, T = scene.world.model, scene.world.data, scene.object_pose(name)
-    own, _ = solid_geoms(scene, name)
-    parts = []
-    for geom in own:
-        R_world_geom = data.geom_xmat[geom].reshape(3, 3)
-        parts.append(geom_points(model, geom) @ R_world_geom.T + data.geom_xpos[geom])
     R_world_object = _settled(R_world_object, np.asarray(scene.assets[name].up, float))
-    turned = (np.concatenate(parts) - T[:3, 3]) @ T[:3, :3] @ R_world_object.T
+    turned = _points(scene, name) @ R_world_object.T
     bodies = [scene.world.body_index(body) for body in scene.world.subtree(scene.body_of(name))]
     mass = model.body_mass[bodies]
     centre = (mass @ data.xipos[bodies] / mass.sum() - T[:3, 3]) @ T[:3, :3] @ R_world_object.T

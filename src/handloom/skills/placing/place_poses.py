@@ -32,7 +32,7 @@ from handloom.skills.placing.landing import (
 )
 from handloom.skills.placing.leaving import covered
 from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_above, entries_into, inserted_depth
-from handloom.skills.placing.spots import origins_at, reach_of, shift_beside_others, way_of_point
+from handloom.skills.placing.spots import on_whole_foot, origins_at, reach_of, shift_beside_others, way_of_point
 from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Failure, FunnelStage
@@ -180,6 +180,8 @@ class PlacePoses(Skill[PlaceConfig]):
         if self._spot is not None:
             spot = self._spot.at - reach_of(self.scene, config.objects[0], R_world_object).mean(axis=1)[:, :2]
         points = place_points(config, box, R_target, len(R), self.rng, hand_to_object=reach, held=held, spot=spot)
+        if not named and self._spot is None and config.place_direction == "vertical":
+            points = tuple(on_whole_foot(self.scene, config, p, R_world_object, box) for p in points)
         if config.point_down is not None:
             # The end that goes in first must meet the opening; the object may lean.
             end = np.asarray(

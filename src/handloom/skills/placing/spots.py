@@ -9,6 +9,7 @@ from handloom.scene.measures import local_box, world_box
 from handloom.scene.named_points import SIDES, named_point, point_of, way_to, work_spot
 from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.placing.descent import NEARLY, Descent
+from handloom.skills.placing.footing import foot_of
 from handloom.skills.skill import between
 
 GAP = (0.03, 0.06)
@@ -25,6 +26,13 @@ OVER = 0.05
 """Objects up to this height above a target lie on it or stick out of it [m]."""
 SIDEWAYS = 0.3
 """Fraction of the target's half width by which the middle of the object may be put to the side."""
+
+STANDS = float(np.cos(np.deg2rad(20.0)))
+"""Cosine of the tilt up to which an object stands on its foot when it is put down."""
+EDGE = 0.004
+"""Distance of a foot from the edge of a target, which arms keep to within this [m]."""
+WITHIN_ROUND = 0.7
+"""Fraction of the free space of small targets that is used: they may be round."""
 
 
 def asked_spot(scene: Scene, config: PlaceConfig) -> Array | None:
@@ -115,6 +123,37 @@ def _moved(shift: Array) -> Array:
     moved = np.zeros((4, 4))
     moved[:2, 3] = shift
     return moved
+
+
+def on_whole_foot(scene: Scene, config: PlaceConfig, points: Array, R_world_object: Array, box: Array) -> Array:
+    """Return places (n, 3) [m] of the origin of what stands on a foot, such that the whole foot is on the target.
+
+    The points are taken for places of its foot: a mug whose middle, handle included, is over that of a coaster
+    stands over the edge. What lies, and what is larger than its target, is left as it is or put in the middle.
+
+    Args:
+        scene: The scene.
+        config: The place.
+        points: Chosen points (n, 3) on the target [m].
+        R_world_object: Orientations of the object there (n, 3, 3).
+        box: World box of the target (2, 3) [m].
+    """
+    asset = scene.assets[config.objects[0]]
+    if config.relation != "on" or not asset.stands:
+        return points
+    foot, radius = foot_of(scene, config.objects[0])
+    standing = R_world_object @ np.asarray(asset.up, float) @ np.array([0.0, 0.0, 1.0]) > STANDS
+    R, local = scene.object_pose(config.objects[1])[:3, :3], local_box(scene, config.objects[1])[0]
+    if config.place_part_prim_path is not None:
+        R, local = np.eye(3), box
+    level = [k for k in range(3) if k != int(np.argmax(np.abs(R[2])))]
+    across, half = R[:2, level], 0.5 * np.ptp(local[:, level], axis=0)
+    spare = np.maximum(0.0, half - radius - EDGE) * (WITHIN_ROUND if half.min() < 2.0 * radius else 1.0)
+    middle = box.mean(axis=0)[:2]
+    off = np.clip((points[:, :2] - middle) @ across, -spare, spare) @ across.T
+    moved = points.copy()
+    moved[:, :2] = middle + off - (R_world_object @ foot)[:, :2]
+    return np.where(standing[:, None], moved, points)
 
 
 def reach_of(scene: Scene, name: str, R_world_object: Array) -> Array:

@@ -85,7 +85,9 @@ class SettlingWorld:
         spec = empty_spec(STEP)
         spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         for name, obj in self.objects.items():
-            plain = replace(obj, parameters=plain_parameters(obj.category, obj.parameters), look={})
+            # Rolling resistance would make a pear topple out of a shallow rest pose more slowly than this waits.
+            parameters = plain_parameters(obj.category, obj.parameters)
+            plain = replace(obj, parameters=parameters, look={}, rolling_resistance=None)
             add_object(spec, plain, asset_of(plain), free=name in self.loose)
         try:
             self.model = spec.compile()
