@@ -20,7 +20,7 @@ from handloom.skills.placing.leaving import WayOut, way_out
 from handloom.skills.placing.opening import release
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import ON, PlacePoses
-from handloom.skills.placing.spots import asked_spot
+from handloom.skills.placing.spots import asked_spot, deeper_than
 from handloom.skills.skill import Phase, command_at
 from handloom.spatial import invert_pose, translation
 from handloom.values import Check, Command, Failure, FunnelStage
@@ -165,20 +165,26 @@ class Place(PlacePoses):
         T_base_world: Array,
         T_tool_object: Array,
     ) -> tuple[Array, Array, Chosen]:
-        """Return the chosen poses (4, 4) before and at the place, or others if the object would overhang an edge.
+        """Return the chosen poses (4, 4) before and at the place, or others: it would overhang, or land on a wall.
 
         Those at which most of it is above the target come first, then those moved to the target's middle.
         """
-        config = self.config
+        config, entry = self.config, self._entry
+        T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
+        if config.relation == "in" and entry is not None and entry.from_above:
+            well = deeper_than(self.scene, config.objects[0], T_world_object, chosen.index, float(entry.box[0, 2]))
+            if well is not None:
+                again = choose(self, self._moves(pre[well], place[well]), test_mode=config.test_mode, holds=parts)
+                if again is not None:
+                    return pre[well][again.index], place[well][again.index], again
+                self.failure = None
         elsewhere = self._spot is not None or asked_spot(self.scene, config) is not None
         if config.relation not in ON or config.lean or elsewhere:
             return pre[chosen.index], place[chosen.index], chosen
 
         def most_over(place: Array) -> Overhang:
-            T_world_object = invert_pose(T_base_world) @ place @ T_tool_object
-            held, target = config.objects[:2]
-            part = config.place_part_prim_path
-            return overhang(self.scene, held, target, T_world_object, part, spare=SPARE_OVER)
+            T_world_object, part = invert_pose(T_base_world) @ place @ T_tool_object, config.place_part_prim_path
+            return overhang(self.scene, *config.objects[:2], T_world_object, part, spare=SPARE_OVER)
 
         if most_over(place[chosen.index][None]).most_over[0]:
             return pre[chosen.index], place[chosen.index], chosen

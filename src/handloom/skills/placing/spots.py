@@ -1,6 +1,7 @@
 """Spots required by a place: at a point of the workplace, or on one side of another object with a gap."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.errors import ConfigError
@@ -27,6 +28,8 @@ OVER = 0.05
 SIDEWAYS = 0.3
 """Fraction of the target's half width by which the middle of the object may be put to the side."""
 
+ON_A_WALL = 0.03
+"""Height above the floor of a cavity at which an object has come down on a wall, or on what lies there [m]."""
 STANDS = float(np.cos(np.deg2rad(20.0)))
 """Cosine of the tilt up to which an object stands on its foot when it is put down."""
 EDGE = 0.004
@@ -154,6 +157,29 @@ def on_whole_foot(scene: Scene, config: PlaceConfig, points: Array, R_world_obje
     moved = points.copy()
     moved[:, :2] = middle + off - (R_world_object @ foot)[:, :2]
     return np.where(standing[:, None], moved, points)
+
+
+def deeper_than(scene: Scene, name: str, T_world_object: Array, chosen: int, floor: float) -> NDArray[np.bool_] | None:
+    """Return the poses at which an object gets nearer to the floor of a cavity than at a chosen one, or None.
+
+    None if it reaches the floor at the chosen one, or gets no nearer at any other. On a rim it would fall in, or out.
+
+    Args:
+        scene: The scene.
+        name: The object.
+        T_world_object: Poses of the object (n, 4, 4) above the cavity.
+        chosen: Index of the chosen one.
+        floor: Height of the floor [m].
+    """
+    descent, lowest = Descent(scene, name), reach_of(scene, name, T_world_object[:, :3, :3])[:, 0, 2]
+
+    def height(k: int) -> float:
+        return float(T_world_object[k, 2, 3] + lowest[k]) - descent.height(T_world_object[k])
+
+    if (now := height(chosen)) < floor + ON_A_WALL:
+        return None
+    heights = np.array([height(k) for k in range(len(T_world_object))])
+    return heights <= heights.min() + NEARLY if heights.min() < now - 2.0 * NEARLY else None
 
 
 def reach_of(scene: Scene, name: str, R_world_object: Array) -> Array:
