@@ -1,8 +1,9 @@
 """An independent oracle: were the deeds of a task done? Asked of the last state, answered by another method.
 
 The judge is never imported here. The oracle samples points in the volume of things, casts rays to find out whether a
-place is enclosed, takes the robot away and lets four seconds of physics pass to find out whether things stay, and reads
-the contacts that are left. ``None`` as an answer means that people would disagree, too: a mug that leans by 25 degrees.
+place is enclosed, takes the robot away and lets four seconds of physics pass (up to twelve while something creeps) to
+find out whether things stay, and reads the contacts that are left. ``None`` as an answer means that people would
+disagree, too: a mug that leans by 25 degrees.
 """
 
 import copy
@@ -39,7 +40,7 @@ RIM_BEARS, ALL_OF_IT = 0.5, 0.9
 SAMPLED = 0.05
 """How much a share of a volume differs with how it is sampled, and with the hull or the box that it is in."""
 STAYS = 0.02
-"""How far a thing may move in four seconds without the robot [m]. A pear that begins to topple takes more than one,
+"""How far a thing may move without the robot meanwhile [m]. A pear that begins to topple takes more than one,
 and what rocks may topple later."""
 ROLLS = 0.004
 """How far a thing that is enclosed by walls may roll in a tenth of a second [m]; what falls or slides is faster."""
@@ -51,6 +52,9 @@ BESIDE, NEAR = 0.1, 0.15
 """Gap up to which things are beside each other, as the documentation has it, and from which they are not [m]."""
 LEANS, FALLEN = 20.0, 35.0
 """Tilt up to which a thing is upright, and from which it is not [deg]."""
+SHORTEST, LONGEST, CREEPS = 40, 120, 0.0005
+"""Least and most moments that are watched, a tenth of a second each, and how far a body may go in the last second for
+the watch to end [m]: a pear on its end topples after nine seconds."""
 
 
 class Oracle:
@@ -91,7 +95,9 @@ class Oracle:
         self.wanted_in_hand: set[str] = set()
         self.moments: list[Array] = []
         self.ups: list[Array] = []
-        for _ in range(0 if grains else 40):
+        for k in range(0 if grains else LONGEST):
+            if k >= SHORTEST and np.abs(self.moments[-1] - self.moments[-10]).max() < CREEPS:
+                break
             mujoco.mj_step(self.later_model, self.later, round(0.1 / model.opt.timestep))
             mujoco.mj_kinematics(self.later_model, self.later)
             self.moments.append(np.array(self.later.xpos))
@@ -113,12 +119,12 @@ class Oracle:
         return self.model.body(body).name.partition("/")[0]
 
     def solids(self, name: str, part: str = "", *, later: bool = True) -> Solids:
-        """Return the solids of an object, as they are four seconds after the last state unless told otherwise."""
+        """Return the solids of an object, as they are at the end of that time unless told otherwise."""
         model, data = (self.later_model, self.later) if later else (self.model, self.data)
         return Solids(model, data, self.bodies(name, part))
 
     def centre(self, name: str) -> Array:
-        """Return the centre of mass of an object four seconds after the last state [m]."""
+        """Return the centre of mass of an object at the end of that time [m]."""
         return np.array(self.later.subtree_com[self._root(name)])
 
     def touched(self, name: str, *, later: bool = True) -> set[int]:
@@ -150,14 +156,14 @@ class Oracle:
         if rolls and np.linalg.norm(np.diff(moves, axis=0), axis=1).max() <= ROLLS:
             return ""
         if (far := float(np.linalg.norm(moves, axis=1).max())) > STAYS:
-            return f"it moves {far:.3f} m in four seconds"
+            return f"it moves {far:.3f} m afterwards"
         # Which way is up for it, before and after: a thing may turn about the vertical, but not fall over. What rocks
         # comes back in the last second; what swings by half a right angle is not at rest.
         ups = np.array([up[root] for up in self.ups[-10:]])
         turns = np.degrees(np.arccos(np.clip(ups @ self.data.xmat[root, 6:], -1, 1)))
         if self.categories[name] in ROUND or (turns.min() <= FALLS and np.ptp(turns) <= SWINGS):
             return ""
-        return f"it falls by {turns.min():.0f} degrees in four seconds, or swings by {np.ptp(turns):.0f}"
+        return f"it falls by {turns.min():.0f} degrees afterwards, or swings by {np.ptp(turns):.0f}"
 
     def tilt(self, name: str) -> float:
         """Return the angle between up and an object's own z axis [deg]."""
