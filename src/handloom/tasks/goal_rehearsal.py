@@ -14,6 +14,8 @@ from handloom.skills.deeds import make_judge
 from handloom.skills.placing.company import FREE, has_own_spot, most_that_fit
 from handloom.skills.placing.landing import must_stand
 from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
+from handloom.skills.registry import skill_class
+from handloom.skills.skill_failures import during
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.reach.chosen_arms import with_arms
@@ -104,9 +106,16 @@ def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
 
 
 def goal_in_words(task: Task) -> tuple[str, ...]:
-    """Return the goal of a task in its first scene: one line for each term."""
+    """Return the goal of a task in its first scene, and what must hold during skills: one line for each term."""
     scene = build_scene(sample_task(task, 0, 0))
     goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
+    on_the_way = tuple(
+        f"{skill.name}: {during(term, scene, kind.loosened_by)}; else the expert's attempt fails"
+        for _, skill in placed_skills(task.config)
+        for kind in [skill_class(skill.name)]
+        for term in kind.throughout(skill)
+    )
     if not goal:
-        return ("every skill by its own terms: none of them changes anything but the robot",)
-    return tuple(in_words(term, scene) + (", at some time" if term.seconds else "") for term in goal)
+        return ("every skill by its own terms: none of them changes anything but the robot", *on_the_way)
+    told = tuple(in_words(term, scene) + (", at some time" if term.seconds else "") for term in goal)
+    return (*told, *on_the_way)

@@ -14,8 +14,8 @@ from handloom.engine.attempt import Stopwatch, simulate
 from handloom.engine.trial import TRIES, Try, Verdict, better_than, in_words, of_places, tries_of, verdict, verdict_of
 from handloom.errors import HandloomError
 from handloom.scene import Scene
+from handloom.tasks import SamplingError, load_task, sample_task
 from handloom.tasks import Task as LoadedTask
-from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
@@ -277,7 +277,8 @@ def preview(
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
     With --last, the expert performs the task as in a run with this seed, and the last moment of every attempt is drawn
-    with its outcome: also of a failed attempt, of which a run keeps no images.
+    with its outcome: also of a failed attempt, of which a run keeps no images. An attempt whose objects find no place is
+    a blank tile. ``handloom report RUN --last`` draws the ends of a run without performing its attempts again.
 
     Python code that a task names is never run by this command.
 
@@ -293,6 +294,8 @@ def preview(
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
+    import numpy as np
+
     from handloom.config import forbid_code
     from handloom.errors import InputError
     from handloom.render import Renderer, contact_sheet, write_png
@@ -309,7 +312,18 @@ def preview(
     tell_of_cold_kernels()
     images, labels = [], []
     for index in range(episode, episode + count):
-        scene, outcome = _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+        try:
+            scene, outcome = (
+                _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+            )
+        except SamplingError as error:
+            if not last:
+                raise
+            print(f"attempt {index} of seed {seed}: {error}")
+            for camera in loaded.config.cameras:
+                images.append(np.zeros((240, 320, 3), np.uint8))
+                labels.append(f"episode {index}  {camera.name}  {error.failure.reason}: {error.failure.detail}")
+            continue
         cameras = scene.instance.cameras
         pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, cameras)
         for camera in cameras:
