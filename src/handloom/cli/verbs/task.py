@@ -277,8 +277,8 @@ def preview(
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
     With --last, the expert performs the task as in a run with this seed, and the last moment of every attempt is drawn
-    with its outcome: also of a failed attempt, of which a run keeps no images. An attempt whose objects find no place is
-    a blank tile. ``handloom report RUN --last`` draws the ends of a run without performing its attempts again.
+    with its outcome: also of a failed attempt, of which a run keeps no images. An attempt whose objects find no place
+    is a blank tile. ``handloom report RUN --last`` draws the ends of a run without performing its attempts again.
 
     Python code that a task names is never run by this command.
 
