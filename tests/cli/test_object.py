@@ -107,3 +107,12 @@ def test_import_reports_what_became_of_a_file_and_draws_it(tmp_path, capsys):
 def test_importing_a_missing_file_is_bad_input(tmp_path, capsys):
     assert main(["object", "import", str(tmp_path / "nothing.obj")]) == BAD_INPUT
     assert "no asset file 'nothing.obj'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("category", "said"),
+    [("mug", "its x axis, as it has no front: the side of its handle"), ("cube", "its x axis, as it has no front")],
+)
+def test_show_says_which_side_facing_turns(category, said, tmp_path, capsys):
+    assert main(["object", "show", category, "--count", "1", "--size", "48", "-o", str(tmp_path / "sheet.png")]) == DONE
+    assert f"facing:  turns {said}\n" in capsys.readouterr().out

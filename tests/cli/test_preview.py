@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from handloom.cli.main import main
+from handloom.cli.verbs import task as verbs
 from handloom.engine.front_door import run_episode
 from handloom.tasks import SamplingError
 
@@ -23,6 +24,25 @@ def test_the_end_of_an_attempt_is_drawn_failed_or_not(place, outcome, tmp_path, 
     command = ["preview", str(file), "--episode", "2", "--last", "--preset", "fast", "-o", str(picture)]
     assert main(command) == 0
     assert f"attempt 2 of seed 0: {outcome}" in capsys.readouterr().out
+    assert picture.stat().st_size > 1000
+
+
+def test_an_attempt_without_a_layout_is_a_blank_tile_and_the_others_are_drawn(tmp_path, capsys, monkeypatch):
+    (file := tmp_path / "task.yaml").write_text(TASK.replace("REACH", "0.1, 0.1"))
+    simulated = verbs.simulate
+
+    def simulate(task, seed, episode, *rest):
+        if episode == 0:
+            raise SamplingError("no_layout", "block had no free or stable place in 60 of 60 layouts")
+        return simulated(task, seed, episode, *rest)
+
+    monkeypatch.setattr(verbs, "simulate", simulate)
+    picture = tmp_path / "end.png"
+    command = ["preview", str(file), "--episodes", "2", "--last", "--preset", "fast", "-o", str(picture)]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert "attempt 0 of seed 0: no_layout: block had no free" in said
+    assert "attempt 1 of seed 0: succeeded" in said
     assert picture.stat().st_size > 1000
 
 

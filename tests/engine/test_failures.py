@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from handloom.cli.main import main
 from handloom.dataset import DatasetReader
 from handloom.engine import Goal, InlineExecutor, RunDirectory, RunSettings, generate_run, verify_dataset
 from handloom.engine.attempt import Stopwatch, simulate
@@ -43,6 +44,16 @@ def test_failures_say_where_they_went_wrong_and_verify(tmp_path):
     assert episode.columns["failure_frame"] == episode.length - 1  # It was still on its way.
     assert episode.columns["failure_skill"] == ""
     assert [v.verdict for v in verify_dataset(run.failures, InlineExecutor())] == ["exact"]
+
+
+def test_a_run_without_a_success_names_the_folder_of_its_failures(tmp_path, capsys):
+    run = tmp_path / "run"
+    words = ["--set", TOO_SHORT, "--attempts", "1", "--workers", "1", "--render", "none", "--keep", "failures"]
+    assert main(["generate", "fr3_pick_cube", *words, "-o", str(run)]) == 1
+    assert (
+        f"there is no dataset; see the reasons above; the failed ones are in {run / 'failures'}"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.slow

@@ -40,3 +40,16 @@ def test_images_of_different_sizes_get_one_height_in_a_sheet() -> None:
     sheet = contact_sheet([small, large, small, large], columns=2)
     assert sheet.shape == (2 * 60 + 3 * 6, 60 + 100 + 3 * 6, 3)
     assert (sheet[6:66, 6:66] == 200).all()
+
+
+def test_a_long_caption_continues_on_the_next_line_within_its_own_picture():
+    images = [np.zeros((60, 150, 3), np.uint8)] * 2
+    long = "episode 0  front  not_lasting_carried_by: the mug no longer rests on the coaster and lies beside it"
+    short, wrapped = (contact_sheet(images, labels, columns=2) for labels in (["one", "two"], [long, ""]))
+    assert wrapped.shape[0] > short.shape[0]
+    assert wrapped.shape[1] == short.shape[1]
+    paper = wrapped[0, 0]
+    assert np.all(wrapped[70:, 160:] == paper), "nothing is written below the second picture"
+    assert np.any(wrapped[88:, :156] != paper), "the caption has several lines"
+    whole = contact_sheet(images, ["word " * 400, ""], columns=2)
+    assert whole.shape[0] < 200, "very long captions are cut"

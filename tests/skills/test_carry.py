@@ -7,11 +7,15 @@ import pytest
 from tests.skills.conftest import run_with
 
 from handloom.arrays import Array
+from handloom.engine.attempt import Stopwatch, simulate
 from handloom.episode import replay
 from handloom.errors import ConfigError
+from handloom.judging.checks import holds
 from handloom.scene import Scene
+from handloom.scene.named_points import named_point
 from handloom.tasks import load_task, sample_task
-from handloom.values import EpisodeRecord, FunnelStage, TaskInstance
+from handloom.tasks.goal_rehearsal import goal_in_words
+from handloom.values import Check, EpisodeRecord, FunnelStage, TaskInstance
 
 CARRY = {"name": "carry", "objects": ["tray", "mat"], "t_eps": 0.01, "o_eps": 0.1}
 
@@ -59,6 +63,40 @@ def test_more_tilt_than_was_allowed_is_no_success(instance: TaskInstance) -> Non
     _, record = run_with(instance, {**CARRY, "tilt": 0.05})
     assert record.failure is not None
     assert record.failure.reason == "not_points_up"
+    assert "tray is upright to within 0 degrees, throughout (a larger tilt allows more)" in record.failure.detail
+
+
+def test_what_must_hold_throughout_is_told_with_the_goal() -> None:
+    assert goal_in_words(load_task("lift2_carry_tray"))[-1] == (
+        "carry: tray is upright to within 5 degrees, throughout (a larger tilt allows more); else the expert's attempt "
+        "fails"
+    )
+
+
+def test_a_pot_is_carried_by_its_handles(tmp_path: Path) -> None:
+    file = tmp_path / "pot.yaml"
+    file.write_text("""
+robot: split_aloha
+cameras: []
+objects: [{name: pot, category: soup_pot}, {name: mat, category: place_mat}]
+regions:
+  - {object: pot, at: [[-0.18, -0.08], [-0.12, 0.02]], yaw: [-20, 20]}
+  - {object: mat, at: [[0.14, -0.08], [0.2, 0.02]], yaw: [-20, 20]}
+skills: [{carry: pot, to: mat, points: [left_handle, right_handle], tilt: 12}]
+""")
+    scene, record = simulate(load_task(file), 11, 0, Stopwatch())
+    assert record.success, record.failure
+    gaps = []
+    for state in record.states:
+        scene.world.restore_state(state)
+        if holds(scene, Check(name="held_by_both", arguments={"object": "pot"})):
+            handles = [named_point(scene, "pot", f"{side}_handle") for side in ("left", "right")]
+            for arm in scene.robot("split_aloha").arms:
+                tool = scene.world.data.body(arm.tool_body)
+                tip = tool.xpos + tool.xmat.reshape(3, 3) @ arm.spec.T_tool_tcp[:3, 3]
+                gaps.append(min(float(np.linalg.norm(tip - handle)) for handle in handles))
+    assert len(gaps) > 60
+    assert max(gaps) < 0.06
 
 
 def test_a_target_that_one_hand_cannot_reach_names_the_hand(instance: TaskInstance) -> None:

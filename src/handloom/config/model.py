@@ -68,7 +68,7 @@ class Config(BaseModel):
         if known.issuperset(given):
             return handler(given)
         unknown = [key for key in given if key not in known]
-        mistakes = [_unknown_key(str(key), known) for key in unknown]
+        mistakes = [_unknown_key(str(key), known, cls.place_of_key(str(key), given)) for key in unknown]
         try:
             handler({key: value for key, value in given.items() if key in known})
         except ValidationError as error:
@@ -79,6 +79,16 @@ class Config(BaseModel):
     def more_keys(cls) -> set[str]:
         """Return keys that are accepted although no field has their name."""
         return set()
+
+    @classmethod
+    def place_of_key(cls, key: str, given: Mapping[Any, Any]) -> str:
+        """Return text about where an unknown key belongs; empty if that is not known.
+
+        Args:
+            key: The key.
+            given: All keys and values beside it.
+        """
+        return ""
 
 
 @cache
@@ -108,8 +118,8 @@ def _known_keys(model: type[Config]) -> frozenset[str]:
     return frozenset({field.alias or name for name, field in model.model_fields.items()} | model.more_keys())
 
 
-def _unknown_key(key: str, known: frozenset[str]) -> InitErrorDetails:
-    hint = suggest(key, known).replace("known:", "known keys:")
+def _unknown_key(key: str, known: frozenset[str], place: str) -> InitErrorDetails:
+    hint = place or suggest(key, known).replace("known:", "known keys:")
     return InitErrorDetails(
         type=PydanticCustomError("unknown_key", "unknown key, {hint}", {"key": key, "hint": hint}), loc=(), input=None
     )

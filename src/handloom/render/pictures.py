@@ -1,5 +1,6 @@
 """Images: sRGB and linear light, safe reading of untrusted files, contact sheets and PNG files."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -55,12 +56,12 @@ def open_picture(path: str | Path | BytesIO) -> Iterator[Image.Image]:
 Picture = NDArray[np.uint8]
 
 GAP = 6
-LABEL_HEIGHT = 20
+LABEL_HEIGHT, LINE_HEIGHT, MOST_LINES = 20, 16, 5
 PAPER, INK = (24, 25, 28), (225, 226, 230)
 
 
 def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, columns: int | None = None) -> Picture:
-    """Arrange images in a grid with a caption under each.
+    """Arrange images in a grid with a caption under each, on several lines if it is long.
 
     Args:
         images: Images (h, w, 3) uint8, of any sizes; smaller ones are enlarged to the height of the largest.
@@ -80,17 +81,36 @@ def contact_sheet(images: Sequence[Picture], labels: Sequence[str] = (), *, colu
     shown = [_with_height(image, height) for image in images]
     widths = [max(image.width for image in shown[k::columns]) for k in range(min(columns, len(shown)))]
     left = [GAP + sum(widths[:k]) + k * GAP for k in range(len(widths))]
-    cell_h = height + (LABEL_HEIGHT if labels else 0)
+    font = ImageFont.load_default(13)
+    captions = [_wrapped(label, font, widths[k % columns] - 4) for k, label in enumerate(labels)]
+    lines = max(map(len, captions), default=1)
+    cell_h = height + (LABEL_HEIGHT + (lines - 1) * LINE_HEIGHT if labels else 0)
     size = (left[-1] + widths[-1] + GAP, rows * (cell_h + GAP) + GAP)
     sheet = Image.new("RGB", size, PAPER)
     pen = ImageDraw.Draw(sheet)
-    font = ImageFont.load_default(13)
     for k, image in enumerate(shown):
         x, y = left[k % columns], GAP + k // columns * (cell_h + GAP)
         sheet.paste(image, (x, y))
-        if labels:
-            pen.text((x + 2, y + height + 2), labels[k], INK, font=font)
+        for line, words in enumerate(captions[k] if labels else ()):
+            pen.text((x + 2, y + height + 2 + line * LINE_HEIGHT), words, INK, font=font)
     return np.asarray(sheet)
+
+
+def _wrapped(text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> list[str]:
+    """Return a text as lines of at most a width [px]; longer words, and lines after ``MOST_LINES``, are cut."""
+    lines = [""]
+    for word in re.split(r"(?<=[ _])", text):
+        if lines[-1] and font.getlength((lines[-1] + word).rstrip()) > width:
+            lines.append("")
+        lines[-1] += word
+    fitting = [_cut(line.rstrip(), font, width) for line in lines[:MOST_LINES]]
+    return [*fitting[:-1], _cut(f"{fitting[-1]} ...", font, width)] if len(lines) > MOST_LINES else fitting
+
+
+def _cut(text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont, width: int) -> str:
+    while text and font.getlength(text) > width:
+        text = text[:-4] + "..." if len(text) > 4 else ""
+    return text
 
 
 def _with_height(image: Picture, height: int) -> Image.Image:

@@ -15,6 +15,8 @@ from handloom.spatial import matrix_from_quat
 from handloom.values import ObjectInstance, RobotInstance
 
 FRONT: Final = "front"
+CLEARLY = 0.25
+"""Distance of a point from the middle that puts it on one side of an object, as a fraction of its size."""
 """Axis that defines the direction in which an object faces."""
 LEAN: Final = "lean"
 """Axis of a stand that points away from the slope on which an object leans."""
@@ -110,6 +112,21 @@ def front_axis(asset: ObjectAsset) -> Array:
     known = asset.axes.get(FRONT)
     direction = (1.0, 0.0, 0.0) if known is None else known.direction
     return np.asarray(direction, float)
+
+
+def facing_side(asset: ObjectAsset) -> str:
+    """Return words for the side of an object that ``facing`` turns: ``its x axis, the side of its handle``."""
+    direction, (low, high) = front_axis(asset), asset.aabb
+    words = "its front" if FRONT in asset.axes else "its x axis, as it has no front"
+    ahead = {
+        name: float((np.asarray(known.position, float) - 0.5 * (low + high)) @ direction)
+        for name, known in asset.keypoints.items()
+        if known.body in ("", "object")
+    }
+    furthest = max(ahead, key=lambda name: ahead[name], default=None)
+    if furthest is None or ahead[furthest] < CLEARLY * float(np.abs(direction) @ (high - low)):
+        return words
+    return f"{words}: the side of its {furthest}"
 
 
 def long_axis(asset: ObjectAsset) -> Array:

@@ -1,10 +1,12 @@
 """Objects and fixtures as task and arena files describe them."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from handloom.config import Angles, Config, Metres, Position, Quaternion, UnusedKey
+from handloom.objects.registry import CATEGORIES, category_ranges
 
 Triple = tuple[float, float, float]
 Channel = Annotated[float, Field(ge=0, le=1)]
@@ -138,6 +140,16 @@ class ObjectConfig(Config):
     prim_path_child: Annotated[str, UnusedKey("names a prim inside a USD file")] = "Aligned"
     dataset: Annotated[str, UnusedKey("informational")] = ""
     filter_collision: Annotated[Any, UnusedKey("the reference system ignores it as well")] = None
+
+    @classmethod
+    def place_of_key(cls, key: str, given: Mapping[Any, Any]) -> str:
+        """Return that a parameter of the object's category, such as ``front_color``, belongs into ``parameters``."""
+        category = given.get("category")
+        if given.get("path") or not isinstance(category, str) or category not in CATEGORIES:
+            return ""
+        if key not in category_ranges(category).parameters:
+            return ""
+        return f"it is a parameter of {category}; put it into parameters: {{{key}: {given[key]}}}"
 
     @model_validator(mode="after")
     def _has_a_source(self) -> "ObjectConfig":

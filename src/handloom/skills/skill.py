@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
@@ -38,6 +39,8 @@ class Skill(ABC, Generic[ConfigT]):
     """Plans that may fail in a row before the skill is infeasible; published value."""
     kind: ClassVar[Literal["", "mistake"]] = ""
     """``mistake`` for a skill that fails on purpose; the same arm's actions after it are the recovery."""
+    loosened_by: ClassVar[Mapping[str, str]] = {}
+    """Name of a term that must hold throughout the skill > the key that loosens it, in words."""
     patience: ClassVar[int] = 10
     """Frames after the end of a path before a command counts as done wherever the hand is; published value."""
 
@@ -60,6 +63,11 @@ class Skill(ABC, Generic[ConfigT]):
         """The robot's other arm, for a skill that takes both arms."""
         self._frames_judged = 0
         self._frames_held: Counter[tuple[str, str]] = Counter()
+
+    @staticmethod
+    def throughout(config: Any) -> tuple[Check, ...]:
+        """Return the terms that must hold in every frame of the skill, as far as its config alone says."""
+        return ()
 
     @abstractmethod
     def simple_generate_manip_cmds(self) -> None:

@@ -1,5 +1,7 @@
 """Typed failure reasons of skills."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from handloom.judging.checks import CALM, TUMBLE
@@ -28,7 +30,7 @@ def no_commands(skill: Skill) -> Failure:
 def unsuccessful(skill: Skill) -> Failure:
     """Return the failure of success terms that do not hold at the end of a skill."""
     broken = [check for check in skill.checks() if not skill.fulfilled(check)]
-    words = "; ".join(_words(skill.scene, check) for check in broken)
+    words = "; ".join(_words(skill.scene, check, skill.loosened_by) for check in broken)
     reason = f"not_{broken[0].name}" if broken else "not_successful"
     if reason == "not_grasped" and (hand := hand_in_the_way(skill)):
         reason, words = BLOCKED, f"{words} ({hand})"
@@ -36,11 +38,24 @@ def unsuccessful(skill: Skill) -> Failure:
     return Failure(stage=FunnelStage.EXECUTE, reason=reason, detail=detail)
 
 
-def _words(scene: Scene, check: Check) -> str:
+def _words(scene: Scene, check: Check, loosened: Mapping[str, str]) -> str:
     if check.name == "calm":
         return f"{in_words(check, scene)} ({unrest(scene, check.arguments['object'])})"
-    # Of a term that must hold throughout the skill, the value at its end says nothing.
-    return f"{in_words(check, scene)}, throughout" if check.share else unmet(scene, check)
+    # Of a term that must hold during the skill, the value at its end says nothing.
+    return during(check, scene, loosened) if check.share else unmet(scene, check)
+
+
+def during(check: Check, scene: Scene, loosened: Mapping[str, str]) -> str:
+    """Return a term that must hold during a skill in words, with the key that loosens it.
+
+    Args:
+        check: The term.
+        scene: Its scene.
+        loosened: Name of a term > the key of the skill that loosens it, in words.
+    """
+    when = "throughout" if check.share >= 1.0 else f"in at least {100.0 * check.share:.0f} % of the skill's frames"
+    hint = f" ({loosened[check.name]})" if check.name in loosened else ""
+    return f"{in_words(check, scene)}, {when}{hint}"
 
 
 def hand_in_the_way(skill: Skill) -> str:

@@ -9,15 +9,20 @@ from handloom.scene import Scene, build_scene
 from handloom.scene.measures import world_box
 from handloom.skills.configs import skill_name
 from handloom.skills.configs.articulated import CloseConfig, OpenConfig
-from handloom.skills.configs.places import PlaceConfig
+from handloom.skills.configs.places import CarryConfig, DexPlaceConfig, HangConfig, PlaceConfig
 from handloom.skills.deeds import make_judge
 from handloom.skills.placing.company import FREE, has_own_spot, most_that_fit
 from handloom.skills.placing.landing import must_stand
 from handloom.skills.placing.place_in import NoCavityError, cavities_of, entries_into
+from handloom.skills.registry import skill_class
+from handloom.skills.skill_failures import during
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
 from handloom.tasks.reach.chosen_arms import with_arms
 from handloom.tasks.sampling.sample_task import sample_task
+
+PUTS = (PlaceConfig, DexPlaceConfig, CarryConfig, HangConfig)
+"""Skills that put their first object somewhere."""
 
 
 def goal_mistakes(task: Task, scene: Scene) -> Iterator[str]:
@@ -103,10 +108,32 @@ def unsaid_demands(task: Task, scene: Scene) -> Iterator[str]:
         yield f"{first}: the judge demands at the end: {said}, as at the start (upright: false in place allows lying)"
 
 
+def unjudged_steps(task: Task) -> Iterator[str]:
+    """Yield a line for every place whose object is put elsewhere later, so that the state at the end leaves it out."""
+    if task.config.goal:
+        return
+    skills = [(keys, skill) for keys, skill in placed_skills(task.config) if isinstance(skill, PUTS)]
+    for i, (keys, skill) in enumerate(skills):
+        name, target = skill.objects[:2] if len(skill.objects) > 1 else ("", "")
+        later = [other for _, other in skills[i + 1 :] if other.objects[:1] == (name,)]
+        if later and later[-1].objects[1:2] != (target,):
+            yield (
+                f"{task.where(*keys)}: that {name} is put on or in {target} is not judged: a later step moves it "
+                "again, and success is the state at the end; the expert does it, but who skips it succeeds as well"
+            )
+
+
 def goal_in_words(task: Task) -> tuple[str, ...]:
-    """Return the goal of a task in its first scene: one line for each term."""
+    """Return the goal of a task in its first scene, and what must hold during skills: one line for each term."""
     scene = build_scene(sample_task(task, 0, 0))
     goal = make_judge(scene, with_arms(task, scene.instance).config.skills, None).goal
+    on_the_way = tuple(
+        f"{skill.name}: {during(term, scene, kind.loosened_by)}; else the expert's attempt fails"
+        for _, skill in placed_skills(task.config)
+        for kind in [skill_class(skill.name)]
+        for term in kind.throughout(skill)
+    )
     if not goal:
-        return ("every skill by its own terms: none of them changes anything but the robot",)
-    return tuple(in_words(term, scene) + (", at some time" if term.seconds else "") for term in goal)
+        return ("every skill by its own terms: none of them changes anything but the robot", *on_the_way)
+    told = tuple(in_words(term, scene) + (", at some time" if term.seconds else "") for term in goal)
+    return (*told, *on_the_way)

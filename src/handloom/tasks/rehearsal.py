@@ -19,7 +19,7 @@ from handloom.skills.mobile_base.mobile import driving_goals
 from handloom.tasks.camera_rehearsal import behind, blind, cut_off, films, framing, hidden
 from handloom.tasks.config.task import Task
 from handloom.tasks.config.task_config import placed_skills
-from handloom.tasks.goal_rehearsal import crowded_targets, goal_mistakes, unsaid_demands
+from handloom.tasks.goal_rehearsal import crowded_targets, goal_mistakes, unjudged_steps, unsaid_demands
 from handloom.tasks.grasp_rehearsal import STILL, ArmReach, Trouble, comes_down, heading, troubles
 from handloom.tasks.joint_rehearsal import where_instead
 from handloom.tasks.reach.chosen_arms import arms_of_skills, with_arms
@@ -77,7 +77,7 @@ def rehearse(task: Task, *, scenes: int = SCENES, hands: bool = True, places: bo
             crowded = no_room(task, error)
             return Rehearsal((crowded or _located(task, str(error)),), no_room=bool(crowded))
         aims.update(dict.fromkeys((*goal_mistakes(task, scene), *crowded_targets(task, scene))))
-        demands.update(dict.fromkeys(unsaid_demands(task, scene)))
+        demands.update(dict.fromkeys((*unsaid_demands(task, scene), *unjudged_steps(task))))
         # Before the following checks move bases.
         trouble = tuple(troubles(task, scene)) if hands else ()
         met.append(_with_places(task, scene, trouble, met) if places else trouble)

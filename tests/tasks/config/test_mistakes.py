@@ -304,3 +304,24 @@ def test_pictures_that_would_fill_the_memory_are_refused_with_the_way_around(mon
     monkeypatch.setenv("HANDLOOM_MAX_PIXELS", "many")
     with pytest.raises(InputError, match="HANDLOOM_MAX_PIXELS must be a whole number of pixels"):
         load_task("fr3_pick_cube", overrides=large)
+
+
+def test_a_parameter_of_a_category_written_beside_it_is_sent_to_parameters(tmp_path):
+    entry = "{name: chest, category: drawer_cabinet, front_color: teal}"
+    (file := tmp_path / "chest.yaml").write_text(f"robot: fr3\nobjects: [{entry}]\nskills: [{{open: chest}}]\n")
+    with pytest.raises(ConfigError) as caught:
+        load_task(file)
+    assert "unknown key, it is a parameter of drawer_cabinet; put it into parameters: {front_color: teal}" in str(
+        caught.value
+    )
+
+
+def test_check_notes_a_step_in_the_middle_that_the_end_state_does_not_show(tmp_path):
+    objects = "[{name: egg, category: egg}, {name: scale, category: kitchen_scale}, {name: bowl, category: bowl}]"
+    steps = "[{pick: egg}, {place: egg, on: scale}, {pick: egg}, {place: egg, in: bowl}]"
+    (file := tmp_path / "weigh.yaml").write_text(f"robot: fr3\nobjects: {objects}\nskills: {steps}\n")
+    notes = rehearse(load_task(file), scenes=1, hands=False).notes
+    (note,) = [note for note in notes if "is not judged" in note]
+    assert "that egg is put on or in scale is not judged: a later step moves it again" in note
+    (file := tmp_path / "once.yaml").write_text("base: weigh.yaml\nskills: [{pick: egg}, {place: egg, in: bowl}]\n")
+    assert not [note for note in rehearse(load_task(file), scenes=1, hands=False).notes if "is not judged" in note]

@@ -7,6 +7,8 @@ import pytest
 
 from handloom.errors import ConfigError
 from handloom.skills.configs.articulated import ArticulatedSkillConfig
+from handloom.skills.configs.motions import WaitConfig
+from handloom.skills.configs.places import CarryConfig
 from handloom.tasks import Task, load_task
 from handloom.tasks.config.short_form.skills import VERBS
 from handloom.tasks.config.task_config import placed_skills
@@ -81,6 +83,15 @@ def test_a_handover_takes_a_long_thing_by_its_ends_with_both_arms_in_turn(tmp_pa
         ("{handover: cube, from: left, to: left}", r"\{handover: stick, from: left, to: right\}.*got 'cube'"),
         ("{left: [{handover: cube}]}", r"flat list"),
         ("{left: [{juggle: tray}]}", r"skills are written"),
+        ("{flip: cube}", r"flip has no short form: write \{name: flip, objects: \[cube\]"),
+        (
+            "{approach_rotate: cube, to: tray}",
+            r"\{name: approach__rotate, objects: \[cube, tray\], success_threshold: ",
+        ),
+        ("{carry: tray}", r"say where to, e.g. \{carry: tray, to: mat\}"),
+        ("{carry: tray, to: [0, 1]}", r"the name of an object, such as mat; got \[0, 1\]"),
+        ("{carry: tray, to: cube, with: left}", r"one hand carries it with \{pick: tray\} and \{place: tray\}"),
+        ("{wait: long}", r"a time in seconds, at most 600, e.g. \{wait: 2\}; got 'long'"),
     ],
 )
 def test_mistakes_name_the_line_and_what_exists(skill, expected, tmp_path):
@@ -94,3 +105,36 @@ def test_the_message_for_an_unknown_verb_shows_every_verb(tmp_path):
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, "{juggle: tray}")
     assert [verb for verb in VERBS if not re.search(rf"\b{verb}\b", str(caught.value))] == []
+
+
+@pytest.mark.parametrize("word", ["to", "on"])
+def test_carry_takes_both_hands_to_a_target_and_any_key_of_the_skill(word, tmp_path):
+    task = loaded(tmp_path, f"{{carry: tray, {word}: cube, tilt: 12, points: [left_handle, right_handle]}}")
+    ((_, skill),) = placed_skills(task.config)
+    assert (skill.name, skill.objects) == ("carry", ("tray", "cube"))
+    assert isinstance(skill, CarryConfig)
+    assert (skill.tilt, skill.points) == (12.0, ("left_handle", "right_handle"))
+    assert task.config.data.language_instruction == "Carry the {tray} to the {cube} with both hands."
+
+
+def test_a_wait_is_in_seconds_by_the_same_hand_and_leaves_its_gripper_as_it_is(tmp_path):
+    task = loaded(tmp_path, "{pick: cube}", "{wait: 2}", "{place: cube, in: tray}")
+    pick, wait, place = (skill for _, skill in placed_skills(task.config))
+    assert (pick.name, wait.name, place.name) == ("pick", "wait", "place")
+    assert isinstance(wait, WaitConfig)
+    assert (wait.wait_steps, wait.gripper_state, wait.success_threshold) == (60, None, 0.02)
+    assert wait.instruction == "Wait 2 seconds."
+    (tmp_path / "fast.yaml").write_text("base: task.yaml\ndata: {fps: 10}\nskills: [{wait: 0.5}]\n")
+    ((_, short),) = placed_skills(load_task(tmp_path / "fast.yaml").config)
+    assert isinstance(short, WaitConfig)
+    assert short.wait_steps == 5
+
+
+def test_a_wait_without_an_arm_is_done_by_the_hand_before_it(tmp_path):
+    objects = "objects: [{name: cube, category: cube}, {name: tray, category: tray}]\n"
+    steps = "skills: [{pick: cube}, {place: cube, in: tray}, {wait: 1}]\n"
+    (tmp_path / "deed.yaml").write_text(f"robot: lift2\n{objects}{steps}")
+    ((_, blocks),) = load_task(tmp_path / "deed.yaml").config.skills[0].items()
+    assert [[skill.name for skill in lane] for block in blocks for lane in block.values()] == [
+        ["pick", "place", "wait"]
+    ]

@@ -5,7 +5,7 @@ from json import dumps
 from pathlib import Path
 
 from handloom.cli.datasets.dataset import checked_run
-from handloom.cli.flags import OptionalNumber, OptionalOutput, Run
+from handloom.cli.flags import OptionalNumber, OptionalOutput, Preset, Run
 from handloom.cli.terminal import plain
 from handloom.cli.verbs.doctor import cores
 from handloom.config import own_code
@@ -13,6 +13,7 @@ from handloom.dataset import DatasetReader
 from handloom.dataset.lerobot.file_list import refuse_strange_files
 from handloom.engine import RunReport, report_of
 from handloom.engine.reporting import write_dataset_page, write_page
+from handloom.engine.reporting.end_states import end_states
 from handloom.engine.reporting.page import dataset_sheet
 from handloom.engine.retelling import not_retold
 from handloom.engine.runs.journal import Receipt
@@ -48,6 +49,8 @@ def run(
     output: OptionalOutput = None,
     workers: OptionalNumber = None,
     episode: OptionalNumber = None,
+    last: bool = False,
+    preset: Preset = "quality",
     allow_outside: bool = False,
     json: bool = False,
 ) -> None:
@@ -60,12 +63,22 @@ def run(
         output: Folder of the page and its PNG files; default: report/ in the run, or NAME_report beside the dataset.
         workers: Number of workers that the robot hours per day refer to; default one per core, as for generate.
         episode: Also draw twelve frames from every camera of this demonstration, counting from 0, into a PNG file.
+        last: Only draw how the first 24 recorded episodes end into end_states.png, from their last states, also of runs
+            without images: the first camera fixed in the world, and a view into each drawer or container that was
+            filled, opened for the picture and without the robot.
+        preset: With --last: fast, balanced or quality.
         allow_outside: Let the archives refer to robots outside their own and surrounding folders.
         json: Print one JSON object instead of text; no page is written unless -o is given.
     """
     if allow_outside:
         own_code.allow_outside()
-    if (path / "meta" / "info.json").is_file() and not _is_of_run(path):
+    if last:
+        folder = output or (path.parent / f"{path.name}_report" if _is_dataset(path) else path / "report")
+        picture, drawn, count = end_states(path, folder / "end_states.png", preset=preset)
+        told = {"image": str(picture), "episodes": drawn, "recorded": count}
+        print(dumps(told) if json else f"image: {picture} ({drawn} of {count} recorded episodes)")
+        return
+    if _is_dataset(path) and not _is_of_run(path):
         _report_dataset(path, output, episode=episode, json=json)
         return
     directory = checked_run(path)
@@ -88,6 +101,10 @@ def run(
         picture = dataset_sheet(directory.dataset, out, first=episode, episodes=1, per_camera=12)
         if not json:
             print(f"image: {picture}")
+
+
+def _is_dataset(path: Path) -> bool:
+    return (path / "meta" / "info.json").is_file()
 
 
 def _is_of_run(path: Path) -> bool:

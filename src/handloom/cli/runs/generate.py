@@ -272,6 +272,10 @@ def _executor(name: str, workers: int | None, timeout: float, ray_address: str |
     return local_executor(name, workers, timeout)
 
 
+def _kept_failures(outcome: RunOutcome) -> bool:
+    return (outcome.run.failures / "meta").is_dir()
+
+
 def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> int:
     from json import dumps
 
@@ -292,12 +296,15 @@ def _tell(outcome: RunOutcome, goal: Goal, *, workers: int, as_json: bool) -> in
         print(f"not complete; continue with: {shlex.join(['handloom', *sys.argv[1:]])}", file=sys.stderr)
         return 1
     if report.episodes == 0:
+        kept = f"; the failed ones are in {outcome.run.failures}" if _kept_failures(outcome) else ""
         print(
-            f"no attempt of {report.attempts} succeeded, so there is no dataset; see the reasons above", file=sys.stderr
+            f"no attempt of {report.attempts} succeeded, so there is no dataset; see the reasons above{kept}",
+            file=sys.stderr,
         )
         return 1
     if not as_json:
         print(f"dataset: {outcome.run.dataset}")
+        print(f"failed:  {outcome.run.failures}\n" if _kept_failures(outcome) else "", end="")
         print(f"check:   handloom verify {outcome.run.path}")
     if goal.successes is None or report.episodes >= goal.successes:
         return 0

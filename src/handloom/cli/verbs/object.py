@@ -78,7 +78,7 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     from handloom.grasping import AnnotateOptions, GripperShape, annotate, rim_grasps_for
     from handloom.objects import category_ranges, make_object
     from handloom.robots import load_robot
-    from handloom.scene.named_points import known_points
+    from handloom.scene.named_points import facing_side, known_points
     from handloom.seeding import generator
 
     ranges = category_ranges(name)
@@ -98,6 +98,7 @@ def _print_facts(name: str, seed: int, robot: str) -> None:
     print(f"points:  {', '.join(known_points(obj))}")
     if obj.axes:
         print(f"axes:    {', '.join(obj.axes)}")
+    print(f"facing:  turns {facing_side(obj)}")
     description = load_robot(robot)
     hand = f"{description.name} (opens {1000 * description.arms[0].gripper_max_width:.0f} mm)"
     gripper = GripperShape.of(description, description.arms[0])

@@ -11,14 +11,15 @@ from handloom.cli.flags import Number, OptionalNumber, OptionalRobot, Output, Ov
 from handloom.cli.verbs.doctor import tell_of_cold_kernels
 from handloom.config import forbid_code, own_code
 from handloom.engine.attempt import Stopwatch, simulate
-from handloom.engine.trial import TRIES, Try, Verdict, better_than, in_words, of_places, tries_of, verdict_of
+from handloom.engine.trial import TRIES, Try, Verdict, better_than, in_words, of_places, tries_of, verdict, verdict_of
 from handloom.errors import HandloomError
 from handloom.scene import Scene
+from handloom.tasks import SamplingError, load_task, sample_task
 from handloom.tasks import Task as LoadedTask
-from handloom.tasks import load_task, sample_task
 from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
+from handloom.tasks.layout_rehearsal import sampled_layouts
 from handloom.tasks.reach.within_reach import NOWHERE
 from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
@@ -44,6 +45,7 @@ def check(
     """Validate task files, folders of them, or tasks of the library; print ``ok FILE`` or every mistake.
 
     Scenes are sampled and checked: objects that cannot be placed or that no camera sees, goals that cannot be met.
+    Without physics, many more are sampled to see in how many the objects find a place.
     Then the expert tries the task in some of them, in physics: ok if a success rate of at least 80 % is to be expected
     from the tries, wrong if less than 50 %, otherwise unsure. If it fails, every handle, object and place is tested
     for reach, and the output lists what is out of reach, by how much, and where objects could be instead. Python code
@@ -71,7 +73,7 @@ def check(
             notices = (*task.notices, *task.stand_ins, *variety_notes(task))
             mistakes = "\n".join(static_mistakes(task) if fast else ())
             if not fast and not refused_code(task):
-                rehearsal, called = _tried(task, tries)
+                rehearsal, called = _with_layouts(task, tries, *_tried(task, tries))
                 mistakes, notices = "\n".join(rehearsal.mistakes), (*notices, *rehearsal.notes)
         except HandloomError as error:
             mistakes = str(error)
@@ -107,6 +109,21 @@ def _tried(task: LoadedTask, tries: int) -> tuple[Rehearsal, Verdict]:
         return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere), seen.notes), called
     # If the expert succeeded, the task is feasible regardless of the reach test.
     return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes))), called
+
+
+def _with_layouts(task: LoadedTask, tries: int, seen: Rehearsal, called: Verdict) -> tuple[Rehearsal, Verdict]:
+    """Return the same, called worse if the objects find no place in many more scenes than those of the tries."""
+    if seen.no_room or called == "wrong" or len(seen.mistakes) > len(seen.unseen):
+        return seen, called
+    layouts = sampled_layouts(task)
+    placed = verdict(layouts.scenes - layouts.without, layouts.scenes)
+    lines = layouts.in_words()
+    if placed == "ok":
+        return seen._replace(notes=(*lines, *seen.notes)), called
+    lines += _regions_that_do(task, max(tries, 1))
+    if placed == "unsure":
+        return seen._replace(notes=(*lines, *seen.notes)), "unsure"
+    return seen._replace(mistakes=(*seen.mistakes, *lines)), "wrong"
 
 
 class _TriesTold:
@@ -260,7 +277,8 @@ def preview(
     """Sample a few scenes and draw every camera, labelled, on one sheet.
 
     With --last, the expert performs the task as in a run with this seed, and the last moment of every attempt is drawn
-    with its outcome: also of a failed attempt, of which a run keeps no images.
+    with its outcome: also of a failed attempt, of which a run keeps no images. An attempt whose objects find no place
+    is a blank tile. ``handloom report RUN --last`` draws the ends of a run without performing its attempts again.
 
     Python code that a task names is never run by this command.
 
@@ -276,6 +294,8 @@ def preview(
         set: Overrides such as data.max_episode_length=500.
         allow_outside: Let the task and its assets refer to files outside its own and surrounding folders.
     """
+    import numpy as np
+
     from handloom.config import forbid_code
     from handloom.errors import InputError
     from handloom.render import Renderer, contact_sheet, write_png
@@ -292,7 +312,18 @@ def preview(
     tell_of_cold_kernels()
     images, labels = [], []
     for index in range(episode, episode + count):
-        scene, outcome = _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+        try:
+            scene, outcome = (
+                _end_of(loaded, seed, index) if last else (build_scene(sample_task(loaded, seed, index)), "")
+            )
+        except SamplingError as error:
+            if not last:
+                raise
+            print(f"attempt {index} of seed {seed}: {error}")
+            for camera in loaded.config.cameras:
+                images.append(np.zeros((240, 320, 3), np.uint8))
+                labels.append(f"episode {index}  {camera.name}  {error.failure.reason}: {error.failure.detail}")
+            continue
         cameras = scene.instance.cameras
         pictures = Renderer(scene.world.model, preset, looks=scene.looks).render(scene.world.data, cameras)
         for camera in cameras:

@@ -53,6 +53,7 @@ class JointTask(Skill[JointConfigT]):
     action: ClassVar[Action] = "open"
     mode: ClassVar[str] = "abs"
     """``success_mode`` if the config has none."""
+    loosened_by: ClassVar = {"fingers_only": "collision_valid: false allows other contacts"}
     may_lean = True
     """Whether tilted hands are tried if upright ones fail."""
 

@@ -80,8 +80,6 @@ class LiftConfig(CarryConfig):
     """Lift ``objects[0]`` with both hands, level, and hold it there (ours)."""
 
     objects_needed: ClassVar[int] = 1
-    points: tuple[str, ...] = Field(default=(), max_length=2)
-    """Named points at which the hands grasp it, such as ``[left_handle, right_handle]``; absent: opposite sides."""
     hold_steps: int = Field(default=20, ge=0)
     """Frames for which it is held there."""
     tilt: float = Field(default=10.0, gt=0, le=45)

@@ -96,7 +96,8 @@ class WaitConfig(SkillConfig):
     """Stand still."""
 
     wait_steps: int = Field(default=50, ge=1)
-    gripper_state: GripperState = -1
+    gripper_state: GripperState | None = -1
+    """Nothing: the gripper is unchanged (ours)."""
     success_threshold: float = Field(gt=0)
     """Largest drift of the hand [m]."""
 

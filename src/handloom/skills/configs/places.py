@@ -250,6 +250,8 @@ class CarryConfig(Tolerances, Filters):
     """Final position of the object's middle in the target's box, as ratios."""
     retreat: float = Field(default=0.08, gt=0, le=1)
     """How far the hands draw back at the end [m]."""
+    points: tuple[str, ...] = Field(default=(), max_length=2)
+    """Named points at which the hands grasp it, such as ``[left_handle, right_handle]``; absent: opposite sides."""
     tilt: float = Field(default=5.0, gt=0, le=45)
     """Largest angle [deg] between up and the object's own z axis, in every frame of the skill."""
 

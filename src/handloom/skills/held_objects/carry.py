@@ -3,19 +3,28 @@
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.judging.checks import holds
 from handloom.motion.planning import Hold, Move
 from handloom.scene.measures import world_box
+from handloom.scene.named_points import named_point
 from handloom.skills.arms.arm_controller import INSTANT, ArmController
 from handloom.skills.arms.arm_pair import ArmPair
 from handloom.skills.configs.places import CarryConfig
-from handloom.skills.picking.grasp_poses import Preshape, annotated_grasps, clear_grasps, filtered, gripper_of
+from handloom.skills.picking.grasp_poses import (
+    Preshape,
+    Source,
+    annotated_grasps,
+    clear_grasps,
+    filtered,
+    gripper_of,
+)
 from handloom.skills.placing.descent import drop_height
 from handloom.skills.skill import Skill, between, command_at, plan_failure
 from handloom.spatial import invert_pose, translation
-from handloom.values import Check, Command, FunnelStage
+from handloom.values import Check, Command, Failure, FunnelStage
 
 TESTED = 48
 """Maximum number of pairs of grasps that are tested."""
@@ -27,6 +36,8 @@ THICKNESS = 0.002
 """Objects that stand on another object are at least this much higher than it [m]."""
 RAISED = 0.03
 """Lift above which an object counts as carried and not pushed [m]."""
+AT_POINT = 0.05
+"""Largest distance of a grasp from its named point [m]."""
 KEPT_TILT = 0.4
 """Fraction of the allowed tilt that a path around obstacles may use; the hands and their grasp also yield a little."""
 
@@ -40,9 +51,33 @@ class Carry(Skill[CarryConfig]):
     """
 
     Config: ClassVar = CarryConfig
+    loosened_by: ClassVar = {"points_up": "a larger tilt allows more"}
+    _source: Source = "rim"
+
+    @staticmethod
+    def throughout(config: CarryConfig) -> tuple[Check, ...]:
+        """Return the term that must hold in every frame of the skill: the object is level."""
+        up = {"object": config.objects[0], "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.tilt))}
+        return (Check(name="points_up", arguments=up, share=1.0),)
 
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp for each hand, and write the commands until the hands have closed."""
+        first: Failure | None = None
+        for source in self._sources():
+            self.failure, self._source = None, source
+            self._begin()
+            if self.manip_list:
+                return
+            first = first or self.failure
+        self.failure = first
+
+    def _sources(self) -> tuple[Source, ...]:
+        """Return the grasps that are tried in turn: at named points those of anything, or else of the rim."""
+        # Wide hands on the rim of a narrow pot would collide; its lugs are further apart.
+        return ("any", "rim") if self.config.points else ("rim",)
+
+    def _begin(self) -> None:
+        """Write the commands until the hands have closed, with the current source of grasps."""
         config = self.config
         self._held = False
         self._T_from = self.scene.object_pose(config.objects[0])
@@ -81,10 +116,9 @@ class Carry(Skill[CarryConfig]):
         """
         config, (name, target) = self.config, self.config.objects[:2]
         arms = [{"robot": c.arm.robot_name, "arm": c.arm.name, "object": name} for c in self.controllers]
-        up = {"object": name, "axis": [0.0, 0.0, 1.0], "angle": float(np.deg2rad(config.tilt))}
         lifted = {"object": name, "from_z": float(self._T_from[2, 3]), "by": RAISED}
         return (
-            Check(name="points_up", arguments=up, share=1.0),
+            *self.throughout(config),
             *(Check(name="grasped", arguments=arm, share=HELD_SHARE) for arm in arms),
             Check(name="lifted", arguments=lifted, share=HELD_SHARE),
             Check(name="over_box", arguments={"object": name, "target": target, "margin": 0.0}),
@@ -205,18 +239,31 @@ class Carry(Skill[CarryConfig]):
         """Return grasps T_base_tool (n, 4, 4) of one arm that pass the filters and touch nothing around the object."""
         one = Carry(self.scene, controller, self.config, self.rng)
         name, config = self.config.objects[0], self.config
-        T, score, *_ = annotated_grasps(one, name, source="rim")
+        if self._source != "rim":
+            self._preshape = Preshape.at(gripper := gripper_of(self), len(gripper.position) - 1)
+            self._preshaped(on=True)
+        T, score, *_ = annotated_grasps(one, name, source=self._source)
         if len(T):
             passing = filtered(T, config, controller.arm, None, 0.0)
+            passing = passing & self._at_points(controller, T) if config.points else passing
             kept = clear_grasps(one, name, T, passing, config.pre_grasp_offset, self._preshape.level)
             T = self._reachable(controller, T[kept[np.argsort(score[kept], kind="stable")]])
-            if len(kept) and not len(T):
+            if not len(T) and (len(kept) or config.points):
+                where = f" at {' or '.join(config.points)}" if config.points else ""
                 detail = (
-                    f"the {controller.arm.name} hand reaches none of {len(kept)} grasps of {name} along the whole path"
+                    f"the {controller.arm.name} hand reaches none of {len(kept)} grasps of {name}{where} along the "
+                    "whole path"
                 )
                 self.fail(FunnelStage.REACH, "goal_unreachable", detail, given=len(kept))
         self.failure = self.failure or one.failure
         return T
+
+    def _at_points(self, controller: ArmController, T_base_tool: Array) -> NDArray[np.bool_]:
+        """Return which grasps (n, 4, 4) are at one of the named points."""
+        tip = controller.arm.spec.T_tool_tcp[:3, 3]
+        at = (controller.arm.T_world_base @ T_base_tool) @ np.array([*tip, 1.0])
+        points = np.stack([named_point(self.scene, self.config.objects[0], name) for name in self.config.points])
+        return np.linalg.norm(at[:, None, :3] - points[None], axis=2).min(axis=1) < AT_POINT
 
     def _reachable(self, controller: ArmController, T_base_tool: Array) -> Array:
         """Return the grasps (n, 4, 4) that an arm can reach at the pick and along the whole carrying path."""

@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handloom.arrays import Array
 from handloom.judging.point_terms import held_by_both
@@ -11,9 +10,9 @@ from handloom.judging.relations import upright_terms
 from handloom.motion.planning import Move
 from handloom.scene import Scene
 from handloom.scene.measures import world_box
-from handloom.scene.named_points import named_point
 from handloom.skills.arms.arm_controller import ArmController
 from handloom.skills.configs.contacts import LiftConfig
+from handloom.skills.configs.places import CarryConfig
 from handloom.skills.held_objects.carry import Carry
 from handloom.skills.picking.grasp_poses import (
     Preshape,
@@ -24,12 +23,12 @@ from handloom.skills.picking.grasp_poses import (
     gripper_of,
 )
 from handloom.skills.skill import plan_failure
-from handloom.values import Check, Failure, FunnelStage
+from handloom.values import Check, FunnelStage
 
 LIFTED = 0.7
 """Fraction of the requested height that counts as lifted."""
-AT_POINT = 0.05
-"""Largest distance of a grasp from its named point [m]."""
+AT_SUPPORT = 0.05
+"""Largest height of an object above its support [m]."""
 
 
 def lift_terms(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
@@ -48,26 +47,24 @@ class LiftTogether(Carry):
 
     Config: ClassVar = LiftConfig
     config: LiftConfig
-    _source: Source = "rim"
 
     @staticmethod
     def deeds(scene: Scene, config: LiftConfig) -> tuple[Check, ...]:
         """Return its effect on the world: the object is in both hands, lifted and level."""
         return lift_terms(scene, config)
 
+    @staticmethod
+    def throughout(config: CarryConfig) -> tuple[Check, ...]:
+        """Return nothing: it must be level at the end."""
+        return ()
+
     def simple_generate_manip_cmds(self) -> None:
         """Choose a grasp for each hand, and write the commands until the hands have closed."""
         self._terms = lift_terms(self.scene, self.config)
-        first: Failure | None = None
-        # Wide hands on the rim of a narrow pot would collide; its lugs are further apart.
-        sources: tuple[Source, ...] = ("any", "rim") if self.config.points else ("rim", "any")
-        for source in sources:
-            self.failure, self._source = None, source
-            super().simple_generate_manip_cmds()
-            if self.manip_list:
-                return
-            first = first or self.failure
-        self.failure = first
+        super().simple_generate_manip_cmds()
+
+    def _sources(self) -> tuple[Source, ...]:
+        return ("any", "rim") if self.config.points else ("rim", "any")
 
     def checks(self) -> tuple[Check, ...]:
         """Return the terms: in both hands, lifted and level, at the end."""
@@ -102,13 +99,6 @@ class LiftTogether(Carry):
         gripper = gripper_of(self)
         return Preshape.at(gripper, len(gripper.position) - 1)
 
-    def _at_points(self, controller: ArmController, T_base_tool: Array) -> NDArray[np.bool_]:
-        """Return which grasps (n, 4, 4) are at one of the named points."""
-        tip = controller.arm.spec.T_tool_tcp[:3, 3]
-        at = (controller.arm.T_world_base @ T_base_tool) @ np.array([*tip, 1.0])
-        points = np.stack([named_point(self.scene, self.config.objects[0], name) for name in self.config.points])
-        return np.linalg.norm(at[:, None, :3] - points[None], axis=2).min(axis=1) < AT_POINT
-
     def _carry(self) -> None:
         """Plan straight up from the current grasps of both hands, and write the commands."""
         config, name = self.config, self.config.objects[0]
@@ -129,5 +119,5 @@ class LiftTogether(Carry):
         """Return the planner's names of the object's supports, which it touches as it is lifted."""
         low = float(world_box(self.scene, self.config.objects[0])[0, 2])
         fixed = [obj.name for obj in self.scene.instance.objects if obj.fixed and obj.solid]
-        below = [name for name in fixed if abs(float(world_box(self.scene, name)[1, 2]) - low) < AT_POINT]
+        below = [name for name in fixed if abs(float(world_box(self.scene, name)[1, 2]) - low) < AT_SUPPORT]
         return tuple(solid for name in below for solid in self.controller.obstacles_of(name))

@@ -264,7 +264,8 @@ class Wait(Skill[WaitConfig]):
         config = self.config
         self._T_base_tool = self.controller.tool_pose()
         self.manip_list = [self.stay("update_specific", ignore_substring=config.ignore_substring)]
-        self.manip_list += [self.stay(gripper_function(config.gripper_state))] * self.frames(config.wait_steps)
+        state = self.controller.gripper_state if config.gripper_state is None else config.gripper_state
+        self.manip_list += [self.stay(gripper_function(state))] * self.frames(config.wait_steps)
 
     def is_subtask_done(self, t_eps: float = 1e-3, o_eps: float = 5e-3) -> bool:
         """Return True: every command takes one frame, whatever the hand does; its drift is checked at the end."""

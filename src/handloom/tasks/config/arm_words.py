@@ -13,7 +13,7 @@ CHOSEN = (NEAREST, OTHER)
 WORDS = (*SIDES, NEAREST, BOTH)
 TWO_HANDED = ("lift", "handover", "carry")
 """Verbs that take two arms."""
-ENDINGS = ("home",)
+ENDINGS = ("home", "wait")
 """Steps without an object, done by the same hand as the step before."""
 
 

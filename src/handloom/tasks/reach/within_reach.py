@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from handloom.arrays import Array
 from handloom.errors import NotFoundError
@@ -103,11 +103,13 @@ class TaskReach:
         """Return the fraction of a rectangle (2, 2) on the table, from its middle, that suits an object."""
         x, y = self.map.spots()
         inside = [(a, b) for a in x for b in y if np.all(corners[0] <= (a, b)) and np.all(corners[1] >= (a, b))]
-        spots = inside or [tuple(corners.mean(axis=0))]
-        middle = self._middle(places)
-        here = places[name]
+        return float(np.mean(self.suits(name, np.array(inside or [corners.mean(axis=0)]), places)))
+
+    def suits(self, name: str, spots: Array, places: Mapping[str, Placed]) -> NDArray[np.bool_]:
+        """Return which spots (n, 2) on the table, from its middle, suit an object."""
+        middle, here = self._middle(places), places[name]
         shifts = [np.array([*(middle + spot), here.position[2]]) for spot in spots]
-        return float(np.mean([self.allows({**places, name: here.at(at, here.quat)}) for at in shifts]))
+        return np.array([self.allows({**places, name: here.at(at, here.quat)}) for at in shifts])
 
     def in_words(self, name: str, places: Mapping[str, Placed]) -> str:
         """Return text about where on the table the hands would reach an object."""

@@ -139,7 +139,8 @@ def sample_task(task: Task | str | Path, seed: int, episode: int, *, layout: int
     lying = [obj for obj in calmed(props, place) if obj.name not in held]
     lying += place.clutter if place is not None else ()
     clutter = sample_distractors(task, props, rng("distractors"))
-    objects, robots = sample_layout(task, lying, robots, clutter, rng(f"regions_{layout}" if layout else "regions"))
+    places = rng(f"regions_{layout}" if layout else "regions")
+    objects, robots = sample_layout(task, lying, robots, clutter, places, patient=layout == 0)
     objects, robots = hold_objects(task, [obj for obj in props if obj.name in held], objects, robots)
     objects = _told_apart(task, objects, robots)
     objects = (*objects, *sample_markers(task))

@@ -151,6 +151,21 @@ def _lift(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
     return {"name": "lift", "objects": [name], "instruction": words, **TOLERANCES, **by, **given}
 
 
+def _carry(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
+    """Return the carry with both hands; one hand carries by picking and placing."""
+    name, _ = demanded(given.pop("carry"), asset, what)
+    if given.pop("with", "both") != "both":
+        raise ConfigError(f"{what} {name}: with: both; one hand carries it with {{pick: {name}}} and {{place: {name}}}")
+    places = [key for key in ("to", "on") if key in given]
+    if len(places) != 1:
+        raise ConfigError(f"{what} {name}: say where to, e.g. {{carry: {name}, to: mat}}")
+    target = given.pop(places[0])
+    if not isinstance(target, str) or "." in target:
+        raise ConfigError(f"{what} {name}: {places[0]}: the name of an object, such as mat; got {target!r}")
+    words = f"Carry the {{{name}}} to the {{{target}}} with both hands."
+    return {"name": "carry", "objects": [name, target], "instruction": words, **TOLERANCES, **given}
+
+
 USES: dict[str, tuple[str, dict[str, Any]]] = {
     "strike": ("Strike the {1} with the {0}.", {"pace": 1.0, "force": 1.0, "lift": 0.08, "depth": 0.008}),
     "touch": ("Touch the {1} with the {0}.", {"pace": 0.4}),
@@ -227,6 +242,7 @@ DEEDS: dict[str, Deed] = {
     "turn": _turn,
     "shake": _shake,
     "lift": _lift,
+    "carry": _carry,
     "push": _push,
     "slide": _push,
     "wipe": _wipe,

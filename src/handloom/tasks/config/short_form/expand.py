@@ -12,7 +12,7 @@ from handloom.config import Document
 from handloom.config.parsing import KeyPath, dotted
 from handloom.tasks.config.short_form.nesting import is_stage, is_step, lanes, nest, unfold
 from handloom.tasks.config.short_form.points import in_work_frame
-from handloom.tasks.config.short_form.skills import WHERE, expanded, library_objects
+from handloom.tasks.config.short_form.skills import WHERE, expanded, library_objects, waited
 from handloom.tasks.config.short_form.verbs import ON_JOINTS, fingers_opened
 from handloom.tasks.rooms.room_names import named_part
 
@@ -50,11 +50,10 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
     for path, lane in lanes(task["skills"], where):
         lane[:] = [
             expanded(
-                in_work_frame(_with_fixtures(skill, task), task, (*WHERE, "to")),
-                objects,
-                f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}",
+                in_work_frame(_with_fixtures(waited(skill, task, what), task), task, (*WHERE, "to")), objects, what
             )
             for k, skill in enumerate(lane)
+            for what in [f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"]
         ]
         lane[:] = fingers_opened(lane)
     if any(map(_is_short, given)):

@@ -1,7 +1,7 @@
 """Expansion of one skill in short form, ``{place: apple, in: bowl}``, to the published form."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 from handloom.errors import ConfigError, HandloomError
 from handloom.objects import make_object
 from handloom.objects.registry import CATEGORIES
+from handloom.skills.configs import SKILL_CONFIGS, skill_name
 from handloom.tasks.config.short_form.deeds import DEEDS, short_deed
 from handloom.tasks.config.short_form.points import inserted, named_place
 from handloom.tasks.config.short_form.verbs import ON_JOINTS, Asset, library_asset, on_joint
@@ -63,14 +64,14 @@ WORDS = {"in": "Put the {0} into the {1}.", "on": "Put the {0} on the {1}.", "st
          "beside": "Put the {0} beside the {1}.", "left_of": "Put the {0} to the left of the {1}.",
          "right_of": "Put the {0} to the right of the {1}.", "in_front_of": "Put the {0} in front of the {1}.",
          "behind": "Put the {0} behind the {1}."}  # fmt: skip
-VERBS = ("pick", "place", "pour", "insert", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home")
+VERBS = ("pick", "place", "pour", "insert", *dict.fromkeys((*ON_JOINTS, *DEEDS)), "handover", "home", "wait")
 EXAMPLES = (
     "{pick: apple}, {place: apple, in: bowl}, {pour: cup, into: bowl}, {open: cabinet}, {close: {cabinet: drawer_1}}, "
     "{turn: knob, by: 90}, {push: drawer}, {push: plate, to: [0, 0.1]}, {slide: plate, by: [0.1, 0]}, "
     "{press: bell.top}, {shake: bottle}, {strike: block, with: hammer.head}, {touch: block, with: stick.tip}, "
     "{stamp: pad, with: seal.face}, {scan: box, with: scanner}, {wipe: plate, with: sponge}, "
-    "{hang: mug, on: tree.peg_1}, {insert: pen.tip, into: cup}, {lift: pot, with: both}, {stack: [a, b]}, "
-    "{arrange: [a, b, c]}, {handover: stick, from: left, to: right}, home"
+    "{hang: mug, on: tree.peg_1}, {insert: pen.tip, into: cup}, {lift: pot, with: both}, {carry: basket, to: mat}, "
+    "{stack: [a, b]}, {arrange: [a, b, c]}, {handover: stick, from: left, to: right}, {wait: 2}, home"
 )
 """One example of each verb, for messages."""
 MEANT = {"inside": "in", "into": "in", "onto": "on", "upon": "on", "on_top_of": "on", "over": "on"}
@@ -80,6 +81,10 @@ SAID_OTHERWISE = {"grasp": "pick", "grab": "pick", "take": "pick", "put": "place
 SAID_OTHERWISE |= {"shut": "close", "pull": "open", "rotate": "turn", "twist": "turn", "give": "handover"}
 SAID_OTHERWISE |= {"pass": "handover", "hand_over": "handover", "click": "press"}
 """Other words for a verb > the verb."""
+WAIT: dict[str, Any] = {"gripper_state": None, "success_threshold": 0.02}
+"""Keys of a short wait: the gripper stays as it is, and the hand within 2 cm."""
+FPS, LONGEST_WAIT = 30, 600.0
+"""Frame rate of a task that gives none; longest wait [s]."""
 HOME = {"name": "home", "instruction": "Go home."}
 
 
@@ -94,7 +99,45 @@ def unknown_verb(item: Any) -> str:
     known = {**dict.fromkeys((*VERBS, "name")), **SAID_OTHERWISE}
     near = [word for given in words[:1] for word in difflib.get_close_matches(given.lower(), known, n=1, cutoff=0.6)]
     hint = f"did you mean {SAID_OTHERWISE.get(near[0], near[0])!r}? " if near else ""
+    skills = [skill_name(word) for word in words if skill_name(word) in SKILL_CONFIGS]
+    if skills and isinstance(item, dict):
+        hint = f"{skills[0]} has no short form: write {_long_form(skills[0], [*item.values()])}; other "
     return f"{hint}skills are written {EXAMPLES}, or {{name: SKILL, ...}} (handloom list skills); got {item!r}"
+
+
+def _long_form(skill: str, values: Sequence[Any]) -> str:
+    """Return the published form of a skill, with the objects that a wrong short form names and the required keys."""
+    config = SKILL_CONFIGS[skill]
+    named = [value for value in values if isinstance(value, str)]
+    named += ["OBJECT", "TARGET", "OTHER"][len(named) : config.objects_needed]
+    needed = [name for name, field in config.model_fields.items() if field.is_required() and name != "name"]
+    objects = [f"objects: [{', '.join(named)}]"] if named else []
+    return f"{{{', '.join([f'name: {skill}', *objects, *(f'{key}: ...' for key in needed)])}}}"
+
+
+def waited(skill: Any, task: Mapping[str, Any], what: str) -> Any:
+    """Return ``{wait: 2}``, in seconds, in the published form, in frames; other skills are returned as they are.
+
+    Args:
+        skill: A skill.
+        task: The task, whose frame rate counts.
+        what: Start of error messages: file, line and key.
+
+    Raises:
+        ConfigError: It is no time.
+    """
+    if not isinstance(skill, dict) or "wait" not in skill or "name" in skill:
+        return skill
+    rest, data = dict(skill), task.get("data")
+    seconds = rest.pop("wait")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0.0 < seconds <= LONGEST_WAIT:
+        raise ConfigError(
+            f"{what}: wait: a time in seconds, at most {LONGEST_WAIT:g}, e.g. {{wait: 2}}; got {seconds!r}"
+        )
+    fps = data.get("fps", FPS) if isinstance(data, dict) else FPS
+    frames = max(1, round(seconds * fps)) if isinstance(fps, int) else 1  # The check of keys reports a wrong fps.
+    said = f"Wait {seconds:g} second{'' if seconds == 1 else 's'}."
+    return {"name": "wait", "wait_steps": frames, "instruction": said, **WAIT, **rest}
 
 
 def assets_of(objects: Mapping[str, Mapping[str, Any]]) -> Asset:

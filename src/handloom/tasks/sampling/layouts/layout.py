@@ -8,7 +8,9 @@ import numpy as np
 
 from handloom.errors import NotFoundError
 from handloom.scene.assets import outline_of
+from handloom.scene.region_config import RegionConfig
 from handloom.scene.regions import Placed
+from handloom.tasks.config.deed_form import STANDING_AREA
 from handloom.tasks.config.task import Task
 from handloom.tasks.sampling.distractors import Clutter
 from handloom.tasks.sampling.layouts.cavity_places import cavity_advice, rests_inside
@@ -25,6 +27,10 @@ CROWDED_LAYOUTS = 3
 """Valid layouts tried to find one with the required number of distractors."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
+DEFAULT_ADVICE = (
+    "objects without a region share the part of the table that the hands reach, which has no room for all of them; "
+    "give each a region of its own (handloom check proposes some), or use fewer or smaller objects"
+)
 FELL = "fell down"
 ASTRAY = 0.01
 """Distance outside the box of its support at which the middle of an object no longer lies on it [m]."""
@@ -40,11 +46,14 @@ def sample_layout(
     robots: Sequence[RobotInstance],
     clutter: Sequence[ObjectInstance],
     rng: np.random.Generator,
+    *,
+    patient: bool = True,
 ) -> Scenery:
     """Sample poses from the task's regions and let the objects come to rest.
 
     Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
-    not come to rest is drawn again.
+    not come to rest is drawn again. If none works, as many are drawn with the largest objects first and only where the
+    hands reach.
 
     Args:
         task: The task.
@@ -52,6 +61,7 @@ def sample_layout(
         robots: Its robots.
         clutter: Distractors; those that find no room are left out of the result.
         rng: Generator of places.
+        patient: Whether to draw those, too.
 
     Raises:
         SamplingError: No layout worked; names the object, the number of attempts and the range to widen.
@@ -62,9 +72,12 @@ def sample_layout(
     places: Mapping[str, Placed] = {}
     good: list[tuple[int, Scenery]] = []
     most = max(MAX_LAYOUTS, LAYOUTS_PER_OBJECT * len(scratch.loose))
-    for _ in range(most):
+    ways = [False] * most + [True] * (most if patient and drawing.can_be_patient else 0)
+    for number, patiently in enumerate(ways):
+        if number == most and good:
+            break
         try:
-            places = drawing.draw(rng)
+            places = drawing.draw(rng, patient=patiently)
             _refuse_overlaps(drawing, scratch)
             standing = tuple(_robot_at(robot, places[robot.name]) for robot in robots)
             room = Clutter(task, clutter, scratch)
@@ -82,17 +95,35 @@ def sample_layout(
     if good:
         return max(good, key=lambda layout: layout[0])[1]
     (worst, why), count = blame.most_common(1)[0]
-    region = next((i for i, r in enumerate(task.config.regions) if r.object == worst), None)
-    hint = "give it a region" if region is None else _advice(task, region, places)
-    if region is not None:
-        given = task.config.regions[region]
-        hint = cavity_advice(given, why, drawing.rooms.get(worst), drawing.props.get(given.target)) or hint
+    where, hint = _remedy(drawing, worst, why, places)
     raise SamplingError(
         "no_layout",
-        f"{worst} had no free or stable place in {count} of {most} layouts: it {why}; {hint}, or move other "
-        "objects away",
-        where=task.where("objects") if region is None else task.where("regions", region),
+        f"{worst} had no free or stable place in {count} of {len(ways)} layouts: it {why}; {hint}",
+        where=where,
     )
+
+
+def _remedy(drawing: LayoutSampler, name: str, why: str, places: Mapping[str, Placed]) -> tuple[str, str]:
+    """Return what to change if an object finds no place: file and line, and words."""
+    task = drawing.task
+    index = next((i for i, region in enumerate(task.config.regions) if region.object == name), None)
+    if index is None:
+        return task.where("objects"), "give it a region, or move other objects away"
+    region = task.config.regions[index]
+    if in_default_area(task, region):
+        entry = next(i for i, obj in enumerate(task.config.objects) if obj.name == name)
+        return task.where("objects", entry), DEFAULT_ADVICE
+    cavity = cavity_advice(region, why, drawing.rooms.get(name), drawing.props.get(region.target))
+    return task.where("regions", index), f"{cavity or _advice(task, index, places)}, or move other objects away"
+
+
+def in_default_area(task: Task, region: RegionConfig) -> bool:
+    """Return whether a region is that of an object without one, in a deed file: all of the default area."""
+    ranges, point = region.random_config, task.config.work_point
+    if not region.within_reach or ranges is None or ranges.pos_range is None or point is None:
+        return False
+    given = np.array(ranges.pos_range)[:, :2] - point
+    return any(area is not None and np.allclose(given, area) for area in (task.config.work_area, STANDING_AREA))
 
 
 def _advice(task: Task, index: int, places: Mapping[str, Placed]) -> str:

@@ -1,5 +1,6 @@
 """Draw layouts from the regions of a task: places, distances seen from above, containers and their slots."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from handloom.tasks.reach.within_reach import TaskReach, knows_reach
 from handloom.tasks.sampling.layouts.cavity_places import IN_CAVITY, CavityRoom, cavity_room, lifted, place_in_cavity
 from handloom.tasks.sampling.layouts.on_stand_ins import lying_on, on_stand_in
 from handloom.tasks.sampling.layouts.outlines import footprint, outline_distance
+from handloom.tasks.sampling.layouts.reachable_cells import ReachableCells, cells_of
 from handloom.tasks.sampling.layouts.settling_world import NoPlaceError, Overlap, SamplingError, SettlingWorld
 from handloom.tasks.sampling.robots import lowest_point
 from handloom.values import ObjectInstance, RobotInstance
@@ -27,6 +29,8 @@ REACH_DRAWS = 600
 """The same for a region of which only the reachable part counts; unreachable spots cost almost nothing."""
 MAX_DRAWS = 40
 """Draws of one object before the layout is given up."""
+PATIENT_DRAWS = 100
+"""The same in a patient layout."""
 TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
 
@@ -72,11 +76,22 @@ class LayoutSampler:
         self._reach = self._reach_of(task, props)
         self._waiting: set[str] = set()
         self._clear: dict[str, float] = {}
+        self._cells: dict[str, ReachableCells] = {}
         self._spots = {r.container: self._spots_of(r.container) for r in task.config.regions if r.container}
         self.rooms = {r.object: room for r in self.regions if (room := self._room_of(r)) is not None}
 
-    def draw(self, rng: np.random.Generator) -> dict[str, Placed]:
+    @property
+    def can_be_patient(self) -> bool:
+        """Whether patient layouts differ from others: a region is limited to the reach of the hands."""
+        return any(map(self._cut, self.regions))
+
+    def draw(self, rng: np.random.Generator, *, patient: bool = False) -> dict[str, Placed]:
         """Return a place for every object and robot.
+
+        Args:
+            rng: Generator of places.
+            patient: Place the largest objects first and draw only from where the hands reach, which finds more layouts
+                in a crowded area; these are spread less evenly.
 
         Raises:
             NoPlaceError: An object found no free place; another layout may have one.
@@ -95,11 +110,36 @@ class LayoutSampler:
         used: set[int] = set()
         taken: dict[str, set[int]] = {name: set() for name in self._spots}
         outlines: dict[str, Array] = {}
-        for region in self.regions:
+        for region in self._largest_first(places) if patient else self.regions:
             ranges = self._ranges(region, used, rng)
-            self._place(region, ranges, places, outlines, taken, rng)
+            self._place(region, ranges, places, outlines, taken, rng, patient=patient)
             self._waiting.discard(region.object)
         return places
+
+    def _largest_first(self, places: Mapping[str, Placed]) -> tuple[RegionConfig, ...]:
+        """Return the regions with those that are limited to the reach last, the largest objects first among them."""
+        size = {r.object: float(np.prod(np.ptp(places[r.object].box, axis=0)[:2])) for r in self.regions}
+        return ordered(sorted(self.regions, key=lambda r: (self._cut(r), -size[r.object])))
+
+    def _cells_of(
+        self, region: RegionConfig, ranges: RandomConfig, places: dict[str, Placed], rng: np.random.Generator
+    ) -> ReachableCells | None:
+        """Return the reachable cells of a region; None if it is not limited to them, or nothing there is reachable."""
+        if not self._cut(region) or ranges.pos_range is None:
+            return None
+        if region.object not in self._cells:
+            assert self._reach is not None
+            middles, size = cells_of(ranges)
+            somewhere = {**places, region.object: self._drawn_at(region, ranges, None, places, rng)}
+            free = self._reach.suits(region.object, middles, self._alone(region.object, somewhere))
+            self._cells[region.object] = ReachableCells(ranges, middles[free], size)
+        cells = self._cells[region.object]
+        return cells if len(cells.middles) else None
+
+    def _alone(self, name: str, places: Mapping[str, Placed]) -> dict[str, Placed]:
+        """Return the places of an object and the fixtures only."""
+        fixtures = {fixture.name for fixture in self.task.arena.fixtures}
+        return {other: place for other, place in places.items() if other in fixtures or other == name}
 
     def _reach_of(self, task: Task, props: Sequence[ObjectInstance]) -> TaskReach | None:
         if not any(region.within_reach for region in task.config.regions) or not knows_reach(task):
@@ -125,12 +165,17 @@ class LayoutSampler:
         outlines: dict[str, Array],
         taken: dict[str, set[int]],
         rng: np.random.Generator,
+        *,
+        patient: bool,
     ) -> None:
         """Draw until the object overlaps nothing that was placed before."""
         name, why, left, place = region.object, "found no place", MAX_DRAWS, places[region.object]
-        for _ in range(MAX_DRAWS if not self._cut(region) else REACH_DRAWS):
+        cells, refusals = self._cells_of(region, ranges, places, rng) if patient else None, Counter[str]()
+        left = left if cells is None else PATIENT_DRAWS
+        for _ in range(MAX_DRAWS if not self._cut(region) else REACH_DRAWS if cells is None else PATIENT_DRAWS):
             spot = self._free_spot(region, taken, rng)
-            place, misfit = self._drawn(region, ranges, spot, places, rng)
+            here = ranges if cells is None else cells.drawn(rng)
+            place, misfit = self._drawn(region, here, spot, places, rng)
             if self._cut(region) and not self._within_reach(name, place, places):
                 why = OUT_OF_REACH
                 continue
@@ -150,9 +195,11 @@ class LayoutSampler:
                     taken[region.container].add(spot)
                 return
             why = refusal
+            refusals[refusal] += 1
         if why == OUT_OF_REACH:
             self._refuse_region(region, ranges, {**places, name: place})
-        raise NoPlaceError(name, why)
+        # Where the hands reach, something else was in the way.
+        raise NoPlaceError(name, refusals.most_common(1)[0][0] if refusals else why)
 
     def _cut(self, region: RegionConfig) -> bool:
         """Return whether only the reachable part of a region counts."""
@@ -170,10 +217,10 @@ class LayoutSampler:
         if ranges.pos_range is None:
             return
         corners = np.array(ranges.pos_range)[:, :2]
-        fixtures = {fixture.name for fixture in self.task.arena.fixtures}
-        alone = {name: place for name, place in places.items() if name in fixtures or name == region.object}
+        alone = self._alone(region.object, places)
         if self._reach.share(region.object, corners, alone) > 0.0:
             return
+        self._cells.clear()
         if self._reach.loosen() and self._reach.share(region.object, corners, alone) > 0.0:
             return
         robot = self.task.config.robots[0]
