@@ -19,6 +19,7 @@ from handloom.skills.articulated_objects.joint_task import STILL, JointConfigT, 
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, solve_terms
 from handloom.skills.articulated_objects.moving_part import INTO, MovingPart, grazes
 from handloom.skills.configs.articulated import CloseConfig, PlannerSetting, RotateConfig
+from handloom.skills.picking.finger_room import has_between_fingers
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import command_at, plan_failure
 from handloom.spatial import translation
@@ -277,8 +278,11 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         coming = "open_gripper" if self._strategy.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
         if not self._held:
-            self._coming = command_at(start, coming, path=path)
+            # Closed at once, the fingers would take along what is still between them, such as a placed mug.
+            leaves = coming == "close_gripper" and has_between_fingers(self)
+            self._coming = command_at(start, "open_gripper" if leaves else coming, path=path)
             commands.append(self._coming)
+            commands += [command_at(start, coming, until_still=True)] * (self.frames(CLOSE_FRAMES) if leaves else 0)
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))
