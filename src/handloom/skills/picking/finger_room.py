@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handloom.arrays import Array
-from handloom.scene import Scene
+from handloom.grasping import GripperShape
+from handloom.scene import Scene, SceneArm
 from handloom.skills.arms.arm_controller import OPEN
 from handloom.skills.arms.arm_motion import planned_state
 from handloom.skills.arms.traffic import solid_geoms_of
-from handloom.skills.picking.grasp_poses import Preshape, gripper_of
+from handloom.skills.picking.grasp_poses import Preshape
 from handloom.skills.skill import Skill
 from handloom.spatial import pos_quat_from_pose
 
@@ -25,14 +26,15 @@ OPENINGS = (0.0, 0.25, 0.5, 0.75, 1.0)
 class FingerRoom:
     """Distances between the fingers of a hand, at any opening, and objects that it has released."""
 
-    def __init__(self, skill: Skill[Any], names: Sequence[str]) -> None:
+    def __init__(self, scene: Scene, arm: SceneArm, names: Sequence[str]) -> None:
         """Find the solids.
 
         Args:
-            skill: The skill that released the objects.
+            scene: The scene.
+            arm: The arm whose hand has released the objects.
             names: The objects.
         """
-        scene, arm, gripper = skill.scene, skill.controller.arm, gripper_of(skill)
+        gripper = GripperShape.of(scene.robot(arm.robot_name).description, arm.spec)
         self._scene, self._arm = scene, arm
         levels = len(gripper.position) - 1
         self._openings = [Preshape.at(gripper, share * levels).joints for share in OPENINGS]
@@ -67,7 +69,7 @@ def has_between_fingers(skill: Skill[Any]) -> bool:
     if controller.gripper_state != OPEN or controller.held or controller.arm.spec.suction is not None:
         return False
     loose = [o.name for o in scene.instance.objects if not o.fixed and o.solid]
-    return not FingerRoom(skill, loose).is_clear(controller.target)
+    return not FingerRoom(scene, controller.arm, loose).is_clear(controller.target)
 
 
 def _geoms(scene: Scene, bodies: Sequence[str]) -> NDArray[np.intp]:

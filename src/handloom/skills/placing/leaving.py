@@ -146,7 +146,7 @@ def further_retreat(
     down, away = paths
     if down is None or away is None or controller.arm.spec.suction is not None:
         return None
-    room, at = FingerRoom(skill, [name]), (name, T_world_object)
+    room, at = FingerRoom(skill.scene, controller.arm, [name]), (name, T_world_object)
     if room.is_clear(away[-1], at):
         return None
     left, length = controller.obstacles_of(name), float(np.linalg.norm(given))
@@ -176,7 +176,7 @@ def draw_clear(skill: Skill[Any], names: Sequence[str]) -> list[Command]:
     controller = skill.controller
     if not names or controller.gripper_state != OPEN or controller.held or controller.arm.spec.suction is not None:
         return []
-    room, q = FingerRoom(skill, names), controller.target
+    room, q = FingerRoom(skill.scene, controller.arm, names), controller.target
     if room.is_clear(q):
         return []
     controller.refresh()
