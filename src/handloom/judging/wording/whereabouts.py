@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import mujoco
 import numpy as np
 
 from handloom.arrays import Array
@@ -12,6 +13,8 @@ from handloom.values import SkillSpan
 
 ROOF = 0.01
 """Distance below the highest point of an object within which something lies on top of it [m]."""
+NEAR, JUMP = 0.015, 0.001
+"""Distance of a hand that has just struck an object, and least motion of that object within a frame [m]."""
 LIFTED, MOVED = 0.02, 0.01
 """Smallest rise and motion of an object that are worth a word [m]."""
 FALLEN = float(np.cos(np.deg2rad(45.0)))
@@ -57,9 +60,20 @@ def taken_away(scene: Scene, name: str, span: SkillSpan, timeline: Sequence[Skil
     parts = {(arm.robot_name, arm.name): _bodies(scene, arm.joint_names[0]) for arm in arms}
     world.restore_state(states[span.end])
     before, first, rise = scene.object_pose(name).copy(), None, 0.0
+    last = before
     for frame in range(span.end + 1, len(states)):
         world.restore_state(states[frame])
-        touching = next((arm for arm, bodies in parts.items() if world.touching(bodies, solids)), None)
+        pose = scene.object_pose(name).copy()
+        # A blow is often over within a frame, so that what is near an object that moves has touched it.
+        jumps, last = float(np.linalg.norm(pose[:3, 3] - last[:3, 3])) > JUMP, pose
+        touching = next(
+            (
+                arm
+                for arm, bodies in parts.items()
+                if world.touching(bodies, solids) or (jumps and _is_near(scene, bodies, solids))
+            ),
+            None,
+        )
         if touching is not None:
             first = first or (frame, touching)
             rise = max(rise, float(scene.object_pose(name)[2, 3] - before[2, 3]))
@@ -78,6 +92,22 @@ def taken_away(scene: Scene, name: str, span: SkillSpan, timeline: Sequence[Skil
     during = [one.skill for one in timeline if (one.robot, one.arm) == (robot, arm) and one.start < frame <= one.end]
     when = f"during {during[0]}" if during else "after its last skill"
     return f"{name} was {done} by {robot}/{arm} {when}, {frame / scene.instance.fps:.1f} s after the start"
+
+
+def _is_near(scene: Scene, bodies: Sequence[str], solids: Sequence[str]) -> bool:
+    """Return whether solids of two groups of bodies are near each other."""
+    world, model = scene.world, scene.world.model
+    own, others = (
+        np.flatnonzero(
+            np.isin(model.geom_bodyid, [world.body_index(body) for body in group])
+            & ((model.geom_contype != 0) | (model.geom_conaffinity != 0))
+        )
+        for group in (bodies, solids)
+    )
+    gaps = np.linalg.norm(world.data.geom_xpos[own, None] - world.data.geom_xpos[None, others], axis=2)
+    near = np.argwhere(gaps < model.geom_rbound[own, None] + model.geom_rbound[None, others] + NEAR)
+    pairs = ((int(own[i]), int(others[j])) for i, j in near)
+    return any(mujoco.mj_geomDistance(model, world.data, *pair, 2.0 * NEAR, None) < NEAR for pair in pairs)
 
 
 def _bodies(scene: Scene, joint: str) -> tuple[str, ...]:
