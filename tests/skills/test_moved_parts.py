@@ -61,8 +61,9 @@ def test_fingers_at_a_part_graze_it_and_fingers_at_home_do_not(oven):
     ways = close._prepare()
     closed = Preshape.at(gripper_of(close), 0.0).joints
     home = close.controller.target
-    assert not grazes(close._part, home[None], closed), "it is there already"
-    assert grazes(close._part, np.concatenate([ways[0].approach, ways[0].actuation]), closed)
+    about = (close.scene, close.controller.arm, close.scene.world.subtree(close._part.body))
+    assert not grazes(*about, home[None], closed), "it is there already"
+    assert grazes(*about, np.concatenate([ways[0].approach, ways[0].actuation]), closed)
 
 
 def test_the_message_about_a_joint_gives_its_position_and_the_limit(oven):

@@ -25,6 +25,15 @@ class Document:
     """The file they were read from."""
     marks: dict[KeyPath, Mark] = field(default_factory=dict)
     """File and line of every key and list item, by its path."""
+    written: dict[KeyPath, KeyPath] = field(default_factory=dict)
+    """Path of an expanded entry > path of the entry that the user wrote for it; others are where they were written."""
+
+    def as_written(self, path: KeyPath) -> KeyPath:
+        """Return a path as the user wrote it in the file, before short forms were expanded."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.written:
+                return (*self.written[path[:end]], *path[end:])
+        return path
 
     def mark(self, path: KeyPath) -> Mark:
         """Return the place of ``path``, or of the nearest enclosing value that has one."""

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from handloom.config.document import Document, read_document
 from handloom.config.model import Config
-from handloom.config.parsing import KeyPath, Mark, parse_text
+from handloom.config.parsing import KeyPath, Mark, dotted, parse_text
 from handloom.config.references import resolved
 from handloom.errors import ConfigError, suggest
 
@@ -131,8 +131,8 @@ def _line(document: Document, root: KeyPath, values: Any, item: Any) -> str:
         what = f"must be a list, such as [{given!r}, ...], got {given!r}"
     elif item["type"] != "unknown_key" and isinstance(given, str | int | float | bool | type(None)):
         what = f"{what}, got {given!r}"
-    dotted = ".".join(str(part) for part in path) or "top level"
-    return f"{document.mark((*root, *path))}: {dotted}: {what}"
+    shown = document.as_written((*root, *path))[len(root) :]
+    return f"{document.mark((*root, *path))}: {dotted(shown)}: {what}"
 
 
 def _existing(values: Any, loc: list[str | int]) -> KeyPath:

@@ -9,7 +9,7 @@ from handloom.engine.policy.evaluation import wilson
 from handloom.tasks import SamplingError, Task
 from handloom.tasks.config.arm_words import CHOSEN
 from handloom.tasks.config.task_config import placed_skills
-from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan
+from handloom.values import EpisodeRecord, Failure, FunnelStage, SkillSpan, TaskInstance
 
 TRIES = 8
 """Usual maximum number of tries."""
@@ -35,6 +35,8 @@ class Try(NamedTuple):
     """Location of the failed skill in the task."""
     layout: int = 0
     """Number of times that the objects were moved elsewhere in their regions before the expert had a plan."""
+    instance: TaskInstance | None = None
+    """The scene; None if none could be sampled."""
 
 
 def verdict(successes: int, tries: int) -> Verdict:
@@ -145,7 +147,7 @@ def _try(task: Task, seed: int, episode: int, *, layouts: int = LAYOUTS) -> Try:
     except SamplingError as error:
         return Try(episode, error.failure, ("regions",) if task.config.regions else ())
     keys = () if record.failure is None else _where(task, record, record.failure)
-    return Try(episode, record.failure, keys, record.instance.layout)
+    return Try(episode, record.failure, keys, record.instance.layout, record.instance)
 
 
 def _where(task: Task, record: EpisodeRecord, failure: Failure) -> tuple[str | int, ...]:

@@ -117,7 +117,7 @@ def run_episode(
         left_out=_gaps(kept),
         goal=tuple(goal),
         disturbed=bystanders.disturbed(goal, source.timeline),
-        failure=failure or not_lasting(scene, source.timeline) or stillness.failure() or judge.missing(),
+        failure=failure or not_lasting(scene, source.timeline, states) or stillness.failure() or judge.missing(),
         stage_seconds=seconds,
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from handloom.arrays import Array
 from handloom.judging.checks import NATURES, Nature, holds
 from handloom.judging.wording.measured import unmet
+from handloom.judging.wording.whereabouts import taken_away
 from handloom.scene import Scene
 from handloom.scene.measures import lying_still, world_box
 from handloom.values import Check, Failure, FunnelStage, SkillSpan
@@ -168,14 +169,23 @@ def _stayed(places: deque[dict[str, Array]], distance: float) -> bool:
     return max(moved, default=0.0) <= distance
 
 
-def not_lasting(scene: Scene, timeline: Sequence[SkillSpan]) -> Failure | None:
-    """Check the final terms once more; return those that do not hold."""
+def not_lasting(scene: Scene, timeline: Sequence[SkillSpan], states: Sequence[Array] = ()) -> Failure | None:
+    """Check the final terms once more; return those that do not hold, and who moved what they are about.
+
+    Args:
+        scene: The scene, a second after the end.
+        timeline: The skills done.
+        states: Integration states of all frames, to find out who moved an object after its skill.
+    """
     for span, checks in standing_goals(timeline):
         still = at_rest(scene, span.objects) if checks else ()
         broken = [check for check in (*checks, *still) if not holds(scene, check)]
         if broken:
             said = "; ".join(unmet(scene, check) for check in broken)
-            detail = f"{REST:g} s after the end this no longer held: {said}"
+            detail = f"{REST:g} s after the last skill this no longer held: {said}"
+            about = {str(check.arguments["object"]): None for check in broken if "object" in check.arguments}
+            who = [taken_away(scene, name, span, timeline, states) for name in about if len(states) > span.end]
+            detail = "; ".join((detail, *filter(None, who)))
             reason = f"not_lasting_{broken[0].name}"
             return Failure(stage=FunnelStage.SUCCESS, reason=reason, detail=detail, skill=span.skill)
     return None

@@ -67,7 +67,7 @@ class Proposal(NamedTuple):
 
     def lines(self, task: Task) -> list[str]:
         """Return the regions as written in a task file, then other changes that they need, as comments."""
-        lines = [_line(region, task) for region in self.regions]
+        lines = [region_line(region, task) for region in self.regions]
         if self.arm is not None:
             lines.append(f"# {task.where(*self.arm[0])}: give arm: {self.arm[1]}")
         if self.scale is not None:
@@ -381,7 +381,8 @@ def _region(
     return RegionConfig(object=name, target=table, random_config=ranges)
 
 
-def _line(region: RegionConfig, task: Task) -> str:
+def region_line(region: RegionConfig, task: Task) -> str:
+    """Return a region as it is written in a task file."""
     ranges = region.random_config
     assert ranges is not None
     assert ranges.pos_range is not None

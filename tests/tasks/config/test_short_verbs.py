@@ -54,6 +54,32 @@ def test_turn_push_and_press_expand_to_published_skills(tmp_path):
     assert (press.name, press.joint, press.grasp) == ("rotate", "pedal", False)
 
 
+def test_a_turn_is_judged_by_its_joint_alone_however_its_part_is_named(tmp_path):
+    for turn in ("{turn: knob, by: 90}", "{turn: knob.knob_0, by: 90}", "{turn: {knob: knob_0}, by: 90}"):
+        assert only(loaded(tmp_path, turn)).collision_valid is False, turn
+    asked = only(loaded(tmp_path, "{turn: knob.knob_0, by: 90, collision_valid: true}"))
+    assert asked.collision_valid is True
+
+
+def test_messages_name_the_entry_that_the_user_wrote(tmp_path):
+    steps = ("{close: cabinet}", "{turn: knob.knob_0, by: 150}", "{handover: stick}", "{place: stick, in: tray}")
+    task = loaded(tmp_path, *(step.replace("}", ", arm: left}") if "hand" not in step else step for step in steps))
+    found = [(skill.name, task.where(*keys).rpartition("task.yaml:")[2]) for keys, skill in placed_skills(task.config)]
+    assert found[:4] == [
+        ("close", "10: skills.0"),
+        ("gripper__action", "11: skills.1"),
+        ("rotate", "11: skills.1"),
+        ("rotate", "11: skills.1"),
+    ]
+    assert {place for name, place in found[4:-1]} == {"12: skills.2"}, "every part of the handover"
+    assert found[-1] == ("place", "13: skills.3")
+
+
+def test_a_wrong_key_of_a_short_form_is_named_as_it_was_written(tmp_path):
+    with pytest.raises(ConfigError, match=r"task.yaml:11: skills\.1\.lift_th: .*got 'high'"):
+        loaded(tmp_path, "{pick: cube, arm: right}", "{pick: stick, arm: left, lift_th: high}")
+
+
 def test_a_handover_takes_a_long_thing_by_its_ends_with_both_arms_in_turn(tmp_path):
     task = loaded(tmp_path, "{handover: stick, from: left, to: right}", "{place: stick, in: tray, arm: right}")
     blocks = task.config.skills[0]["lift2"]

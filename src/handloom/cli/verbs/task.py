@@ -4,6 +4,7 @@ import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from handloom.tasks.config.checking import refused_code
 from handloom.tasks.config.loading import setup_of, variety_notes
 from handloom.tasks.goal_rehearsal import goal_in_words
 from handloom.tasks.layout_rehearsal import sampled_layouts
+from handloom.tasks.nearby_regions import nearby_proposals, regions_of_tries
 from handloom.tasks.reach.within_reach import NOWHERE
 from handloom.tasks.region_proposals import proposals, smaller_proposals, unplaced
 from handloom.tasks.rehearsal import Rehearsal, rehearse, static_mistakes
@@ -108,7 +110,15 @@ def _tried(task: LoadedTask, tries: int) -> tuple[Rehearsal, Verdict]:
         elsewhere = _regions_that_do(task, tries) if of_places(outcomes) else ()
         return Rehearsal((*seen.mistakes, *hands, *told[1:], told[0], *elsewhere), seen.notes), called
     # If the expert succeeded, the task is feasible regardless of the reach test.
-    return Rehearsal(seen.mistakes, (*told, *hands, *(why.notes or seen.notes))), called
+    return Rehearsal(seen.mistakes, (*told, *_of_successes(task, outcomes), *hands, *(why.notes or seen.notes))), called
+
+
+def _of_successes(task: LoadedTask, tries: Sequence[Try]) -> list[str]:
+    """Return the regions of the tries that succeeded, if the file gives none; empty if it does."""
+    sampled = [(one.failure is None, one.instance) for one in tries if one.instance is not None]
+    good, bad = ([instance for succeeded, instance in sampled if succeeded is wanted] for wanted in (True, False))
+    lines = regions_of_tries(task, good, bad)
+    return ["\n  ".join(("regions of tries that succeeded, to write under regions:", *lines))] if lines else []
 
 
 def _with_layouts(task: LoadedTask, tries: int, seen: Rehearsal, called: Verdict) -> tuple[Rehearsal, Verdict]:
@@ -159,13 +169,14 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
     """Return regions in which the expert succeeds at a task, as lines to copy; without any, what to change."""
     tries, failures = min(tries, PROPOSAL_TRIES), Counter[str]()
     limit = SearchTime(SEARCH_SECONDS, _tell)
+    over = ""
     for size, found in (
+        ("nearby ", nearby_proposals(task, limit.step)),
         ("", proposals(task, limit.step)),
         ("smaller objects and ", smaller_proposals(task, limit.step)),
     ):
         _tell(f"looking for {size}regions that the hands reach, for at most {SEARCH_SECONDS / 60:.0f} minutes")
         best: tuple[int, list[str]] = (0, [])
-        over = ""
         try:
             for number, proposal in enumerate(islice(found, PROPOSALS), 1):
                 told = _TriesTold(f"proposed {size}regions {number}, try", failures)
@@ -181,7 +192,8 @@ def _regions_that_do(task: LoadedTask, tries: int) -> list[str]:
             rate = f"the expert succeeded in {good} of {tries} tries"
             return [f"these regions would work ({rate}):", *lines]
         if over:
-            return [f"no regions were found in which the expert succeeds: {over}{_most_common(failures)}"]
+            why = _most_common(failures) if failures else ", before it came to a try; other regions may do"
+            return [f"no regions were found in which the expert succeeds: {over}{why}"]
     return [f"no regions were found in which the expert succeeds{_most_common(failures)}"]
 
 

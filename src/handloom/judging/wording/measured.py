@@ -9,6 +9,7 @@ from handloom.arrays import Array
 from handloom.judging.checks import grasped
 from handloom.judging.depth_inside import how_far_in
 from handloom.judging.joint_terms import moved_joints
+from handloom.judging.wording.whereabouts import whereabouts
 from handloom.judging.wording.words import amount, in_words, part_of
 from handloom.scene import Scene
 from handloom.scene.measures import share_inside, world_box
@@ -125,6 +126,12 @@ def _arm(scene: Scene, given: dict[str, Any]) -> str:
     return f"they are {_degrees(np.linalg.norm(off))} off, {_degrees(given['distance'])} allowed"
 
 
+def _not_in(scene: Scene, given: dict[str, Any]) -> str:
+    """Return how much of a long object is inside, and where an object is that is not."""
+    far, where = how_far_in(scene, **given), whereabouts(scene, given["object"], given["target"])
+    return where if not far or "rests on" in far else f"{far}; {where}"
+
+
 def _joint(scene: Scene, given: dict[str, Any]) -> str:
     name, joint = given["object"], given["joint"]
     q = scene.world.joint_position(f"{name}/{joint}")
@@ -193,8 +200,8 @@ MEASURED: dict[str, Callable[[Scene, dict[str, Any]], str]] = {
     "grasped": _in_hand_instead,
     "hand_at": _hand,
     "headed": _heading,
-    "in_cavity": lambda scene, given: how_far_in(scene, **given),
-    "inserted": lambda scene, given: how_far_in(scene, **given),
+    "in_cavity": _not_in,
+    "inserted": _not_in,
     "inside": _within_box,
     "joint_between": _position,
     "joint_state": _joint,

@@ -19,6 +19,7 @@ from handloom.skills.articulated_objects.joint_task import STILL, JointConfigT, 
 from handloom.skills.articulated_objects.keypoint_solver import ConstraintError, solve_terms
 from handloom.skills.articulated_objects.moving_part import INTO, MovingPart, grazes
 from handloom.skills.configs.articulated import CloseConfig, PlannerSetting, RotateConfig
+from handloom.skills.picking.finger_room import has_between_fingers
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
 from handloom.skills.skill import command_at, plan_failure
 from handloom.spatial import translation
@@ -58,6 +59,8 @@ class ArticulatedSkill(JointTask[JointConfigT]):
     _coming: Command | None = None
     """The command that brings the hand to the start of the straight way to the contact."""
     _replans: int = 0
+    _closes_first: bool = False
+    """Whether the fingers close before the hand sets out."""
     _waited: int = 0
     """Frames waited for the part to come to rest."""
 
@@ -241,14 +244,20 @@ class ArticulatedSkill(JointTask[JointConfigT]):
     def _clear_of_part(self, way: JointPath, path: Array) -> Array:
         """Return a path (m, n) on which fingers that close on the way leave the part alone, or the given one.
 
-        Paths are planned for the fingers as they are. Some fingertips reach further when they close.
+        Paths are planned for the fingers as they are. Some fingertips reach further when they close, and a mug may
+        stand between open fingers somewhere on the way; closed before they set out, they go around it.
         """
+        scene, arm = self.scene, self.controller.arm
         closed = Preshape.at(gripper_of(self), 0.0).joints
-        if not grazes(self._part, path, closed):
+        loose = [o.name for o in scene.instance.objects if not o.fixed and o.solid]
+        bodies = [body for name in loose for body in scene.world.subtree(scene.body_of(name))]
+        meets = grazes(scene, arm, bodies, path, closed) and not has_between_fingers(self)
+        if not meets and not grazes(scene, arm, scene.world.subtree(self._part.body), path, closed):
             return path
         self.controller.fingers = closed
         result = self.controller.plan_to_joints(way.approach[0])
         self.controller.fingers = {}
+        self._closes_first = meets and result.ok
         return result.path if result.ok else path
 
     def is_done(self) -> bool:
@@ -277,8 +286,13 @@ class ArticulatedSkill(JointTask[JointConfigT]):
         coming = "open_gripper" if self._strategy.grips else "close_gripper"
         commands = [self.stay("update_pose_cost_metric"), self.stay("update_specific", ignore_substring=own)]
         if not self._held:
-            self._coming = command_at(start, coming, path=path)
+            # Closed at once, the fingers would take along what is still between them, such as a placed mug.
+            leaves = coming == "close_gripper" and has_between_fingers(self)
+            if self._closes_first:
+                commands += [self.stay("close_gripper", until_still=True)] * self.frames(CLOSE_FRAMES)
+            self._coming = command_at(start, "open_gripper" if leaves else coming, path=path)
             commands.append(self._coming)
+            commands += [command_at(start, coming, until_still=True)] * (self.frames(CLOSE_FRAMES) if leaves else 0)
         commands.append(command_at(contact, "update_specific", ignore_substring=without))
         if len(way.frames.approach) > 1:
             commands.append(command_at(contact, coming, straight=True, path=way.approach, pace=APPROACH_PACE))

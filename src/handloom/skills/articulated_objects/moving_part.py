@@ -174,18 +174,20 @@ class MovingPart:
         return ""
 
 
-def grazes(part: MovingPart, path: Array, fingers: Mapping[str, float]) -> bool:
-    """Return whether a hand comes too near to a part on a path with its fingers at other positions.
+def grazes(scene: Scene, arm: SceneArm, bodies: Sequence[str], path: Array, fingers: Mapping[str, float]) -> bool:
+    """Return whether a hand comes too near to bodies on a path with its fingers at other positions.
 
     Args:
-        part: The part, where it is now, and the arm.
+        scene: The scene.
+        arm: The arm.
+        bodies: The bodies, where they are now.
         path: Joints (m, n) [rad].
         fingers: Joints of the hand [m or rad], by name in the robot's model.
     """
-    scene, arm, model = part.scene, part.arm, part.scene.world.model
+    model = scene.world.model
     data = planned_state(scene, {arm.prefix + name: value for name, value in fingers.items()})
     hand = np.array(solid_geoms_of(scene, [*arm.finger_bodies, *scene.world.subtree(arm.tool_body)]), dtype=np.intp)
-    solids = np.array(solid_geoms_of(scene, scene.world.subtree(part.body)), dtype=np.intp)
+    solids = np.array(solid_geoms_of(scene, bodies), dtype=np.intp)
     if data is scene.world.data or not len(solids):
         return False
     path = path if len(path) > 1 else np.repeat(path, 2, axis=0)

@@ -12,6 +12,7 @@ from handloom.motion.planning import Move
 from handloom.robots import Arm
 from handloom.skills.arms.candidates import choose, put_down
 from handloom.skills.configs.places import FlipConfig, ScanConfig
+from handloom.skills.placing.leaving import Releases
 from handloom.skills.skill import Skill, command_at
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, rotvec_from_matrix
 from handloom.values import Check
@@ -66,7 +67,7 @@ NEARER = (0.75, 0.5, 0.25)
 """Fractions of the published path of a scan that are tried if its full length is out of reach."""
 
 
-class Flip(Skill[FlipConfig]):
+class Flip(Releases[FlipConfig]):
     """The published flip: up and forward, round to the given approach, open, draw back."""
 
     Config: ClassVar = FlipConfig

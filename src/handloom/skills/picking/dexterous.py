@@ -16,6 +16,7 @@ from handloom.skills.configs.places import DexPlaceConfig
 from handloom.skills.held_objects.flip_and_scan import R_HAND_GRASPNET
 from handloom.skills.picking.grasp_moves import GraspMoves
 from handloom.skills.picking.grasp_poses import annotated_grasps, clear_grasps, drawn_by_score, gripper_of
+from handloom.skills.placing.leaving import Releases
 from handloom.skills.skill import Skill, between
 from handloom.spatial import invert_pose, make_pose, pos_quat_from_pose, pose_from_pos_quat, quat_slerp
 from handloom.values import Check
@@ -121,7 +122,7 @@ class DexPick(Skill[DexPickConfig]):
         return T_base_object @ pose_from_pos_quat(row[:3], row[3:])
 
 
-class DexPlace(Skill[DexPlaceConfig]):
+class DexPlace(Releases[DexPlaceConfig]):
     """The published dexterous place: the hand points towards the container, and releases the object above it."""
 
     Config: ClassVar = DexPlaceConfig

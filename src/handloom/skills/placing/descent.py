@@ -7,8 +7,16 @@ from numpy.typing import NDArray
 from handloom.arrays import Array
 from handloom.scene import Scene
 from handloom.scene.measures import geom_box, local_box
+from handloom.skills.arms.candidates import Chosen
+from handloom.skills.configs.places import PlaceConfig
 from handloom.skills.picking.grasp_poses import UNBOUNDED
+from handloom.skills.skill import Skill
+from handloom.spatial import invert_pose, translation
 
+LOWERED = (1.0, 0.75, 0.5, 0.25)
+"""Fractions of the way down to contact, tried in this order."""
+SWAY = 0.009
+"""Release height above the bottom of a container in another hand [m]: hand and container sway a little."""
 GAP = 5e-4
 """Distance that is left between the object and its support [m]."""
 STEPS = 60
@@ -163,3 +171,44 @@ def solid_geoms(scene: Scene, name: str) -> tuple[list[int], list[int]]:
         elif model.geom_type[geom] not in UNBOUNDED and not model.body(body).name.startswith(robots):
             others.append(geom)
     return own, others
+
+
+def lowered(
+    skill: Skill[PlaceConfig], place: Array, chosen: Chosen, T_tool_object: Array, retreat: Array | None
+) -> tuple[Array, Chosen]:
+    """Return the place (4, 4) and its paths with the object lowered as far as the hand can reach.
+
+    Args:
+        skill: The place.
+        place: Pose of the hand T_base_tool (4, 4).
+        chosen: Its paths.
+        T_tool_object: How the object is held (4, 4).
+        retreat: How the hand draws back, in its own frame (3,) [m]; None if it stays.
+    """
+    if chosen.paths[0] is None:
+        return place, chosen
+    T_base_world = invert_pose(skill.controller.arm.T_world_base)
+    drop = drop_height(skill.scene, skill.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
+    if skill.config.target_held:
+        drop = max(drop - SWAY, 0.0)
+    for share in LOWERED:
+        goal = place.copy()
+        goal[:3, 3] -= share * drop * T_base_world[:3, 2]
+        paths = _landing(skill, chosen.paths[0], goal, retreat)
+        if paths is not None:
+            return goal, Chosen(index=chosen.index, paths=paths)
+    return place, chosen
+
+
+def _landing(skill: Skill[PlaceConfig], before: Array, goal: Array, retreat: Array | None) -> tuple[Array, ...] | None:
+    """Return the paths to and away from a place (4, 4) that was lowered; None if the hand does not fit."""
+    planner, ignore = skill.controller.planner, skill.controller.ignored
+    down = planner.plan_straight(before[-1], goal, ignore=ignore)
+    if not down.ok:
+        return None
+    if retreat is None:
+        return before, down.path
+    away = goal @ translation(retreat)
+    left = skill.controller.obstacles_of(skill.config.objects[0])
+    back = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
+    return (before, down.path, back.path) if back.ok else None

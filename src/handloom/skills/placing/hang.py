@@ -11,7 +11,8 @@ from handloom.objects import ObjectAsset
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.configs.places import HangConfig
 from handloom.skills.picking.grasp_poses import Preshape, gripper_of
-from handloom.skills.skill import Skill, command_at
+from handloom.skills.placing.leaving import Releases
+from handloom.skills.skill import command_at
 from handloom.spatial import invert_pose, make_pose, matrix_from_rotvec, transform_points, translation
 from handloom.values import Check, Command
 
@@ -27,7 +28,7 @@ ROOT = "_root"
 """End of the name of the keypoint at which a peg leaves the target."""
 
 
-class Hang(Skill[HangConfig]):
+class Hang(Releases[HangConfig]):
     """Bring the object in front of a peg, slide its handle onto it, release, draw back, wait until it hangs still."""
 
     Config: ClassVar = HangConfig
@@ -56,6 +57,10 @@ class Hang(Skill[HangConfig]):
             poses = (before[chosen.index], on[chosen.index], away[chosen.index])
             commands = self._commands(*poses, chosen)
             self.manip_list = commands[:3] if config.approach_only else commands
+
+    def released(self) -> tuple[str, ...]:
+        """Return the object, if it is hung up."""
+        return () if self.config.approach_only else self.config.objects[:1]
 
     def has_terms(self) -> bool:
         """Return True: the terms need no plan."""

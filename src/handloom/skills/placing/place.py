@@ -14,9 +14,9 @@ from handloom.scene.measures import world_box
 from handloom.skills.arms.candidates import Chosen, choose
 from handloom.skills.arms.held_parts import Held, HeldAxis, HeldParts
 from handloom.skills.placing.company import Spot
-from handloom.skills.placing.descent import NEARLY, deeper_places, deepest, drop_height
+from handloom.skills.placing.descent import LOWERED, NEARLY, SWAY, deeper_places, deepest, drop_height, lowered
 from handloom.skills.placing.landing import XY_MARGIN, attitude_checks, outcome_checks, relation_checks
-from handloom.skills.placing.leaving import WayOut, way_out
+from handloom.skills.placing.leaving import WayOut, further_retreat, way_out
 from handloom.skills.placing.opening import release
 from handloom.skills.placing.place_in import NoCavityError, hollow_from_above, in_section, sinks_into
 from handloom.skills.placing.place_poses import ON, PlacePoses
@@ -42,14 +42,10 @@ SETTLES = frozenset(
 """Terms that become true by themselves once a falling, rolling or swinging object comes to rest."""
 SPARE_OVER = 0.05
 """Extra fraction of an object that a place puts above its target, beyond the check: it moves a little on release."""
-LOWERED = (1.0, 0.75, 0.5, 0.25)
-"""Fractions of the way down to contact, tried in this order."""
 DEEP = 0.03
 """Drop from the given place above which the target counts as a container, with poses searched deeper [m]."""
 SPARE = 0.01
 """Clearance above the bottom during the search for poses [m]; the chosen pose is lowered the rest of the way."""
-SWAY = 0.009
-"""Release height above the bottom of a container in another hand [m]: hand and container sway a little."""
 HEIGHT_DROP = 0.4
 """Success mode ``height``: how far below the commanded height of the hand the object must end [m]; published value."""
 
@@ -219,10 +215,16 @@ class Place(PlacePoses):
         # Among the walls of a container, the next move of the joints would take it along.
         self._rises = not self.config.until_contact and self._until_contact() and self._retreat is None
         if self._until_contact():
-            goal, chosen = self._lowered(goal, chosen, invert_pose(self.controller.arm.T_world_base), T_tool_object)
+            goal, chosen = lowered(self, goal, chosen, T_tool_object, self._retreat)
         self._place_z = float(goal[2, 3])
         inside = self._entry is not None and self._retreat is not None
         self._way_out = way_out(self, self._entry, chosen.paths[-1]) if inside else None
+        if self._way_out is None and self._retreat is not None:
+            T_world_object = self.controller.arm.T_world_base @ goal @ T_tool_object
+            further = further_retreat(self, chosen.paths[1:], T_world_object, self._retreat)
+            if further is not None:
+                self._retreat, path = further
+                chosen = Chosen(index=chosen.index, paths=(*chosen.paths[:2], path))
         self.manip_list = self._commands(pre, goal, chosen, kept)
 
     def _by_depth(
@@ -290,6 +292,12 @@ class Place(PlacePoses):
         self.manip_list = [self.stay("open_gripper", **self.controller.partly_open)]
         return False
 
+    def released(self) -> tuple[str, ...]:
+        """Return the objects that must not be between the fingers in the end; a hand without a retreat stays."""
+        held, target = self.config.objects[:2]
+        loose = [o.name for o in self.scene.instance.objects if o.name == target and not o.fixed]
+        return () if self._retreat is None else (held,) if self.config.target_held else (held, *loose)
+
     @property
     def phase(self) -> Phase:
         """Return the phase: on the way with the object until it is lowered."""
@@ -335,34 +343,6 @@ class Place(PlacePoses):
                 if np.isfinite(self.ways_after(T_base_tool, q)).any():
                     return True
         return False
-
-    def _lowered(self, place: Array, chosen: Chosen, T_base_world: Array, T_tool_object: Array) -> tuple[Array, Chosen]:
-        """Return the place (4, 4) and its paths with the object lowered as far as the hand can reach."""
-        if chosen.paths[0] is None:
-            return place, chosen
-        drop = drop_height(self.scene, self.config.objects[0], invert_pose(T_base_world) @ place @ T_tool_object)
-        if self.config.target_held:
-            drop = max(drop - SWAY, 0.0)
-        for share in LOWERED:
-            goal = place.copy()
-            goal[:3, 3] -= share * drop * T_base_world[:3, 2]
-            paths = self._landing(chosen.paths[0], goal)
-            if paths is not None:
-                return goal, Chosen(index=chosen.index, paths=paths)
-        return place, chosen
-
-    def _landing(self, before: Array, goal: Array) -> tuple[Array, ...] | None:
-        """Return the paths to and away from a place (4, 4) that was lowered; None if the hand does not fit."""
-        config, planner, ignore = self.config, self.controller.planner, self.controller.ignored
-        down = planner.plan_straight(before[-1], goal, ignore=ignore)
-        if not down.ok:
-            return None
-        if self._retreat is None:
-            return before, down.path
-        away = goal @ translation(self._retreat)
-        left = self.controller.obstacles_of(config.objects[0])
-        retreat = planner.plan_straight(down.path[-1], away, ignore=ignore, released=left)
-        return (before, down.path, retreat.path) if retreat.ok else None
 
     def _commands(self, pre: Array, place: Array, chosen: Chosen, kept: Held | None) -> list[Command]:
         """Return the published sequence; a tested path goes with both moves."""

@@ -30,10 +30,9 @@ from handloom.skills.placing.landing import (
     turned_by,
     unit,
 )
-from handloom.skills.placing.leaving import covered
+from handloom.skills.placing.leaving import Releases, covered
 from handloom.skills.placing.place_in import Entry, NoCavityError, depth_from_above, entries_into, inserted_depth
 from handloom.skills.placing.spots import on_whole_foot, origins_at, reach_of, shift_beside_others, way_of_point
-from handloom.skills.skill import Skill
 from handloom.spatial import invert_pose, make_pose, translation
 from handloom.values import Failure, FunnelStage
 
@@ -61,7 +60,7 @@ UPPER = 0.6
 """Grasp height on a short object instead: a fraction of its height."""
 
 
-class PlacePoses(Skill[PlaceConfig]):
+class PlacePoses(Releases[PlaceConfig]):
     """The candidates of a place: orientations that pass its filters, at random points above its target."""
 
     Config: ClassVar = PlaceConfig

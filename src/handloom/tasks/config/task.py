@@ -43,10 +43,12 @@ class Task:
     """Name of a robot > its entry and the source of its description, filled on demand."""
 
     def where(self, *keys: str | int) -> str:
-        """Return ``file:line: key.path`` of a key of this task, as messages start."""
-        dotted = ".".join(str(key) for key in keys)
-        place = self.path if self.document is None else self.document.mark((*self.root, *keys))
-        return f"{place}: {dotted}"
+        """Return ``file:line: key.path`` of a key of this task, as it was written, as messages start."""
+        if self.document is None:
+            return f"{self.path}: {'.'.join(map(str, keys))}"
+        full = (*self.root, *keys)
+        shown = self.document.as_written(full)[len(self.root) :]
+        return f"{self.document.mark(full)}: {'.'.join(map(str, shown))}"
 
     def wrote(self, *keys: str | int) -> bool:
         """Return whether a key was written in a file, not filled in; all keys count as written if no file is known."""

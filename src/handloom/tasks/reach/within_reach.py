@@ -30,6 +30,8 @@ SIDES = {"left_of": (-1.0, 0.0), "right_of": (1.0, 0.0), "in_front_of": (0.0, -1
 SPARE = 0.05
 """Spare reach of an arm beyond an object, and for a handle also on the near side [m]: few hand poses are possible at
 the limits of its reach."""
+SHOWN, APART = 3, 0.1
+"""Number of reachable spots in a message, and their least distance from each other [m]."""
 NOWHERE = "there is no such spot on the whole table"
 LEVEL: tuple[Approach, ...] = ("side",)
 FROM_ABOVE: tuple[Approach, ...] = ("slanted",)
@@ -40,6 +42,20 @@ def knows_reach(task: Task) -> bool:
     config = task.config
     fixtures = {fixture.name for fixture in task.arena.fixtures}
     return config.work_point is not None and config.room is None and config.work_surface in fixtures
+
+
+def outside(spot: tuple[float, float], corners: Array) -> float:
+    """Return how far a spot (2,) is outside a rectangle (2, 2) [m]."""
+    return float(np.linalg.norm(np.clip(spot, corners[0], corners[1]) - spot))
+
+
+def spread_out(spots: Sequence[tuple[float, float]], most: int) -> list[tuple[float, float]]:
+    """Return the first spots (2,) that keep a distance from each other [m], at most a number of them."""
+    kept: list[tuple[float, float]] = []
+    for spot in spots:
+        if len(kept) < most and all(np.hypot(spot[0] - x, spot[1] - y) >= APART for x, y in kept):
+            kept.append(spot)
+    return kept
 
 
 class FingertipAim(NamedTuple):
@@ -111,19 +127,29 @@ class TaskReach:
         shifts = [np.array([*(middle + spot), here.position[2]]) for spot in spots]
         return np.array([self.allows({**places, name: here.at(at, here.quat)}) for at in shifts])
 
-    def in_words(self, name: str, places: Mapping[str, Placed]) -> str:
-        """Return text about where on the table the hands would reach an object."""
+    def spots_near(self, name: str, corners: Array, places: Mapping[str, Placed]) -> list[tuple[float, float]]:
+        """Return the spots from the middle of the table where the hands reach an object, nearest first [m].
+
+        Args:
+            name: The object.
+            corners: Its region (2, 2), from the middle of the table [m].
+            places: Where the fixtures and the object are.
+        """
         x, y = self.map.spots()
-        here, middle = places[name], self._middle(places)
-        good = []
-        for spot in ((a, b) for a in x for b in y):
+        here, middle, good = places[name], self._middle(places), list[tuple[float, float]]()
+        for spot in ((float(a), float(b)) for a in x for b in y):
             at = np.array([*(middle + spot), here.position[2]])
             if self.allows({**places, name: here.at(at, here.quat)}):
                 good.append(spot)
+        return sorted(good, key=lambda spot: outside(spot, corners))
+
+    def in_words(self, name: str, corners: Array, places: Mapping[str, Placed]) -> str:
+        """Return text about the spots nearest to a region (2, 2) where the hands would reach an object."""
+        good = self.spots_near(name, corners, places)
         if not good:
             return f"{NOWHERE}: {self._obstacle(name, places)}"
-        (x0, y0), (x1, y1) = self.of_work_frame(np.min(good, axis=0)), self.of_work_frame(np.max(good, axis=0))
-        return f"it does at {len(good)} spots between x {x0:.2f} and {x1:.2f}, y {y0:.2f} and {y1:.2f} m"
+        near = ", ".join("[{:.2f}, {:.2f}]".format(*self.of_work_frame(spot)) for spot in spread_out(good, SHOWN))
+        return f"the nearest of {len(good)} spots where it does: {near}, {outside(good[0], corners):.2f} m from there"
 
     def of_work_frame(self, spot: ArrayLike) -> tuple[float, float]:
         """Return a spot (2,) relative to the middle of the table in the frame of ``at`` in deed files [m]."""

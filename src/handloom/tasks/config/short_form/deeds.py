@@ -13,6 +13,7 @@ from handloom.errors import ConfigError
 from handloom.scene.named_points import SIDES
 from handloom.skills.contacts.press import has_button
 from handloom.tasks.config.short_form.points import Asset, demanded
+from handloom.tasks.config.short_form.verbs import TURN
 
 MOST_TURN = 90.0
 """Largest rotation by a hand in one motion [deg]; for more, the object is grasped again."""
@@ -125,14 +126,14 @@ def _hang(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:
 
 
 def _turn(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any] | None:
-    """Return ``{turn: jar.lid}`` as that of its joint."""
+    """Return ``{turn: jar.lid}`` as that of its joint: only how far it turned counts, as with every short form."""
     named = given["turn"]
     if not isinstance(named, str) or "." not in named:
         return None
     name, joint = demanded(named, asset, what)
     rest = {key: value for key, value in given.items() if key != "turn"}
     words = f"Turn the {str(joint).replace('_', ' ')} of the {{{name}}}."
-    return {"name": "rotate", "objects": [name], "joint": joint, "instruction": words, **rest}
+    return {"name": "rotate", "objects": [name], "joint": joint, "instruction": words, **TURN, **rest}
 
 
 def _shake(given: dict[str, Any], asset: Asset, what: str) -> dict[str, Any]:

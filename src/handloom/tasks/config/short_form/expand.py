@@ -6,10 +6,10 @@ robot, block and arm. ``handloom show TASK`` prints what a task expands to.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from handloom.config import Document
-from handloom.config.parsing import KeyPath, dotted
+from handloom.config.parsing import KeyPath, Mark, dotted
 from handloom.tasks.config.short_form.nesting import is_stage, is_step, lanes, nest, unfold
 from handloom.tasks.config.short_form.points import in_work_frame
 from handloom.tasks.config.short_form.skills import WHERE, expanded, library_objects, waited
@@ -53,12 +53,34 @@ def expand_short_form(document: Document, root: KeyPath, *, arms: Sequence[str] 
                 in_work_frame(_with_fixtures(waited(skill, task, what), task), task, (*WHERE, "to")), objects, what
             )
             for k, skill in enumerate(lane)
-            for what in [f"{document.mark((*path, k))}: {dotted((*path[len(root) :], k))}"]
+            for what in [f"{document.mark((*path, k))}: {dotted(document.as_written((*path, k))[len(root) :])}"]
         ]
-        lane[:] = fingers_opened(lane)
+        _insert(document, path, lane, fingers_opened(lane))
     if any(map(_is_short, given)):
         _give_time(document, task, root)
     _describe(task)
+
+
+def _insert(document: Document, path: KeyPath, lane: list[Any], longer: list[Any]) -> None:
+    """Write a longer list of skills in place; the lines of each stay its own, and what is new has those of the next."""
+    first = [k for k, skill in enumerate(longer) if any(skill is old for old in lane)]
+    origin = [next(old for old, new in enumerate(first) if new >= k) for k in range(len(longer))]
+    _renumber(document.marks, path, origin)
+    _renumber(document.written, path, origin)
+    lane[:] = longer
+
+
+Origin = TypeVar("Origin", Mark, KeyPath)
+
+
+def _renumber(table: dict[KeyPath, Origin], path: KeyPath, origin: Sequence[int]) -> None:
+    """Give each entry of a longer list at a path what is noted of the entry of the shorter list it comes from."""
+    size = len(path)
+    own = {key: value for key, value in table.items() if key[:size] == path and len(key) > size}
+    for key in own:
+        del table[key]
+    for new, old in enumerate(origin):
+        table.update({(*path, new, *key[size + 1 :]): value for key, value in own.items() if key[size] == old})
 
 
 def _is_short(skill: Any) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from handloom.config import Document
-from handloom.config.parsing import KeyPath
+from handloom.config.parsing import KeyPath, Mark
 from handloom.errors import ConfigError
 from handloom.tasks.config.arm_words import NEAREST, OTHER, all_arms, arm_of_step, same_hand
 from handloom.tasks.config.short_form.deeds import unfolded
@@ -27,6 +27,7 @@ def unfold(document: Document, task: dict[str, Any], where: KeyPath, *, shared: 
         what = f"{document.mark(old)}: skills.{i}"
         for step in unfolded(item, assets_of(library_objects(task)), what, shared=shared):
             marks |= {(*where, len(steps), *path): mark for path, mark in own.items()}
+            document.written[*where, len(steps)] = old
             steps.append(step)
     if len(steps) != len(task["skills"]):
         for path in [path for path in document.marks if path[: len(where)] == where and path != where]:
@@ -93,14 +94,41 @@ def nest(
             blocks[-1][arm].append(step)
         else:
             blocks.append({arm: [step]})
-        here: KeyPath = (*where, len(stages) - 1, robot, len(blocks) - 1)
-        here = here if block else (*here, arm, len(blocks[-1][arm]) - 1)
-        old = (*where, i)
-        for place in all_arms(here):
-            document.marks |= {
-                (*place, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old
-            }
+        here = _entries_of(step, (*where, len(stages) - 1, robot), blocks, None if block else arm)
+        for place in (path for one in here for path in all_arms(one)):
+            _note_origin(document, place, (*where, i), lines)
+    for i in range(len(task["skills"])):
+        document.written.pop((*where, i), None)
     task["skills"] = stages
+
+
+def _entries_of(step: Any, stage: KeyPath, blocks: Sequence[Mapping[str, Any]], arm: str | None) -> list[KeyPath]:
+    """Return the paths of the last entries of a stage, which a step became.
+
+    Args:
+        step: The step, or the blocks of a handover, in which nothing was written by the user.
+        stage: Path of the blocks.
+        blocks: All blocks of the stage.
+        arm: The arm that does the step; None for a step that is a block of its own.
+    """
+    if isinstance(step, list):
+        numbered = range(len(blocks) - len(step), len(blocks))
+        return [(*stage, b, side, k) for b in numbered for side, lane in blocks[b].items() for k in range(len(lane))]
+    last = (*stage, len(blocks) - 1)
+    return [last if arm is None else (*last, arm, len(blocks[-1][arm]) - 1)]
+
+
+def _note_origin(document: Document, place: KeyPath, old: KeyPath, lines: Mapping[KeyPath, Mark]) -> None:
+    """Note the lines of an entry in the published form, and what it was in the file.
+
+    Args:
+        document: The task file.
+        place: Path of the entry in the published form.
+        old: Path of the entry of the flat list that stands for it.
+        lines: Marks of the flat list.
+    """
+    document.marks |= {(*place, *path[len(old) :]): line for path, line in lines.items() if path[: len(old)] == old}
+    document.written[place] = document.written.get(old, old)
 
 
 def _in_hands(

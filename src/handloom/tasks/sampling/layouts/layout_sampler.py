@@ -229,9 +229,10 @@ class LayoutSampler:
             "out_of_reach",
             f"no arm of {robot.name} reaches {region.object} as its skills need, anywhere between x {x0:.2f} and "
             f"{x1:.2f}, y {y0:.2f} and {y1:.2f} m in the work frame (that of at); "
-            f"{self._reach.in_words(region.object, alone)}; "
+            f"{self._reach.in_words(region.object, corners, alone)}; "
             f"handloom robot show {robot.robot_config_file} --reach draws its reach",
             where=self.task.where("regions", self.task.config.regions.index(region)),
+            near=(region.object, self._reach.spots_near(region.object, corners, alone)),
         )
 
     def _gap(self, region: RegionConfig, other: str) -> float | None:

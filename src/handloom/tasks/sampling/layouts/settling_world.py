@@ -41,10 +41,20 @@ class SamplingError(HandloomError):
         reason: One word for the funnel.
         detail: Description of the failure; recorded, so it names no file.
         where: File, line and key to change; for messages only.
+        near: For an object out of reach: its name, and spots (2,) from the middle of its table where it would be within
+            reach, nearest to its region first [m].
     """
 
-    def __init__(self, reason: str, detail: str, *, where: str = "") -> None:
+    def __init__(
+        self,
+        reason: str,
+        detail: str,
+        *,
+        where: str = "",
+        near: tuple[str, Sequence[tuple[float, float]]] = ("", ()),
+    ) -> None:
         super().__init__(f"{where}: {reason}: {detail}" if where else f"{reason}: {detail}")
+        self.near = near
         self.failure = Failure(stage=FunnelStage.SAMPLE, reason=reason, detail=detail)
 
 
