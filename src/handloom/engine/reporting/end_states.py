@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.engine.runs.run_directory import DATASETS
 from handloom.engine.trust import archives_of, trusted_record
 from handloom.errors import InputError
 from handloom.objects.parts import Link
@@ -49,21 +48,18 @@ def end_states(path: Path, out: Path, *, preset: str = "quality", most: int = MO
     Returns:
         The file, the number of episodes in it, and the number of all.
     """
-    parts = [path / name for name in DATASETS if (path / name / "meta").is_dir()] or [path]
+    inside = [folder for folder in (path / "dataset", path / "failures") if (folder / "meta").is_dir()]
+    parts = inside or [path]
     archives = [archive for part in parts for archive in archives_of(part)]
     if not archives:
         raise InputError(f"{path}: no recorded episodes; runs keep those that failed with --keep failures")
     rows = [_end_of(folder, preset) for folder in islice(archives, most)]
     columns = max(len(row) for row in rows)
-    beside = max(1, round(4 / columns))
-    images = [picture for row in rows for picture, _ in row]
-    labels = [label for row in rows for _, label in row]
-    if any(len(row) != columns for row in rows):
-        beside = 1
-        blank = np.zeros_like(images[0])
-        padded = [[*row, *[(blank, "")] * (columns - len(row))] for row in rows]
-        images, labels = ([cell[k] for row in padded for cell in row] for k in (0, 1))
-    sheet = contact_sheet(images, labels, columns=columns * beside)
+    even = all(len(row) == columns for row in rows)
+    blank = (np.zeros_like(rows[0][0][0]), "")
+    cells = [cell for row in rows for cell in [*row, *[blank] * (columns - len(row))]]
+    images, labels = [picture for picture, _ in cells], [label for _, label in cells]
+    sheet = contact_sheet(images, labels, columns=columns * (max(1, round(4 / columns)) if even else 1))
     return write_png(out, sheet), len(rows), len(archives)
 
 
@@ -97,7 +93,7 @@ def _without_robots(scene: Scene) -> None:
 
 def _drawn(scene: Scene, camera: CameraSpec, preset: str) -> Picture:
     renderer = Renderer(scene.world.model, preset, looks=scene.looks)
-    return renderer.render(scene.world.data, [camera])[camera.name]["rgb"]
+    return np.asarray(renderer.render(scene.world.data, [camera])[camera.name]["rgb"], np.uint8)
 
 
 def _overview(scene: Scene) -> CameraSpec:

@@ -2,21 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from handloom.arrays import Array
-from handloom.config import read_document
 from handloom.errors import ConfigError, NotFoundError
 from handloom.scene.assets import asset_of, outline_of, robot_description
 from handloom.scene.region_config import RandomConfig, RegionConfig
 from handloom.scene.regions import Placed, place_in_container, sample_region
-from handloom.spatial import quat_rotate
 from handloom.tasks.config.task import Task
 from handloom.tasks.reach.within_reach import TaskReach, knows_reach
 from handloom.tasks.sampling.layouts.cavity_places import IN_CAVITY, CavityRoom, cavity_room, lifted, place_in_cavity
+from handloom.tasks.sampling.layouts.container_spots import ContainerSpots, gap_file
 from handloom.tasks.sampling.layouts.on_stand_ins import lying_on, on_stand_in
 from handloom.tasks.sampling.layouts.outlines import footprint, outline_distance
 from handloom.tasks.sampling.layouts.reachable_cells import ReachableCells, cells_of
@@ -33,25 +30,6 @@ PATIENT_DRAWS = 100
 """The same in a patient layout."""
 TOUCH = 0.0005
 """Overlap [m] that counts as touching."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Spots:
-    """Places of a container."""
-
-    offsets: Array
-    """From the container's origin (n, 3) [m]."""
-    turns: bool = False
-    """In the container's frame; otherwise along the world's axes, as offsets of a ``gap`` are published."""
-    level: bool = False
-    """Whether they leave the height open."""
-
-    def offset(self, index: int, quat: Array) -> Array:
-        """Return one of them along the world's axes (3,) [m]; its height is NaN if left open."""
-        offset = quat_rotate(quat, self.offsets[index]) if self.turns else self.offsets[index].copy()
-        if self.level:
-            offset[2] = np.nan
-        return offset
 
 
 class LayoutSampler:
@@ -342,24 +320,24 @@ class LayoutSampler:
             )
         return free[int(rng.integers(len(free)))]
 
-    def _spots_of(self, container: str) -> _Spots:
+    def _spots_of(self, container: str) -> ContainerSpots:
         """Return the places of a container: gap offsets, slots of a library object, or equal shares of its length."""
         obj = self.props.get(container)
         if obj is None:
-            return _Spots(np.zeros((0, 3)))
+            return ContainerSpots(np.zeros((0, 3)))
         entry = next((o for o in self.task.config.objects if o.name == container), None)
-        gap = entry.gap if entry is not None and entry.gap else _gap_file(obj)
+        gap = entry.gap if entry is not None and entry.gap else gap_file(obj)
         if gap:
-            return _Spots(np.array([[offset, 0.0, 0.0] for offset in gap]))
+            return ContainerSpots(np.array([[offset, 0.0, 0.0] for offset in gap]))
         asset = asset_of(obj)
         slots = [k.position for name, k in asset.keypoints.items() if name.startswith(("slot_", "peg_"))]
         if slots:
-            return _Spots(np.array(slots).reshape(-1, 3), turns=True)
+            return ContainerSpots(np.array(slots).reshape(-1, 3), turns=True)
         count = sum(region.container == container for region in self.task.config.regions)
         if count < 2:
-            return _Spots(np.zeros((0, 3)))
+            return ContainerSpots(np.zeros((0, 3)))
         shares = (np.arange(count) + 0.5) / count - 0.5
-        return _Spots(np.outer(shares * asset.extent[0], [1.0, 0.0, 0.0]), turns=True, level=True)
+        return ContainerSpots(np.outer(shares * asset.extent[0], [1.0, 0.0, 0.0]), turns=True, level=True)
 
     def _ranges(self, region: RegionConfig, used: set[int], rng: np.random.Generator) -> RandomConfig:
         """Return the ranges of a region: its own, or one of the task's list, each used at most once."""
@@ -387,18 +365,6 @@ class LayoutSampler:
             lowest = np.array([[0.0, 0.0, lowest_point(robot)]])
             places[robot.name] = Placed(np.array(robot.position), np.array(robot.quat), lowest)
         return places
-
-
-def _gap_file(obj: ObjectInstance) -> tuple[float, ...]:
-    """Return the offsets in ``gap.yaml`` beside an asset file: a list, or a list under ``gap``."""
-    file = Path(str(obj.parameters.get("path", ""))).parent / "gap.yaml"
-    if "path" not in obj.parameters or not file.is_file():
-        return ()
-    values = read_document(file).values
-    values = values.get("gap") if isinstance(values, dict) else values
-    if not isinstance(values, list) or not all(isinstance(v, int | float) for v in values):
-        raise ConfigError(f"{file}: expected a list of offsets [m], got {values!r}")
-    return tuple(float(value) for value in values)
 
 
 def ordered(regions: Sequence[RegionConfig]) -> tuple[RegionConfig, ...]:

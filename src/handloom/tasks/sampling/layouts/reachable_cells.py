@@ -30,7 +30,7 @@ class ReachableCells:
         Args:
             rng: Generator of places.
         """
-        far = np.linalg.norm(self.middles - self.middles.mean(axis=0), axis=1) + self.size.min()
+        far = np.linalg.norm(self.middles - self.middles.mean(axis=0), axis=1) + CELL
         middle = self.middles[rng.choice(len(far), p=far / far.sum())]
         low, high = (middle - self.size / 2).tolist(), (middle + self.size / 2).tolist()
         assert self.ranges.pos_range is not None
