@@ -213,7 +213,8 @@ def test_a_place_without_a_pick_is_found_without_a_scene(tmp_path, capsys):
 
 
 def test_objects_that_find_no_room_in_the_default_area_are_told_to_get_regions(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(verb, "proposals", lambda *given: iter(()))
+    for search in ("proposals", "nearby_proposals"):
+        monkeypatch.setattr(verb, search, lambda *given: iter(()))
     trays = "\n".join(f"  - {{name: tray_{k}, category: tray}}" for k in range(6))
     (file := tmp_path / "task.yaml").write_text(f"robot: so101\nobjects:\n{trays}\nskills: [{{pick: tray_0}}]\n")
     assert main(["check", str(file)]) == 2

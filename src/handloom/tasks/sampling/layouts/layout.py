@@ -25,6 +25,8 @@ LAYOUTS_PER_OBJECT = 4
 """The same per object in a crowded scene: the more objects, the less often all of them find a place at once."""
 CROWDED_LAYOUTS = 3
 """Valid layouts tried to find one with the required number of distractors."""
+PATIENT_LAYOUTS, CROWD = (30, 6), 4
+"""Layouts drawn with the largest objects first, for up to so many objects and for more: each of those takes seconds."""
 MAX_PENETRATION = 0.0005
 """Deepest overlap of two objects at their start [m]."""
 DEFAULT_ADVICE = (
@@ -52,7 +54,7 @@ def sample_layout(
     """Sample poses from the task's regions and let the objects come to rest.
 
     Every layout is checked for overlaps, then settled in a scratch world without robots; a layout that overlaps or does
-    not come to rest is drawn again. If none works, as many are drawn with the largest objects first and only where the
+    not come to rest is drawn again. If none works, a few are drawn with the largest objects first and only where the
     hands reach.
 
     Args:
@@ -72,7 +74,9 @@ def sample_layout(
     places: Mapping[str, Placed] = {}
     good: list[tuple[int, Scenery]] = []
     most = max(MAX_LAYOUTS, LAYOUTS_PER_OBJECT * len(scratch.loose))
-    ways = [False] * most + [True] * (most if patient and drawing.can_be_patient else 0)
+    ways = [False] * most + [True] * (
+        PATIENT_LAYOUTS[len(scratch.loose) > CROWD] if patient and drawing.can_be_patient else 0
+    )
     for number, patiently in enumerate(ways):
         if number == most and good:
             break
