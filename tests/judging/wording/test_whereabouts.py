@@ -37,6 +37,13 @@ def test_an_object_that_hangs_in_the_air_is_carried_by_nothing(table: Make):
     assert unmet(scene, IN_BOWL) == "cube is in bowl (nothing carries it)"
 
 
+def test_an_object_beside_what_should_carry_it_is_told_with_its_distance(table: Make):
+    scene = make(table)
+    put(scene, "cube", (world_box(scene, "bowl")[0, 0] - 0.17, 0.3, TABLE + 0.03), settle=0.5)
+    carried = Check(name="carried_by", arguments={"object": "cube", "target": "bowl", "part": None})
+    assert "(it lies on table, 1" in unmet(scene, carried)
+
+
 def test_the_hand_and_the_skill_that_took_a_placed_object_away_are_told(table: Make):
     scene = make(table)
     (robot,) = scene.robots.values()

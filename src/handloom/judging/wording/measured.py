@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from handloom.arrays import Array
+from handloom.judging.bearers import bearers_of
 from handloom.judging.checks import grasped
 from handloom.judging.depth_inside import how_far_in
 from handloom.judging.joint_terms import moved_joints
@@ -132,6 +133,13 @@ def _not_in(scene: Scene, given: dict[str, Any]) -> str:
     return where if not far or "rests on" in far else f"{far}; {where}"
 
 
+def _not_on(scene: Scene, given: dict[str, Any]) -> str:
+    """Return where an object is that does not rest on its target at all; nothing about one that stands badly on it."""
+    if any(bearer.owner == given["target"] for bearer in bearers_of(scene, given["object"])):
+        return ""
+    return whereabouts(scene, given["object"], given["target"])
+
+
 def _joint(scene: Scene, given: dict[str, Any]) -> str:
     name, joint = given["object"], given["joint"]
     q = scene.world.joint_position(f"{name}/{joint}")
@@ -196,6 +204,7 @@ MEASURED: dict[str, Callable[[Scene, dict[str, Any]], str]] = {
     "ahead": lambda scene, given: f"it is {_cm(_in_base(scene, given)[0])} ahead",
     "apart_along": _gap,
     "calm": _speed,
+    "carried_by": _not_on,
     "container_stays": _moved_container,
     "grasped": _in_hand_instead,
     "hand_at": _hand,
