@@ -18,7 +18,7 @@ from handloom.dataset.files.reading import check_shape, damage_named, read_json
 from handloom.dataset.files.shapes import EpisodeRow, Info, PlainObject, Statistics, VideoRow, Words
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, Feature, FeatureTable
 from handloom.dataset.lerobot.info_file import CODEBASE_VERSION
-from handloom.dataset.lerobot.merge_plan import FilePlace
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.tables import ROWS_PER_FILE, ROWS_PER_GROUP, SUBTASK_INDEX
 from handloom.dataset.merging.column_totals import TOTALS
 from handloom.dataset.video.video_codec import CODECS, DepthRange
