@@ -91,7 +91,9 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 @contextmanager
-def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Iterator[pq.ParquetFile]:
+def open_parquet(
+    path: Path, *, content: pa.BufferReader | None = None, footer: pq.FileMetaData | None = None
+) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file for reading; problems are raised as a ``FileError``.
 
     Within the block, memory is bounded by the size of the file: a few bytes can encode any number of equal values,
@@ -100,6 +102,7 @@ def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Itera
     Args:
         path: The file, for error messages.
         content: Its content, if it is part of another file.
+        footer: Its metadata, if already known.
     """
     if content is None and not path.exists():
         raise FileError(f"{path} is missing; generate or merge again")
@@ -107,7 +110,7 @@ def open_parquet(path: Path, *, content: pa.BufferReader | None = None) -> Itera
     with file_errors("read", path), _memory.within(LEAST_BOUND + MOST_RATIO * size):
         try:
             source = str(path) if content is None else content
-            with _ParquetFile(source, page_checksum_verification=True, pre_buffer=True) as file:
+            with _ParquetFile(source, metadata=footer, page_checksum_verification=True, pre_buffer=True) as file:
                 # A row takes at least one byte.
                 if file.metadata.num_rows > size:
                     raise FileError(
