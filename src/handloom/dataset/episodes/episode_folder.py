@@ -255,8 +255,8 @@ def _beginning(file: str, most: int) -> bytes | None:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise FileError(f"{file} is not a regular file; remove it, or restore the file")
-        content = os.read(handle, min(most, facts.st_size + 1))
-        while len(content) < most and (more := os.read(handle, min(most - len(content), 2**20))):
+        content = os.read(handle, min(most, facts.st_size))
+        while len(content) < min(most, facts.st_size) and (more := os.read(handle, min(most - len(content), 2**20))):
             content += more
         return content
     finally:

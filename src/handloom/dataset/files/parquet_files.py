@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -127,8 +128,8 @@ def open_parquet(
 class _ParquetFile(pq.ParquetFile):
     """A file that looks up its columns' names only if columns are chosen by name, which takes half of opening it."""
 
-    def _build_nested_paths(self) -> dict[str, list[int]]:
-        return {}
+    def _build_nested_paths(self) -> defaultdict[str, list[int]]:
+        return defaultdict(list)
 
     def _get_column_indices(self, column_names: Sequence[str] | None, use_pandas_metadata: bool = False) -> Any:
         if column_names is not None and not self._nested_paths_by_prefix:

@@ -96,7 +96,7 @@ def _quantiles(numbers: NDArray[Any]) -> Array:
 @lru_cache(maxsize=10_000)
 def _ranks(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
     """Return the ranks below and above each quantile of a number of values, all ranks, and the shares in between."""
-    places = np.array(list(QUANTILES.values())) * (count - 1)
+    places: Array = np.array(list(QUANTILES.values())) * (count - 1)
     below = np.floor(places).astype(np.int64)
     above = np.minimum(below + 1, count - 1)
     return below, above, np.unique([below, above]), places - below

@@ -92,7 +92,7 @@ def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:
         name = entry.removesuffix(REMOVED)
         number = name.rpartition("_")[2]
         if number.isdecimal() and int(number) in attempts and name == folder_name(int(number)):
-            remove_folder(run.episodes / name)
+            remove_folder(run.episodes / folder_name(int(number)))
     with suppress(OSError):
         run.episodes.rmdir()
 
