@@ -29,7 +29,8 @@ def episode(number: int) -> dict[str, NDArray[Any]]:
 def added(totals: ColumnTotals, numbers: range) -> ColumnTotals:
     for number in numbers:
         values = episode(number)
-        totals.add({name: column_statistics(value).as_lists() for name, value in values.items()}, values)
+        totals.add({name: column_statistics(value).as_lists() for name, value in values.items()})
+        totals.tally(values)
     return totals
 
 

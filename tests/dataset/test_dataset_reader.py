@@ -62,3 +62,13 @@ def test_wrong_questions_are_answered_with_what_exists(dataset: DatasetReader, s
         dataset.image(0, samples.HEAD, 6)
     with pytest.raises(FileError, match=r"is not a LeRobot dataset: meta/info\.json is missing"):
         DatasetReader(tmp_path)
+
+
+def test_a_data_file_that_was_replaced_is_opened_again(shards: Path, tmp_path: Path) -> None:
+    folders = find_episodes([shards])
+    reader = DatasetReader(merge_episodes(folders, tmp_path / "dataset"))
+    before = reader.rows(0)
+    other = merge_episodes(folders[1:], tmp_path / "other")
+    name = "data/chunk-000/file-000.parquet"
+    (other / name).replace(reader.root / name)
+    assert not reader.rows(0).equals(before)

@@ -6,13 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow.parquet as pq
 import pytest
 from tests.dataset.stopping import stopped_after
 
 from handloom.dataset import MergeOptions, merge_episodes
 from handloom.dataset.lerobot import extend as extending
+from handloom.dataset.lerobot import merge_plan
 from handloom.dataset.lerobot.extend import extend_dataset, finish_extension
 from handloom.dataset.lerobot.file_list import changed_files
+from handloom.dataset.lerobot.table_check import check_tables
 from handloom.errors import FileError, InputError
 
 SMALL = MergeOptions(data_files_size_in_mb=0.001, video_files_size_in_mb=0.02)
@@ -47,6 +50,20 @@ def test_a_dataset_is_extended_again_and_again(episodes: list[Path], tmp_path: P
         assert extend_dataset(out, [episode], options=SMALL)
     assert contents(out) == contents(merge_episodes(episodes, tmp_path / "whole", options=SMALL))
     assert not changed_files(out)
+
+
+@pytest.mark.parametrize("first", [2, 3, 4, 6])
+def test_a_data_file_has_a_limited_number_of_episodes(
+    episodes: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    monkeypatch.setattr(merge_plan, "MOST_EPISODES", 3)
+    whole = merge_episodes(episodes[:8], tmp_path / "whole", options=LARGE)
+    files = sorted((whole / "data").rglob("*.parquet"))
+    assert [pq.ParquetFile(file).num_row_groups for file in files] == [3, 3, 2]
+    out = merge_episodes(episodes[:first], tmp_path / "out", options=LARGE)
+    assert extend_dataset(out, episodes[first:8], options=LARGE)
+    assert contents(out) == contents(whole)
+    assert not check_tables(out)
 
 
 def test_row_groups_of_the_episode_table_are_filled(

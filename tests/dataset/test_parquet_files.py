@@ -67,3 +67,12 @@ def test_readers_that_overlap_leave_the_limit_on_memory_as_it_was(tmp_path: Path
     assert resource.getrlimit(resource.RLIMIT_DATA)[0] > 0, "the other is still bounded"
     second.__exit__(None, None, None)
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+def test_columns_can_be_chosen_by_name(tmp_path: Path) -> None:
+    table = pa.table({"a": [1, 2], "b": [[1], [2, 3]], "c": pa.array([{"d": 1, "e": "x"}, {"d": 2, "e": "y"}])})
+    pq.write_table(table, tmp_path / "a.parquet")
+    with open_parquet(tmp_path / "a.parquet") as file:
+        assert file.read(columns=["b", "a"]).to_pydict() == {"b": [[1], [2, 3]], "a": [1, 2]}
+        assert file.read_row_group(0, columns=["c.e"]).to_pylist() == [{"c": {"e": "x"}}, {"c": {"e": "y"}}]
+        assert file.read().to_pydict() == table.to_pydict()

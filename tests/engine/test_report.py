@@ -10,7 +10,7 @@ from PIL import Image
 from handloom.engine import Receipt, RunDirectory, RunSettings, Tally, report_of
 from handloom.engine.reporting import write_page
 from handloom.engine.reporting.charts import bars, rose, strips, top_view
-from handloom.engine.reporting.diversity import Diversity
+from handloom.engine.reporting.diversity import LARGE, MOST_EPISODES, Diversity, chosen_episodes
 from handloom.engine.reporting.drawing import Label, ticks
 from handloom.tasks import load_task
 
@@ -146,3 +146,12 @@ def test_ticks_are_few_round_and_inside(low, high):
     found = ticks(low, high)
     assert 2 <= len(found) <= 6
     assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in found)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 199, 200, 201, LARGE, LARGE + 1, 10**6])
+def test_the_episodes_examined_are_spread_over_the_dataset(count):
+    chosen = chosen_episodes(count)
+    assert chosen == sorted(set(chosen))
+    assert len(chosen) == min(count, MOST_EPISODES)
+    assert not chosen or (chosen[0], chosen[-1]) == (0, count - 1)
+    assert max(np.diff(chosen), default=0) <= max(1, count // 30)

@@ -28,6 +28,7 @@ BENCHES: dict[str, tuple[str, str]] = {
         "sampled kitchens: overlaps, blocked doors, motion at rest, build time, images",
     ),
     "dataset": ("handloom.bench.datasets.dataset", "encode, write, merge and read episodes"),
+    "scale": ("handloom.bench.datasets.scale", "merge, resume, report, verify and view a run of any size"),
     "labels": ("handloom.bench.datasets.labels", "cost of every kind of label, on top of rendering and encoding"),
     "render": ("handloom.bench.render", "frames per second and core, compared with the classic renderer"),
     "retarget": ("handloom.bench.retarget", "one frame of a retargeting graph of 20 nodes"),

@@ -18,7 +18,7 @@ from handloom.dataset.files.parquet_files import open_parquet, read_table
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.dataset_reader import rows_per_file
 from handloom.dataset.lerobot.info_file import described_feature
-from handloom.dataset.lerobot.merge_plan import FilePlace
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.tables import outcome_columns
 from handloom.errors import FileError, InputError
 from handloom.safe_paths import below

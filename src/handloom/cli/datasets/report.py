@@ -116,12 +116,12 @@ def _report_dataset(path: Path, output: Path | None, *, episode: int | None, jso
     """Print what a dataset without its run contains, and write the page."""
     refuse_strange_files(path)
     dataset = DatasetReader(path)
-    seconds = sum(e.length for e in dataset.episodes) / dataset.fps
-    figures = {"episodes": len(dataset.episodes), "robot_hours": seconds / 3600.0, "tasks": list(dataset.tasks)}
+    count, seconds = dataset.episode_count, dataset.info["total_frames"] / dataset.fps
+    figures = {"episodes": count, "robot_hours": seconds / 3600.0, "tasks": list(dataset.tasks)}
     if json:
         print(dumps(figures))
     else:
-        print(f"data:    {len(dataset.episodes)} demonstrations, {seconds:.0f} s, of {dataset.info['robot_type']}")
+        print(f"data:    {count} demonstrations, {seconds:.0f} s, of {dataset.info['robot_type']}")
         for words in dataset.tasks[:MOST_REASONS]:
             print(plain(f"         {words}"))
         print("         attempts and failures are in the folder of the run that made it")

@@ -62,12 +62,14 @@ class EpisodeFolder:
     """Its files; those of an archive may be in a pack."""
     sheet_sha256: str
     """Hash of its sheet, which in turn contains the hashes of its files."""
+    sheet_bytes: bytes = b""
+    """Content of the sheet, if it is kept."""
 
     @classmethod
     def open(cls, path: Path) -> "EpisodeFolder":
         """Read the sheet of an episode folder, or of an archive."""
         file, files = path / SHEET, EpisodeFiles.at(path)
-        raw = files.read(SHEET, limit=JSON_LIMIT)
+        raw = files.read(SHEET, limit=JSON_LIMIT) if files.packed else _sheet_of(path)
         sheet = parse_json(raw, Sheet, source=str(file))
         with damage_named(file):
             episode = cls(
@@ -97,7 +99,7 @@ class EpisodeFolder:
             table: Features of each frame according to that sheet.
         """
         files = EpisodeFiles(folder=path) if path.parent.name != EXTRAS else EpisodeFiles.at(path)
-        raw = files.read(SHEET, limit=JSON_LIMIT)
+        raw = files.read(SHEET, limit=JSON_LIMIT) if files.packed else _sheet_of(path)
         if hashlib.sha256(raw).digest() != sha256:
             raise FileError(f"{path / SHEET} changed while it was in use; run the same command again")
         sheet = from_json(raw)
@@ -111,6 +113,7 @@ class EpisodeFolder:
             copies=read_json(path / COPIES, FileList) if copies else {},
             files=files,
             sheet_sha256=sha256.hex(),
+            sheet_bytes=raw,
         )
 
     @property
@@ -191,14 +194,8 @@ class EpisodeFolder:
 
     def _read(self, name: str, size: int) -> bytes:
         """Return at most one byte more than a file should have."""
-        try:
-            file = os.open(f"{self.path}/{name}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | _NO_WAIT)
-        except OSError:  # A link, or an error to report.
-            return read_bytes(self._place(name), limit=size + 1)
-        with open(file, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(file).st_mode):
-                raise FileError(f"{self.path / name} is not a regular file; remove it, or restore the file")
-            return stream.read(size + 1)
+        content = _beginning(f"{self.path}/{name}", size + 1)
+        return read_bytes(self._place(name), limit=size + 1) if content is None else content
 
     def _place(self, name: str) -> Path:
         """Return the path of a file of the folder."""
@@ -232,7 +229,38 @@ class EpisodeFolder:
 
     def extra_bytes(self, name: str) -> bytes:
         """Return the content of a file that goes into ``extras/``, checked; the sheet is returned unchecked."""
-        return self.files.read(SHEET, limit=JSON_LIMIT) if name == SHEET else self.checked_bytes(name)
+        if name == SHEET:
+            return self.sheet_bytes or self.files.read(SHEET, limit=JSON_LIMIT)
+        return self.checked_bytes(name)
+
+
+def _sheet_of(folder: Path) -> bytes:
+    """Return the content of the sheet in a folder."""
+    content = _beginning(f"{folder}/{SHEET}", JSON_LIMIT + 1)
+    if content is None or len(content) > JSON_LIMIT:
+        return read_bytes(folder / SHEET, limit=JSON_LIMIT)
+    return content
+
+
+def _beginning(file: str, most: int) -> bytes | None:
+    """Return the first bytes of a regular file; None if it is a link or cannot be opened.
+
+    An episode is six small files, for which Python's file objects take longer than reading.
+    """
+    try:
+        handle = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | _NO_WAIT)
+    except OSError:
+        return None
+    try:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
+            raise FileError(f"{file} is not a regular file; remove it, or restore the file")
+        content = os.read(handle, min(most, facts.st_size))
+        while len(content) < min(most, facts.st_size) and (more := os.read(handle, min(most - len(content), 2**20))):
+            content += more
+        return content
+    finally:
+        os.close(handle)
 
 
 _last_table: list[tuple[Any, FeatureTable]] = []

@@ -18,7 +18,7 @@ from handloom.dataset.files.reading import check_shape, damage_named, read_json
 from handloom.dataset.files.shapes import EpisodeRow, Info, PlainObject, Statistics, VideoRow, Words
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, Feature, FeatureTable
 from handloom.dataset.lerobot.info_file import CODEBASE_VERSION
-from handloom.dataset.lerobot.merge_plan import FilePlace
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.tables import ROWS_PER_FILE, ROWS_PER_GROUP, SUBTASK_INDEX
 from handloom.dataset.merging.column_totals import TOTALS
 from handloom.dataset.video.video_codec import CODECS, DepthRange
@@ -213,7 +213,8 @@ class DatasetReader:
         """Read the rows of an episode as stored in the data file."""
         episode = self.episode(index)
         path = self.root / "data" / episode.data.path("parquet")
-        with damage_named(path), open_parquet(path) as file:
+        with damage_named(path), open_parquet(path, footer=self._known_footer(path)) as file:
+            self._footer = path, _stamp(path), file.metadata
             start = episode.first_frame - self._first_frame(episode.data, file)
             counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
             starts = np.concatenate([[0], np.cumsum(counts)])
@@ -279,6 +280,14 @@ class DatasetReader:
         """Read the archive of an episode, by default comparing it with its certificate."""
         return read_archive(self.archive_folder(index), check=check)
 
+    _footer: tuple[Path, Any, Any] | None = None
+    """The data file that was read last, its size and date, and its metadata, which describe thousands of episodes."""
+
+    def _known_footer(self, path: Path) -> Any:
+        """Return the metadata of a data file if it was the last one read and is unchanged."""
+        known = self._footer
+        return known[2] if known is not None and known[0] == path and known[1] == _stamp(path) else None
+
     def _first_frame(self, place: FilePlace, file: Any) -> int:
         """Return the index of the first frame of a data file; in a large dataset it is read from the file itself."""
         if "episodes" not in self.__dict__ and self.episode_count > LARGE and "index" in file.schema_arrow.names:
@@ -299,6 +308,14 @@ class DatasetReader:
         if name not in cameras:
             raise unknown_name("camera", name, cameras)
         return cameras[name]
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        facts = path.stat()
+    except OSError:
+        return None
+    return facts.st_mtime_ns, facts.st_size, facts.st_ino
 
 
 def rows_per_file(root: Path) -> int:

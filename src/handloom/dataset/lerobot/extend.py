@@ -31,6 +31,7 @@ from handloom.dataset.lerobot.file_list import FILE_LIST, list_files, longer_lis
 from handloom.dataset.lerobot.info_file import dataset_info
 from handloom.dataset.lerobot.merge import prepare, write_facts
 from handloom.dataset.lerobot.merge_plan import KeptEpisodes, MergeOptions, MergePlan, plan_merge, writer_hash
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.tables import column_types, episode_schema
 from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, Totals
 from handloom.dataset.merging.column_totals import TOTALS
@@ -184,7 +185,15 @@ class _Published:
             robot_type=str(self.reader.info.get("robot_type") or ""),
             fingerprint=self.receipt["fingerprint"],
             end=self.receipt["end"],
+            data_episodes=self._data_episodes(),
         )
+
+    def _data_episodes(self) -> int:
+        """Return the number of episodes in the last data file, which has a row group for each."""
+        end = self.receipt["end"]["data"]
+        place = FilePlace(chunk=end["chunk"], file=end["file"]).path("parquet")
+        with open_parquet(self.checked(f"data/{place}")) as file:
+            return file.num_row_groups
 
     def refuse_known(self, folders: Sequence[Path]) -> None:
         """Refuse episodes that the dataset already contains.

@@ -194,6 +194,8 @@ class FeatureTable:
 
     def difference(self, other: "FeatureTable") -> str:
         """Describe the first difference between two tables; empty if they are equal."""
+        if self is other:
+            return ""
         if self.fps != other.fps:
             return f"fps {self.fps} and {other.fps}"
         mine, theirs = {f.name: f for f in self}, {f.name: f for f in other}

@@ -24,6 +24,7 @@ from handloom.dataset.lerobot.tables import column_types
 from handloom.dataset.lerobot.total_statistics import Totals
 from handloom.dataset.merging.dataset_writer import DatasetWriter
 from handloom.dataset.merging.extras_writer import ExtrasWriter
+from handloom.dataset.merging.rare_collections import rare_collections
 from handloom.dataset.video.video_join import join_videos
 from handloom.errors import FileError
 
@@ -57,6 +58,19 @@ def merge_episodes(
         FileError: ``out`` is something else, an episode is damaged, or the disk reports an error.
     """
     settle(out)
+    with rare_collections():
+        return _merge(folders, out, options=options, success=success, replace=replace, progress=progress)
+
+
+def _merge(
+    folders: Iterable[Path],
+    out: Path,
+    *,
+    options: MergeOptions | None,
+    success: bool,
+    replace: bool,
+    progress: Progress | None,
+) -> Path:
     plan = plan_merge(folders, options or MergeOptions(), outcome=success)
     if is_made_of(out, plan):
         return out

@@ -20,6 +20,7 @@ from handloom.dataset.episodes.episode_folder import EpisodeFolder, video_file
 from handloom.dataset.files.durable import json_bytes
 from handloom.dataset.files.shapes import DataEnd, PlanEnd, VideoEnd
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES, FeatureTable
+from handloom.dataset.lerobot.planned_episodes import FilePlace, PlannedEpisode, PlannedEpisodes
 from handloom.errors import FileError, InputError
 
 
@@ -52,50 +53,11 @@ BACKEND = "render_backend"
 """Column with the renderer of an episode's images."""
 LAYOUT = 2
 """Version of the file layout and statistics; datasets of another version are merged again when they grow."""
+MOST_EPISODES = 10_000
+"""Maximum number of episodes in a data file. Each is a row group, whose description takes some 40 kB of memory while
+the file is written and 10 kB of the file's end, which every reader parses; Parquet allows 32,767 of them."""
 SEVERAL = "several"
 """Robot type of a dataset whose episodes have different robots."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FilePlace:
-    """The position of a file among those of its kind."""
-
-    chunk: int = 0
-    file: int = 0
-
-    def following(self, chunks_size: int) -> "FilePlace":
-        """Return the place of the next file."""
-        if self.file + 1 < chunks_size:
-            return FilePlace(chunk=self.chunk, file=self.file + 1)
-        return FilePlace(chunk=self.chunk + 1, file=0)
-
-    def path(self, ending: str) -> str:
-        """Return the path below the folder of the kind, e.g. ``chunk-000/file-002.mp4``."""
-        return f"chunk-{self.chunk:03d}/file-{self.file:03d}.{ending}"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlannedEpisode:
-    """One episode and its location in the dataset."""
-
-    folder: Path
-    """Current location of its files."""
-    sheet_sha256: bytes
-    """Hash of its sheet, which in turn has the hashes of its files."""
-    extra_bytes: tuple[int, int]
-    """Space taken by its archive and its labels [bytes]."""
-    episode_index: int
-    """Index in the dataset, from 0 without gaps."""
-    length: int
-    """Number of frames."""
-    first_frame: int
-    """Index of its first frame in the dataset."""
-    task_index: int
-    """Index of its task."""
-    data: FilePlace
-    """Its data file."""
-    videos: dict[str, tuple[FilePlace, int]]
-    """Its video file by camera, and the index of its first frame there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +66,7 @@ class MergePlan:
 
     options: MergeOptions
     table: FeatureTable
-    episodes: tuple[PlannedEpisode, ...]
+    episodes: PlannedEpisodes
     tasks: tuple[str, ...]
     """In the order in which they first appear."""
     subtasks: tuple[str, ...]
@@ -166,6 +128,8 @@ class KeptEpisodes:
     robot_type: str
     fingerprint: str
     end: PlanEnd
+    data_episodes: int
+    """Number of episodes in the last data file."""
 
 
 class _FileFiller:
@@ -248,8 +212,8 @@ class _Planner:
         self._first = first
         self._table = first.table
         self._options = options
-        self._episodes: list[PlannedEpisode] = []
-        self._hashes: dict[bytes, Path] = {}
+        self._kept = kept.count if kept else 0
+        self._episodes = PlannedEpisodes(first=self._kept, cameras=[feature.name for feature in self._table.videos])
         self._columns: dict[str, set[type]] = {}
         self._fingerprint, self._attempts, self._last_attempt = writer_hash(options), "", -1
         self._tasks: dict[str, int] = {}
@@ -260,12 +224,11 @@ class _Planner:
         self._row_bytes = sum(f.shape[0] * COLUMN_DTYPES[f.dtype]().itemsize for f in self._table.columns)
         self._row_bytes += sum(COLUMN_DTYPES[dtype]().itemsize for dtype in BOOKKEEPING.values())
         chunks = options.chunks_size
-        self._data = _FileFiller(chunks_size=chunks, limits=[options.data_files_size_in_mb * MEGABYTE])
+        self._data = _FileFiller(chunks_size=chunks, limits=[options.data_files_size_in_mb * MEGABYTE, MOST_EPISODES])
         limits = [options.video_files_size_in_mb * MEGABYTE, options.video_files_duration_s * self._table.fps]
         self._videos = {f.name: _FileFiller(chunks_size=chunks, limits=limits) for f in self._table.videos}
         self._data_end = DataEnd(chunk=0, file=0, frames=0)
         self._video_ends: dict[str, VideoEnd] = {}
-        self._kept = kept.count if kept else 0
         if kept:
             self._go_on(kept)
 
@@ -278,7 +241,8 @@ class _Planner:
         self._frames, self._fingerprint = kept.frames, kept.fingerprint
         self._attempts, self._last_attempt = kept.end["attempts"], kept.end["last_attempt"]
         self._data_end = data = kept.end["data"]
-        self._data.go_on(FilePlace(chunk=data["chunk"], file=data["file"]), [data["frames"] * self._row_bytes])
+        used = [data["frames"] * self._row_bytes, kept.data_episodes]
+        self._data.go_on(FilePlace(chunk=data["chunk"], file=data["file"]), used)
         for name, filler in self._videos.items():
             self._video_ends[name] = end = kept.end["videos"][name]
             place = FilePlace(chunk=end["chunk"], file=end["file"])
@@ -299,10 +263,6 @@ class _Planner:
                 f"{self._first.path} and {episode.path} cannot share a dataset: the images of one were rendered by "
                 f"{before}, those of the other by {now}; render one of the runs again with handloom render --backend"
             )
-        digest = bytes.fromhex(episode.sheet_sha256)
-        if digest in self._hashes:
-            raise InputError(f"{self._hashes[digest]} and {episode.path} are the same episode; list it once")
-        self._hashes[digest] = episode.path
         outcome, length = episode.outcome, episode.length
         self._fingerprint = chained(self._fingerprint, [episode.sheet_sha256])
         self._attempts = chained(self._attempts, [str(outcome.index)])
@@ -316,7 +276,7 @@ class _Planner:
         self._episodes.append(
             PlannedEpisode(
                 folder=episode.path,
-                sheet_sha256=digest,
+                sheet_sha256=bytes.fromhex(episode.sheet_sha256),
                 extra_bytes=(_size_of(episode, episode.archive_files()), _size_of(episode, episode.label_files())),
                 episode_index=self._kept + len(self._episodes),
                 length=length,
@@ -329,7 +289,7 @@ class _Planner:
         self._frames += length
 
     def _data_place(self, length: int) -> FilePlace:
-        place, first = self._data.put([length * self._row_bytes])
+        place, first = self._data.put([length * self._row_bytes, 1])
         before = 0 if first else self._data_end["frames"]
         self._data_end = DataEnd(chunk=place.chunk, file=place.file, frames=before + length)
         return place
@@ -354,10 +314,11 @@ class _Planner:
 
     def plan(self) -> MergePlan:
         """Return the finished plan."""
+        self._episodes.refuse_duplicates()
         return MergePlan(
             options=self._options,
             table=self._table,
-            episodes=tuple(self._episodes),
+            episodes=self._episodes,
             tasks=tuple(self._tasks),
             subtasks=tuple(self._subtasks) if self._has_segments else (),
             robot_type=next(iter(self._robots)) if len(self._robots) == 1 else SEVERAL,

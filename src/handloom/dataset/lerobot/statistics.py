@@ -7,6 +7,7 @@ from the values themselves; for images from histograms, whose sum is the histogr
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -85,14 +86,20 @@ def _sum_of_rows(numbers: NDArray[Any], terms: Callable[[Array], Array]) -> Arra
 
 def _quantiles(numbers: NDArray[Any]) -> Array:
     """Return the quantiles of a column of numbers, those of ``numpy.quantile``, without sorting all of them."""
-    places = np.array(list(QUANTILES.values())) * (len(numbers) - 1)
-    below = np.floor(places).astype(np.int64)
-    above = np.minimum(below + 1, len(numbers) - 1)
-    sorted_there = np.partition(numbers, np.unique([below, above]))
+    below, above, both, share = _ranks(len(numbers))
+    sorted_there = np.partition(numbers, both)
     first, second = sorted_there[below].astype(np.float64), sorted_there[above].astype(np.float64)
-    share = places - below
     step = second - first
     return np.where(share >= 0.5, second - step * (1 - share), first + step * share)
+
+
+@lru_cache(maxsize=10_000)
+def _ranks(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Array]:
+    """Return the ranks below and above each quantile of a number of values, all ranks, and the shares in between."""
+    places: Array = np.array(list(QUANTILES.values())) * (count - 1)
+    below = np.floor(places).astype(np.int64)
+    above = np.minimum(below + 1, count - 1)
+    return below, above, np.unique([below, above]), places - below
 
 
 class ImageHistogram:

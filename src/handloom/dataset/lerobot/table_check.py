@@ -21,7 +21,8 @@ from handloom.dataset.files.shapes import MergeReceipt
 from handloom.dataset.lerobot.dataset_reader import DatasetReader, rows_per_file
 from handloom.dataset.lerobot.info_file import dataset_info
 from handloom.dataset.lerobot.layout_check import Fault
-from handloom.dataset.lerobot.merge_plan import FilePlace, MergeOptions, MergePlan, plan_of_sheets
+from handloom.dataset.lerobot.merge_plan import MergeOptions, MergePlan, plan_of_sheets
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.statistics import column_statistics
 from handloom.dataset.lerobot.tables import (
     LANGUAGE_COLUMNS,
@@ -182,7 +183,8 @@ def _check_statistics(dataset: DatasetReader, plan: MergePlan) -> Found:
     for planned in plan.episodes:
         values = counted_values(totals.columns.dtypes, dataset.rows(planned.episode_index))
         episode = EpisodeFolder.open(planned.folder)
-        totals.add(episode, counted_statistics(plan, planned, episode), values)
+        totals.add(episode, counted_statistics(plan, planned, episode))
+        totals.columns.tally(values)
     if totals.cameras and read_json(dataset.root / HISTOGRAMS) != {
         name: sums.to_json() for name, sums in totals.cameras.items()
     }:

@@ -14,11 +14,14 @@ from handloom.dataset.episodes.episode_outcome import EpisodeOutcome
 from handloom.dataset.files.parquet_files import bookkeeping_field, column_field, numpy_column, open_parquet
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot.feature import BOOKKEEPING, COLUMN_DTYPES
-from handloom.dataset.lerobot.merge_plan import FilePlace, MergePlan, PlannedEpisode
+from handloom.dataset.lerobot.merge_plan import MergePlan
+from handloom.dataset.lerobot.planned_episodes import FilePlace, PlannedEpisode
 from handloom.dataset.lerobot.statistics import QUANTILES, STATISTICS, column_statistics
 from handloom.errors import FileError
 
 SUBTASK_INDEX = "subtask_index"
+STATS = "stats"
+"""Key of the statistics in a row of the episode table."""
 
 # The Arrow types LeRobot 0.6 declares for its language columns.
 _ROLE, _CONTENT = pa.field("role", pa.string(), nullable=False), pa.field("content", pa.string())
@@ -222,8 +225,15 @@ def episode_groups(
 
 
 def rows_table(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Return rows of the episode table as a table."""
-    arrays = [pa.array([row.get(field.name) for row in rows], field.type) for field in schema]
+    """Return rows of the episode table, from ``episode_row``, as a table."""
+    arrays: list[pa.Array] = []
+    for field in schema:
+        if field.name.startswith("stats/"):
+            feature, _, name = field.name.removeprefix("stats/").rpartition("/")
+            values = [row[STATS].get(feature, {}).get(name) for row in rows]
+        else:
+            values = [row.get(field.name) for row in rows]
+        arrays.append(pa.array(values, field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -249,7 +259,7 @@ def episode_row(
     place: FilePlace,
     statistics: Mapping[str, Mapping[str, list[Any]]] | None = None,
 ) -> dict[str, Any]:
-    """Return one row of the table.
+    """Return one row of the table by column name, and its statistics by feature under ``STATS``.
 
     Args:
         plan: The dataset.
@@ -275,9 +285,7 @@ def episode_row(
         row[f"videos/{name}/chunk_index"], row[f"videos/{name}/file_index"] = video.chunk, video.file
         row[f"videos/{name}/from_timestamp"] = start / fps
         row[f"videos/{name}/to_timestamp"] = (start + planned.length) / fps
-    for feature, found in (statistics or counted_statistics(plan, planned, episode)).items():
-        for name, value in found.items():
-            row[f"stats/{feature}/{name}"] = value
+    row[STATS] = statistics or counted_statistics(plan, planned, episode)
     return row
 
 

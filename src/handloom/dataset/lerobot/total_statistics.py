@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from handloom.dataset.episodes.episode_folder import EpisodeFolder
 from handloom.dataset.episodes.episode_writer import level_values
 from handloom.dataset.files.durable import write_json
@@ -55,14 +53,9 @@ class Totals:
             sums = {name: ImageHistogram.from_json(histogram) for name, histogram in stored.items()}
         return cls(columns=ColumnTotals.read(columns), cameras=sums)
 
-    def add(
-        self,
-        episode: EpisodeFolder,
-        statistics: Mapping[str, Mapping[str, list[Any]]],
-        values: Mapping[str, NDArray[Any]],
-    ) -> None:
-        """Add the next episode, with the statistics and the values ``(frames, n)`` of its columns."""
-        self.columns.add(statistics, values)
+    def add(self, episode: EpisodeFolder, statistics: Mapping[str, Mapping[str, list[Any]]]) -> None:
+        """Add the next episode, with the statistics of its columns; ``columns.tally`` counts its values."""
+        self.columns.add(statistics)
         for name, total in self.cameras.items():
             total.merge(episode.histograms[name])
 

@@ -67,12 +67,11 @@ class ColumnTotals:
         self._mean, self._spread = np.zeros(total), np.zeros(total)
         self._bins = {name: _Bins(width) for name, width in self.widths.items()}
 
-    def add(self, statistics: Mapping[str, Mapping[str, list[Any]]], values: Mapping[str, NDArray[Any]]) -> None:
-        """Add the next episode.
+    def add(self, statistics: Mapping[str, Mapping[str, list[Any]]]) -> None:
+        """Add the next episode; ``tally`` counts its values, at any time.
 
         Args:
             statistics: Its ``min``, ``max``, ``mean``, ``std`` and ``count`` by column.
-            values: Its columns ``(frames, n)``.
         """
         told = [statistics[name] for name in self.dtypes]
         low, high, mean, std = (
@@ -88,10 +87,9 @@ class ColumnTotals:
         self._mean = self._mean + step * (frames / both)
         self._spread += np.square(std) * frames + np.square(step) * (self.count * frames / both)
         self.count = both
-        self.tally(values)
 
     def tally(self, values: Mapping[str, NDArray[Any]]) -> None:
-        """Count values of columns ``(frames, n)`` only."""
+        """Count values of columns ``(frames, n)``; their order does not matter."""
         for name, bins in self._bins.items():
             bins.add(name, values[name])
 

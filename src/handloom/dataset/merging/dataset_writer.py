@@ -14,10 +14,14 @@ from handloom.dataset.files.parquet_append import append_groups
 from handloom.dataset.files.parquet_files import OPTIONS, open_parquet
 from handloom.dataset.files.reading import damage_named
 from handloom.dataset.lerobot import tables
-from handloom.dataset.lerobot.merge_plan import FilePlace, MergePlan, PlannedEpisode
+from handloom.dataset.lerobot.merge_plan import MergePlan
+from handloom.dataset.lerobot.planned_episodes import FilePlace, PlannedEpisode
 from handloom.dataset.lerobot.total_statistics import Totals
 from handloom.dataset.merging.extras_writer import ExtrasWriter
+from handloom.errors import HandloomError
 
+ROWS_COUNTED = 2**14
+"""Approximate number of frames whose values are added to the totals at a time."""
 Present = Callable[[str], Path | None]
 """Returns an existing file of a dataset that will be extended, after checking it; None for new files."""
 
@@ -98,6 +102,8 @@ class DatasetWriter:
         self._data: _Open = _Open()
         self._table: _Open = _Open()
         self._rows: list[dict[str, Any]] = []
+        self._uncounted: list[tuple[Path, pa.Table]] = []
+        """Recent episodes whose values are not in the totals yet."""
 
     def write(self, progress: Callable[[str, int, int], None]) -> None:
         """Write everything; if an error occurs, unfinished files are removed."""
@@ -125,9 +131,24 @@ class DatasetWriter:
         self._data.add(rows)
         with damage_named(episode.path):
             statistics = tables.counted_statistics(plan, planned, episode)
-            self.totals.add(episode, statistics, tables.counted_values(self.totals.columns.dtypes, rows))
+            self.totals.add(episode, statistics)
+        self._uncounted.append((episode.path, rows))
+        if last or len(self._uncounted) * max(len(rows), 1) >= ROWS_COUNTED:
+            self._count()
         self._extras.add(planned, episode)
         self._add_row(planned, episode, statistics, last=last)
+
+    def _count(self) -> None:
+        """Count the values of recent episodes, all at once: a thousand conversions of short columns take far longer."""
+        waiting, self._uncounted = self._uncounted, []
+        dtypes = self.totals.columns.dtypes
+        try:
+            self.totals.columns.tally(tables.counted_values(dtypes, pa.concat_tables([rows for _, rows in waiting])))
+        except HandloomError:
+            for path, rows in waiting:  # Name the episode.
+                with damage_named(path):
+                    tables.counted_values(dtypes, rows)
+            raise
 
     def _add_row(self, planned: PlannedEpisode, episode: EpisodeFolder, statistics: Any, *, last: bool) -> None:
         """Add a row of the episode table; a group is written when it is full or the last one."""

@@ -11,7 +11,8 @@ from handloom.dataset.episodes.archive_pack import ARCHIVES, LABELS, pack_name, 
 from handloom.dataset.episodes.episode_files import EXTRAS
 from handloom.dataset.episodes.episode_folder import SHEET, EpisodeFolder, folder_name
 from handloom.dataset.files.durable import link_or_copy
-from handloom.dataset.lerobot.merge_plan import MergePlan, PlannedEpisode
+from handloom.dataset.lerobot.merge_plan import MergePlan
+from handloom.dataset.lerobot.planned_episodes import PlannedEpisode
 
 Kept = Callable[[int], EpisodeFolder]
 """Opens the archive of an existing episode of a dataset, by its index, after checking its files."""
@@ -36,7 +37,7 @@ class ExtrasWriter:
         """Indices of episodes that were in folders and are now in packs."""
         self._kept = kept
         self._hundred: int | None = None
-        self._members: list[tuple[int, EpisodeFolder]] = []
+        self._members: list[tuple[PlannedEpisode, EpisodeFolder]] = []
         self._in_packs = self._planned_packs()
         # Reading, hashing and writing archives release the GIL, so tables are written on a second core.
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="archives")
@@ -75,7 +76,7 @@ class ExtrasWriter:
         if hundred != self._hundred:
             self._write()
             self._hundred = hundred
-        self._members.append((planned.episode_index, episode))
+        self._members.append((planned, episode))
 
     def finish(self) -> None:
         """Wait until everything is written.
@@ -101,7 +102,7 @@ class ExtrasWriter:
         if self._hundred is not None and members:
             self._writing = self._pool.submit(self._write_hundred, self._hundred, members)
 
-    def _write_hundred(self, hundred: int, members: list[tuple[int, EpisodeFolder]]) -> None:
+    def _write_hundred(self, hundred: int, members: list[tuple[PlannedEpisode, EpisodeFolder]]) -> None:
         in_packs = self._in_packs.get(hundred, set())
         kept = [] if self._kept is None or not in_packs else [(i, self._kept(i)) for i in self._kept_in(hundred)]
         self.packed += [index for index, _ in kept]
@@ -109,9 +110,10 @@ class ExtrasWriter:
             target = self.work / EXTRAS / pack_name(kind, hundred * archive_pack.PACK)
             if kind in in_packs and not target.is_file():
                 write_pack(target, (_contents(episode, kind) for _, episode in (*kept, *members)))
-            for index, episode in members if kind not in in_packs else ():
-                for name in _names(episode, kind):
-                    self._link(index, episode, name)
+            for planned, episode in members if kind not in in_packs else ():
+                present = planned.extra_bytes[_KINDS.index(kind)] > 0
+                for name in _names(episode, kind) if present else ():
+                    self._link(planned.episode_index, episode, name)
 
     def _link(self, index: int, episode: EpisodeFolder, name: str) -> None:
         target = self.work / EXTRAS / folder_name(index) / name

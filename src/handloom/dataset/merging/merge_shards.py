@@ -28,7 +28,8 @@ from handloom.dataset.lerobot import tables
 from handloom.dataset.lerobot.dataset_reader import DatasetReader
 from handloom.dataset.lerobot.feature import BOOKKEEPING
 from handloom.dataset.lerobot.file_list import FILE_LIST, list_bytes, read_list
-from handloom.dataset.lerobot.merge_plan import SEVERAL, FilePlace, chained
+from handloom.dataset.lerobot.merge_plan import SEVERAL, chained
+from handloom.dataset.lerobot.planned_episodes import FilePlace
 from handloom.dataset.lerobot.statistics import ImageHistogram
 from handloom.dataset.lerobot.total_statistics import HISTOGRAMS, Totals
 from handloom.dataset.merging.column_totals import TOTALS, ColumnTotals
@@ -244,7 +245,8 @@ class _Joint:
             }
             if tables.SUBTASK_INDEX in numbers.dtypes:
                 told[tables.SUBTASK_INDEX] = tables.column_statistics(values[tables.SUBTASK_INDEX]).as_lists()
-            numbers.add({name: told[name] for name in numbers.dtypes}, values)
+            numbers.add({name: told[name] for name in numbers.dtypes})
+            numbers.tally(values)
             yield group
 
     def _extras(self, shard: Shard, episode: int) -> None:

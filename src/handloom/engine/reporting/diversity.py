@@ -16,6 +16,10 @@ from handloom.values import EpisodeRecord, SkillSpan
 
 MOST_EPISODES = 200
 """Maximum number of points; more would only blacken the charts."""
+LARGE = 2000
+NEIGHBOURS = 5
+"""Datasets with more episodes than this are examined in groups of this many consecutive episodes: opening a file with
+thousands of episodes takes longer than reading some of them."""
 
 PATH_POINTS = 60
 
@@ -48,18 +52,17 @@ class Diversity:
 
 def diversity_of(dataset: DatasetReader) -> Diversity:
     """Examine the demonstrations of a dataset, evenly sampled if there are many."""
-    count = dataset.episode_count
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_EPISODES)).astype(int))
+    chosen = chosen_episodes(dataset.episode_count)
     starts: dict[str, list[Any]] = {}
     approaches: dict[str, list[Any]] = {}
     robots: dict[str, tuple[float, float]] = {}
     paths: list[Array] = []
     arms: dict[str, tuple[Arm, ...]] = {}
     for index in chosen:
-        with damage_named(dataset.archive_folder(int(index))):
-            record = record_of_archive(dataset.archive(int(index), check=False))
-            demand_trusted(record.instance, dataset.archive_folder(int(index)))
-            hands = _Hands(dataset, int(index), record, _arms(record, arms))
+        with damage_named(dataset.archive_folder(index)):
+            record = record_of_archive(dataset.archive(index, check=False))
+            demand_trusted(record.instance, dataset.archive_folder(index))
+            hands = _Hands(dataset, index, record, _arms(record, arms))
             paths += hands.paths()
             for name, direction in hands.grasps():
                 approaches.setdefault(name, []).append(direction)
@@ -75,6 +78,14 @@ def diversity_of(dataset: DatasetReader) -> Diversity:
         approaches={name: np.array(vectors) for name, vectors in approaches.items()},
         paths=tuple(paths),
     )
+
+
+def chosen_episodes(count: int) -> list[int]:
+    """Return the episodes to examine: all, or evenly spaced ones; of a large dataset, evenly spaced groups."""
+    if count <= LARGE:
+        return np.unique(np.linspace(0, count - 1, min(count, MOST_EPISODES)).astype(int)).tolist()
+    firsts = np.linspace(0, count - NEIGHBOURS, MOST_EPISODES // NEIGHBOURS).astype(int)
+    return (firsts[:, None] + np.arange(NEIGHBOURS)).ravel().tolist()
 
 
 def _arms(record: EpisodeRecord, known: dict[str, tuple[Arm, ...]]) -> dict[str, tuple[Arm, ...]]:

@@ -13,7 +13,7 @@ from handloom.dataset import DatasetReader
 from handloom.dataset.files.durable import atomic_write
 from handloom.engine.report import RunReport, report_of
 from handloom.engine.reporting.charts import MOST_ROWS, bars, rose, strips, top_view
-from handloom.engine.reporting.diversity import Diversity, diversity_of
+from handloom.engine.reporting.diversity import Diversity, chosen_episodes, diversity_of
 from handloom.engine.reporting.drawing import ROLES, Drawing
 from handloom.engine.runs.journal import Receipt
 from handloom.engine.runs.run_directory import RunDirectory
@@ -58,15 +58,17 @@ def write_dataset_page(dataset: DatasetReader, folder: Path) -> Path:
     """Write the page of a dataset without its run, such as a merged or rendered one; failed attempts are unknown."""
     diversity = diversity_of(dataset) if _has_archives(dataset) else Diversity(episodes=0)
     charts = _diversity_charts(diversity)
-    frames = sum(episode.length for episode in dataset.episodes)
-    tiles = [(f"{len(dataset.episodes):,}", "demonstrations"), (f"{len(dataset.tasks):,}", "wordings of the task")]
+    frames = dataset.info["total_frames"]
+    tiles = [(f"{dataset.episode_count:,}", "demonstrations"), (f"{len(dataset.tasks):,}", "wordings of the task")]
     tiles += [(f"{frames / dataset.fps / 60:,.1f} min", "of demonstrations"), (f"{dataset.fps}", "frames per second")]
     facts = f"{dataset.info['robot_type']} · {dataset.tasks[0] if dataset.tasks else 'no task'}"
     return _written(folder, charts, _html(dataset.root.name, facts, _tile_row(tiles), charts, _pictures(dataset)))
 
 
 def _has_archives(dataset: DatasetReader) -> bool:
-    return bool(dataset.episodes) and all(dataset.archive_files(e.index).exists() for e in dataset.episodes)
+    """Return whether the episodes that are examined have archives."""
+    chosen = chosen_episodes(dataset.episode_count)
+    return bool(chosen) and all(dataset.archive_files(index).exists() for index in chosen)
 
 
 def _written(folder: Path, charts: Sequence[Chart], text: str) -> Path:

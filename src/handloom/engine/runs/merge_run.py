@@ -1,6 +1,7 @@
 """Makes the dataset of a run from its episodes; the episodes' own folders are removed once the dataset exists."""
 
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -87,10 +88,11 @@ def _remove_merged(run: RunDirectory, attempts: set[int]) -> None:
     """Remove the folders of merged attempts; those beyond the goal stay, for a later call with a larger goal."""
     if not run.episodes.is_dir():
         return
-    names = {folder_name(episode) for episode in attempts}
-    for folder in list(run.episodes.iterdir()):
-        if folder.name.removesuffix(REMOVED) in names:
-            remove_folder(folder.with_name(folder.name.removesuffix(REMOVED)))
+    for entry in os.listdir(run.episodes):  # Names only: a million of them fit into memory.
+        name = entry.removesuffix(REMOVED)
+        number = name.rpartition("_")[2]
+        if number.isdecimal() and int(number) in attempts and name == folder_name(int(number)):
+            remove_folder(run.episodes / folder_name(int(number)))
     with suppress(OSError):
         run.episodes.rmdir()
 
@@ -123,19 +125,19 @@ def _demand_folders(run: RunDirectory, folders: list[Path]) -> None:
             )
 
 
-def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> list[Path]:
+def _episode_folders(run: RunDirectory, attempts: list[int], out: Path, *, hashes: bool) -> Iterable[Path]:
     """Return the folders of attempts; episodes that exist only in the dataset are extracted from it.
 
     This includes episodes that are not needed this time: the dataset is about to be replaced, and they stay in their
     folders for a later call with a larger goal.
     """
     merged = {episode: index for index, episode in enumerate(attempts_in(out))}
-    folders = {episode: run.episodes / folder_name(episode) for episode in sorted({*attempts, *merged})}
-    missing = [episode for episode, folder in folders.items() if not folder.is_dir()]
-    _demand_folders(run, [folders[episode] for episode in missing if episode not in merged])
+    needed = sorted({*attempts, *merged}) if merged else attempts
+    missing = [episode for episode in needed if not os.path.isdir(f"{run.episodes}/{folder_name(episode)}")]
+    _demand_folders(run, [run.episodes / folder_name(episode) for episode in missing if episode not in merged])
     if missing:
         check_files(out, hashes=hashes)
         reader = DatasetReader(out)
         for episode in missing:
-            extract_episode(reader, merged[episode], folders[episode])
-    return [folders[episode] for episode in attempts]
+            extract_episode(reader, merged[episode], run.episodes / folder_name(episode))
+    return (run.episodes / folder_name(episode) for episode in attempts)
