@@ -180,7 +180,8 @@ class Place(PlacePoses):
 
         def most_over(place: Array) -> Overhang:
             T_world_object, part = invert_pose(T_base_world) @ place @ T_tool_object, config.place_part_prim_path
-            return overhang(self.scene, *config.objects[:2], T_world_object, part, spare=SPARE_OVER)
+            held, target = config.objects[:2]
+            return overhang(self.scene, held, target, T_world_object, part, spare=SPARE_OVER)
 
         if most_over(place[chosen.index][None]).most_over[0]:
             return pre[chosen.index], place[chosen.index], chosen
