@@ -109,7 +109,7 @@ def test_a_region_out_of_reach_is_refused_with_numbers_and_the_way_to_the_map(tm
     said = str(error.value)
     assert f"{file}:3: regions.0" in said
     assert "y 0.50 and 0.50 m in the work frame" in said, "as the file has it"
-    assert "spots between x" in said
+    assert re.search(r"the nearest of \d+ spots where it does: \[", said)
     assert "handloom robot show lift2 --reach" in said
 
 
@@ -146,7 +146,7 @@ def test_a_refusal_names_the_skill_that_no_arm_gets_to(tmp_path):
     picked = next(
         obj.name for obj in instance.objects if any(need.object == obj.name for need in reach.groups[0].needs)
     )
-    assert re.search(r"where pick needs them, \d+ cm above the table", reach.in_words(picked, places))
+    assert re.search(r"where pick needs them, \d+ cm above the table", reach.in_words(picked, np.zeros((2, 2)), places))
 
 
 def test_proposed_regions_have_the_form_of_the_file(tmp_path):
